@@ -63,16 +63,28 @@ export async function openSigningKeys(open: OpenTable, vault: KeyVault) {
   };
 }
 
+/** Stock libraries expect it of a provider (OpenID Connect Core, section 15.1). */
+export const ALGORITHM = 'RS256';
+
 /**
- * Creates the first keys if there are none, and encrypts those that are not encrypted yet. If
- * several processes start at the same time, one of them does it. Rejects if the keys cannot be
- * decrypted.
+ * Creates the first keys if there are none, or only those of the former algorithm, ES256, whose
+ * tokens stay valid; encrypts those that are not encrypted yet. If several processes start at the
+ * same time, one of them does it. Rejects if the keys cannot be decrypted.
  */
 export async function ensureSigningKey(store: SigningKeyStore): Promise<void> {
   const before = await store.keys();
-  if (before.length > 0) return sealKeys(store, before);
+  if (before.length > 0) await sealKeys(store, before);
+  if (before.some(isUsed)) return;
   const first = [await newKey(store, 'current'), await newKey(store, 'next')];
-  await store.change((now) => (now.length === 0 ? first : undefined));
+  await store.change((keys) =>
+    keys.some(isUsed)
+      ? undefined
+      : [...keys.flatMap((key) => (key.state === 'next' ? [] : rotate(key, Date.now()))), ...first],
+  );
+}
+
+function isUsed({ state, publicKey }: SigningKey): boolean {
+  return state === 'current' && publicKey.kty === 'RSA';
 }
 
 async function sealKeys(store: SigningKeyStore, before: readonly SigningKey[]): Promise<void> {
@@ -133,7 +145,12 @@ export async function revokeSigningKey(
 export async function publicKeys(store: SigningKeyStore, now: number): Promise<JSONWebKeySet> {
   const keys = (await store.keys()).filter((key) => !isExpired(key, now));
   return {
-    keys: keys.map(({ kid, publicKey }) => ({ ...publicKey, kid, alg: 'ES256', use: 'sig' })),
+    keys: keys.map(({ kid, publicKey }) => ({
+      ...publicKey,
+      kid,
+      alg: publicKey.kty === 'RSA' ? ALGORITHM : 'ES256',
+      use: 'sig',
+    })),
   };
 }
 
@@ -154,7 +171,7 @@ function isExpired(key: SigningKey, now: number): boolean {
 }
 
 async function newKey(store: KeyVault, state: 'current' | 'next'): Promise<SigningKey> {
-  const pair = await generateKeyPair('ES256', { extractable: true });
+  const pair = await generateKeyPair(ALGORITHM, { extractable: true });
   const [publicKey, privateKey] = await Promise.all([
     exportJWK(pair.publicKey),
     exportJWK(pair.privateKey),

@@ -6,6 +6,7 @@ import { type Snapshot, withSnapshot } from '@partner-loyalty/runtime/store/snap
 import { tableVerifier } from '@partner-loyalty/runtime/store/table.lmdb.ts';
 import { keysOf, type MemberRecord } from '../rules/record.ts';
 import { ENDED_SESSIONS } from '../signingkeys/endedsessions.ts';
+import { ENDED_SUBJECTS } from '../signingkeys/endedsubjects.ts';
 import { SIGNING_KEYS } from '../signingkeys/signingkey.ts';
 import { openEventEntries } from '../store/events.lmdb.ts';
 import { entriesOf, type StoredIdentity } from '../store/identity.lmdb.ts';
@@ -32,6 +33,7 @@ export async function verifyLmdbMembers(
       tableVerifier(root, MAIL_COUNTS, () => 'a count of mail'),
       tableVerifier(root, INVITATIONS, (hash) => `invitation ${hash}`),
       tableVerifier(root, ENDED_SESSIONS, (memberId) => `sessions of ${nameOf(memberId)}`),
+      tableVerifier(root, ENDED_SUBJECTS, (subject) => `the end of ${subject}`),
       tableVerifier(root, PARTNERS, (partnerId) => `partner ${partnerId}`),
       tableVerifier(root, SIGNING_KEYS, () => 'the signing keys'),
     ];
