@@ -9,6 +9,7 @@ import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { parse } from 'graphql';
 import { domainOf, openMailer } from './mail/mailer.ts';
 import { startMailWorker } from './mail/worker.ts';
+import { createIdentity } from './provider/handle.ts';
 import { createResolvers, type MembersOptions } from './resolvers/resolvers.ts';
 import { ensureSigningKey } from './signingkeys/signingkey.ts';
 import type { MembersStore } from './store/store.ts';
@@ -47,7 +48,9 @@ export async function startMembers(
     await worker.stop();
     await store.close();
   };
-  return { ...createMembers(store, { baseAddress, wake: worker.wake }), close };
+  const { wake } = worker;
+  const identity = createIdentity({ store, issuer: baseAddress, log, metrics, wake });
+  return { ...createMembers(store, { baseAddress, wake, identity }), close };
 }
 
 function warnOfPlainKeys(settings: Settings, log: Log): void {

@@ -1,11 +1,14 @@
 // Composes the mail of a job: finds the recipient, checks the limits and stores the token.
+import { makeCode } from '../rules/mailedcode.ts';
 import { makeToken, TOKEN_USES } from '../rules/mailedtoken.ts';
 import type { MembersStore } from '../store/store.ts';
 import type { Job, MailTask } from '../tables/outbox.ts';
+import { secretHash } from '../tables/signins.ts';
 import { admit, changeLimits, partnerLimits } from './limits.ts';
 import {
   changedEmail,
   changeEmail,
+  codeEmail,
   type Email,
   invitationEmail,
   linkTo,
@@ -16,7 +19,7 @@ import {
 /** The part of the members store that mail needs. */
 export type MailStore = Pick<
   MembersStore,
-  'member' | 'tokens' | 'locks' | 'invitations' | 'outbox' | 'partners'
+  'member' | 'tokens' | 'locks' | 'invitations' | 'outbox' | 'partners' | 'signIns' | 'payloads'
 >;
 
 export type Composer = {
@@ -41,6 +44,7 @@ export function compose(job: Job, composer: Composer, now: number): Promise<Emai
   const { task } = job;
   const context = { ...composer, job, now };
   if (task.kind === 'magic-link') return composeMagicLink(task, context);
+  if (task.kind === 'code') return composeCode(task, context);
   if (task.kind === 'change') return composeChange(task, context);
   if (task.kind === 'changed') return composeChangeNotice(task, context);
   if (task.kind === 'undone') return composeUndoNotice(task, context);
@@ -70,6 +74,29 @@ async function composeMagicLink(
   if (mailbox === undefined) return 'dropped';
   const link = linkTo(partner.magicLinkUrl ?? `${baseAddress}/sign-in`, token);
   return magicLinkEmail(mailbox.address, partner.name, link, lifetimeMs / 60_000);
+}
+
+/** Its limits were checked when the sign-in was begun. */
+async function composeCode(
+  { signInId, address }: TaskOf<'code'>,
+  { store, baseAddress }: Context,
+): Promise<Email | NotComposed> {
+  const mailbox = await store.locks.mailbox(address);
+  const isOpen = (await store.signIns.find(signInId)) !== undefined;
+  if (mailbox?.memberId === undefined || !isOpen) return 'dropped';
+  const { memberId } = mailbox;
+  const { canonical } = mailbox.address;
+  const { token } = makeToken('browser');
+  const code = makeCode();
+  const isKept = await store.signIns.mailed(signInId, {
+    memberId,
+    mailbox: canonical,
+    code: secretHash(signInId, code),
+    token: secretHash(signInId, token),
+  });
+  if (!isKept) return 'dropped';
+  const link = linkTo(`${baseAddress}/sign-in`, token);
+  return codeEmail(canonical, code, link, TOKEN_USES.browser.lifetimeMs / 60_000);
 }
 
 async function composeChange(

@@ -24,6 +24,19 @@ export function magicLinkEmail(
   ]);
 }
 
+/** Sent when somebody begins to sign in on this service's own page. */
+export function codeEmail(to: string, code: string, link: string, minutes: number): Email {
+  const shown = `${code.slice(0, 4)}-${code.slice(4)}`;
+  return email(to, `Your code is ${shown}`, [
+    'Someone, most likely you, began to sign in with this email address.',
+    `To sign in, type this code where you began: ${shown}`,
+    'Or open this link in the same browser:',
+    { link, label: 'Sign in' },
+    `Both work once and expire in ${minutes} minutes.`,
+    `${IGNORE}: nobody can sign in without them. Do not tell anyone the code.`,
+  ]);
+}
+
 /**
  * Sent when a partner invites somebody. Contains nothing from the partner except its name, so that
  * nobody can send messages of their own through this service.

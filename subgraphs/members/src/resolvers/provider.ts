@@ -5,10 +5,14 @@ import type { MembersStore } from '../store/store.ts';
 import { requireService } from './input.ts';
 import type { Resolvers } from './schema.generated.ts';
 
-export function createProviderResolvers({
-  endedSessions,
-  endedSubjects,
-}: Pick<MembersStore, 'endedSessions' | 'endedSubjects'>) {
+export function createProviderResolvers(
+  {
+    apps,
+    endedSessions,
+    endedSubjects,
+  }: Pick<MembersStore, 'apps' | 'endedSessions' | 'endedSubjects'>,
+  identity: ((request: string) => Promise<string>) | undefined,
+) {
   return {
     Query: {
       async endedSubjects(_, { since }, { caller }) {
@@ -23,13 +27,13 @@ export function createProviderResolvers({
       },
       appOrigins(_, _args, { caller }) {
         requireService(caller);
-        return [];
+        return apps.origins();
       },
     },
     Mutation: {
-      async identityRequest(_, _args, { caller }) {
+      identityRequest(_, { request }, { caller }) {
         requireService(caller);
-        return fail('SERVICE_UNAVAILABLE');
+        return identity?.(request) ?? fail('SERVICE_UNAVAILABLE');
       },
     },
   } satisfies Resolvers;

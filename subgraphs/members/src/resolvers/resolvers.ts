@@ -18,11 +18,13 @@ export type MembersOptions = {
   baseAddress: string;
   /** Called when there is mail to send. */
   wake(): void;
+  /** Handles the requests of the identity provider; without it, there is none. */
+  identity?: ((request: string) => Promise<string>) | undefined;
 };
 
 export function createResolvers(
   store: MembersStore,
-  { baseAddress, wake }: MembersOptions,
+  { baseAddress, wake, identity }: MembersOptions,
 ): SubgraphResolvers {
   const enqueueMail = createEnqueueMail(store.outbox, wake);
   const lookups = createLookups(store);
@@ -31,7 +33,7 @@ export function createResolvers(
   const emailChange = createEmailChange(store, baseAddress, enqueueMail);
   const invitations = createInvitations(store, enqueueMail);
   const events = createEvents(store.events);
-  const provider = createProviderResolvers(store);
+  const provider = createProviderResolvers(store, identity);
   return {
     Query: {
       ...lookups.Query,

@@ -25,7 +25,13 @@ export const ID_TOKEN_LIFETIME_MS = 60 * 60_000;
 const MARGIN_MS = 60 * 60_000;
 
 /** The one row of the table. */
-type Provider = { id: 'provider'; keys: readonly SigningKey[]; issuer?: string | undefined };
+type Provider = {
+  id: 'provider';
+  keys: readonly SigningKey[];
+  issuer?: string | undefined;
+  /** Seals cookies. */
+  secret?: StoredPrivateKey | undefined;
+};
 
 export const SIGNING_KEYS: TableDefinition<Provider> = { name: 'signingkeys', id: 'id' };
 
@@ -47,7 +53,7 @@ export async function openSigningKeys(open: OpenTable, vault: KeyVault) {
     ): Promise<readonly SigningKey[] | undefined> {
       const changed = await table.update('provider', (before) => {
         const keys = next(before?.keys ?? []);
-        return keys === undefined ? before : { id: 'provider', ...before, keys };
+        return keys === undefined ? before : { ...before, id: 'provider', keys };
       });
       return changed?.keys;
     },
@@ -56,9 +62,22 @@ export async function openSigningKeys(open: OpenTable, vault: KeyVault) {
     async setIssuer(issuer: string): Promise<void> {
       await table.update('provider', (before) => ({
         id: 'provider',
-        keys: before?.keys ?? [],
+        keys: [],
+        ...before,
         issuer,
       }));
+    },
+    /** The secret that seals cookies; made at its first use. */
+    async secret(): Promise<string> {
+      const known = (await stored())?.secret;
+      if (known !== undefined) return (await vault.unseal(known)).k ?? '';
+      const k = randomBytes(32).toString('base64url');
+      const secret = await vault.seal({ kty: 'oct', k });
+      const made = await table.update('provider', (before) =>
+        before?.secret === undefined ? { id: 'provider', keys: [], ...before, secret } : before,
+      );
+      const kept = made?.secret ?? (await stored())?.secret ?? secret;
+      return (await vault.unseal(kept)).k ?? '';
     },
   };
 }
@@ -75,7 +94,7 @@ export async function ensureSigningKey(store: SigningKeyStore): Promise<void> {
   const before = await store.keys();
   if (before.length > 0) await sealKeys(store, before);
   if (before.some(isUsed)) return;
-  const first = [await newKey(store, 'current'), await newKey(store, 'next')];
+  const first = await Promise.all([newKey(store, 'current'), newKey(store, 'next')]);
   await store.change((keys) =>
     keys.some(isUsed)
       ? undefined

@@ -1,0 +1,37 @@
+// What an app learns of a member (OpenID Connect Core, section 5.1).
+import type { Client } from 'oidc-provider';
+import { profileOf } from '../resolvers/profile.ts';
+import type { Member } from '../rules/member.ts';
+import { isConfirmed, type MemberRecord } from '../rules/record.ts';
+
+/** The claims by scope. */
+export const CLAIMS = {
+  openid: ['sub', 'sid', 'partner_id'],
+  email: ['email', 'email_verified'],
+  profile: ['name', 'given_name', 'family_name'],
+};
+export const SCOPES = ['openid', 'profile', 'email', 'offline_access'];
+
+/** A partner's app sees what its partner sees. `sid` is that of the tokens. */
+export function claimsOf(member: Member, client: Client, sid: string | undefined) {
+  const partnerId = partnerOf(client);
+  const { email, firstName, lastName } = profileOf(member, partnerId);
+  const name = [firstName, lastName].filter((part) => part !== undefined).join(' ');
+  // Cast: the store reads members as records.
+  const isCurrent = email === member.email && isConfirmed(member as MemberRecord);
+  return {
+    sub: member.memberId,
+    email,
+    email_verified: isCurrent,
+    ...(name !== '' && { name }),
+    ...(firstName !== undefined && { given_name: firstName }),
+    ...(lastName !== undefined && { family_name: lastName }),
+    ...(sid !== undefined && { sid }),
+    ...(partnerId !== undefined && { partner_id: partnerId }),
+  };
+}
+
+/** The partner whose view the app has; undefined for one that sees all. */
+export function partnerOf({ partner_id, is_first_party }: Client): string | undefined {
+  return is_first_party ? undefined : partner_id;
+}
