@@ -9,7 +9,7 @@ import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { parse } from 'graphql';
 import { domainOf, openMailer } from './mail/mailer.ts';
 import { startMailWorker } from './mail/worker.ts';
-import { createIdentity } from './provider/handle.ts';
+import type { IdentityParts } from './provider/handle.ts';
 import { createResolvers, type MembersOptions } from './resolvers/resolvers.ts';
 import { ensureSigningKey } from './signingkeys/signingkey.ts';
 import type { MembersStore } from './store/store.ts';
@@ -49,8 +49,17 @@ export async function startMembers(
     await store.close();
   };
   const { wake } = worker;
-  const identity = createIdentity({ store, issuer: baseAddress, log, metrics, wake });
+  const identity = lazyIdentity({ store, issuer: baseAddress, log, metrics, wake });
   return { ...createMembers(store, { baseAddress, wake, identity }), close };
+}
+
+/** Most processes never load the provider: the first request for it does. */
+function lazyIdentity(parts: IdentityParts): (request: string) => Promise<string> {
+  let loaded: Promise<(request: string) => Promise<string>> | undefined;
+  return async (request) => {
+    loaded ??= import('./provider/handle.ts').then(({ createIdentity }) => createIdentity(parts));
+    return (await loaded)(request);
+  };
 }
 
 function warnOfPlainKeys(settings: Settings, log: Log): void {

@@ -1,8 +1,7 @@
 // Runs the npm package oidc-provider for tests and prints a line for each request.
 // Usage: oidc.ts PORT KEYS, where KEYS is a JWK Set of private keys.
 import { createServer } from 'node:http';
-// @ts-expect-error: the package brings no types.
-import Provider from 'oidc-provider';
+import { Provider } from 'oidc-provider';
 
 const [, , port, keys = '{}'] = process.argv;
 const issuer = `http://127.0.0.1:${port}`;

@@ -3,6 +3,7 @@ import type {
   IdentityRequest,
   IdentityResponse,
 } from '@partner-loyalty/runtime/signin/exchange.ts';
+import inject from 'light-my-request';
 import type { Context, Provider } from 'oidc-provider';
 import { createEndings } from './endings.ts';
 import { createKnownBrowsers } from './knownbrowsers.ts';
@@ -50,7 +51,6 @@ export function createIdentity(parts: IdentityParts): (request: string) => Promi
     // Cast: only the gateway asks, in a signed request.
     const request: IdentityRequest = JSON.parse(text);
     const provider = await providerNow();
-    const { inject } = await import('light-my-request');
     const handle = provider.callback();
     const response = await inject(
       (req, res) => {

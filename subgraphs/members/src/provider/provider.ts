@@ -2,13 +2,16 @@
 
 import { createPublicKey } from 'node:crypto';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import type {
-  Client,
-  Context,
-  GrantSource,
+import {
+  type Client,
+  type Context,
+  ExternalSigningKey,
+  errors,
+  type GrantSource,
+  interactionPolicy,
   Provider,
-  RefreshToken,
-  RequestContext,
+  type RefreshToken,
+  type RequestContext,
 } from 'oidc-provider';
 import { ALGORITHM, type SigningKey } from '../signingkeys/signingkey.ts';
 import type { MembersStore } from '../store/store.ts';
@@ -51,14 +54,11 @@ const LIFETIMES = {
 
 type Authorization = Context & { oidc: RequestContext };
 
-/** The library is loaded by the first call: most processes never need it. */
 export async function createProvider(
   parts: ProviderParts,
   keys: readonly SigningKey[],
 ): Promise<Provider> {
   const { store, endings, sessions, issuer, log } = parts;
-  const library = await import('oidc-provider');
-  const { errors, interactionPolicy } = library;
   const grants = createGrants(parts);
   const { pathname } = new URL(issuer);
   const basePath = pathname === '/' ? '' : pathname;
@@ -72,7 +72,7 @@ export async function createProvider(
     new interactionPolicy.Check('each_time', 'not agreed', 'interaction_required', isUnasked),
   );
 
-  const provider: Provider = new library.Provider(issuer, {
+  const provider: Provider = new Provider(issuer, {
     adapter: createAdapter({
       store,
       endings,
@@ -149,7 +149,7 @@ export async function createProvider(
       url: (_ctx: Context, { jti }: { jti: string }) => `${basePath}/sign-in/${jti}`,
     },
     issueRefreshToken: () => true,
-    jwks: { keys: await jwksOf(keys, store, library.ExternalSigningKey) },
+    jwks: { keys: await jwksOf(keys, store) },
     loadExistingGrant: (ctx: Authorization) => grants.load(provider, ctx),
     pkce: { required: () => true },
     renderError: showError,
@@ -190,7 +190,6 @@ function adjustModels({ Client, Session }: Provider, endings: Endings): void {
 async function jwksOf(
   keys: readonly SigningKey[],
   { signingKeys }: Pick<MembersStore, 'signingKeys'>,
-  ExternalSigningKey: typeof import('oidc-provider').ExternalSigningKey,
 ): Promise<object[]> {
   const usable = keys.filter(({ publicKey, state }) => publicKey.kty === 'RSA' && state !== 'next');
   const ordered = usable.toSorted((one) => (one.state === 'current' ? -1 : 1));

@@ -33,6 +33,7 @@ export async function openPayloads(open: OpenTable) {
       return written !== undefined;
     },
     remove: rows.remove,
+    select: rows.select,
     /** Removes those of a member. */
     forget: (memberId: string) => rows.removeWhere(({ payload }) => payload.accountId === memberId),
     /** Removes those that have expired. */
