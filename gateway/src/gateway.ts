@@ -12,7 +12,7 @@ import { type Budget, createBudget } from './budget/budget.ts';
 import type { Counters } from './budget/counters.ts';
 import { createLimiter } from './budget/limiter.ts';
 import type { Documents } from './document/documents.ts';
-import { createCors, GRAPHQL_CORS, MCP_CORS } from './edge/cors.ts';
+import { createCors, GRAPHQL_CORS, MCP_CORS, PROVIDER_CORS } from './edge/cors.ts';
 import type { ReadChangelogs } from './graph/changelog.ts';
 import type { ServedGraphs } from './graph/served.ts';
 import { createHandler } from './handle.ts';
@@ -20,6 +20,7 @@ import { createAuthenticator, createMcpAuthenticator } from './identity/authenti
 import { openTokenVerifier } from './identity/idtoken.open.ts';
 import { createKeyring, type Keyring } from './identity/keyring.ts';
 import type { KeyStore } from './identity/keystore.ts';
+import { createOwnTokens, type Origins, type OwnTokens } from './identity/ownprovider.ts';
 import { createSuspensions } from './identity/suspensions.ts';
 import { createMcp, MCP_PATH } from './mcp/mcp.ts';
 import { createOperate, type Operate } from './operate.ts';
@@ -28,10 +29,15 @@ import { createPages } from './pages/pages.ts';
 import { createVisit, hasCredential } from './pages/visit.ts';
 import { createReadiness } from './readiness.ts';
 import { createDeprecationHeaders } from './schema/dates.ts';
+import { createApiClient } from './sign-in/apiclient.ts';
 import { createInvitation, INVITATION_PATH } from './sign-in/invitation.ts';
 import { createMembersClient, type MembersClient } from './sign-in/membersclient.ts';
-import { createSignIn, SIGN_IN_PATH } from './sign-in/signin.ts';
+import { createOauth, OAUTH_PATH } from './sign-in/oauth.ts';
+import { createShowAccount } from './sign-in/profile.ts';
+import { createProvider } from './sign-in/provider.ts';
+import { ACCOUNT_PATH, createSignIn, SIGN_IN_PATH } from './sign-in/signin.ts';
 import { createTokens } from './sign-in/tokens.ts';
+import { createUserinfo } from './sign-in/userinfo.ts';
 import { createWellKnown, DISCOVERY_PATH, JWKS_PATH } from './sign-in/wellknown.ts';
 import type { UsageCounter } from './usage/counter.ts';
 import type { KeyUseCounter } from './usage/keyuse.ts';
@@ -72,24 +78,37 @@ export function openGateway(parts: GatewayParts): Gateway {
   const budget = createBudget(limiter);
   // Shared by both endpoints, so that its limit on introspections holds for them together.
   const operate = createOperate({ ...parts, budget });
-  const shared = { members, budget, keyring, operate };
+  const ownTokens = createOwnTokens(members);
+  const offersSignIn = settings.idTokenIssuer === undefined;
+  const apps = offersSignIn ? ownTokens.origins : undefined;
+  const shared = { members, budget, keyring, operate, ownTokens, apps };
   const graphql = createGraphql(parts, shared);
   const mcp = createMcpEndpoint(parts, shared);
-  const wellKnown = createWellKnown(members, baseUrls(settings).own);
+  const visit = createVisit(limiter);
   const tokens = createTokens({ members, limiter });
-  const signIn = createSignIn({
-    tokens,
-    offersSignIn: settings.idTokenIssuer === undefined,
-    isSecure: baseUrls(settings).own.startsWith('https:'),
-    partnerName: (partnerId) => partnerName(keyStore, partnerId),
-    graphql,
-    log: parts.log,
-  });
-  const invitation = createInvitation({ tokens, log: parts.log });
+  const callApi = createApiClient(graphql);
+  const name = (partnerId: string) => partnerName(keyStore, partnerId);
+  const provider = offersSignIn
+    ? createProvider(members, createShowAccount(callApi, name))
+    : undefined;
   const { changelogs, log } = parts;
+  const cors = createCors(settings.corsOrigins, PROVIDER_CORS, apps);
+  const userinfo = createUserinfo(callApi, members);
+  const oauth = provider && createOauth({ provider, userinfo, limiter, cors, visit, log });
+  const wellKnown = createWellKnown(members, baseUrls(settings).own, offersSignIn);
+  const signIn = createSignIn({ tokens, provider, log });
+  const invitation = createInvitation({ tokens, log });
   const pages = createPages({ about: aboutOf(settings), settings, graphs, changelogs, log });
 
-  const visit = createVisit(limiter);
+  function handleOthers(request: HttpRequest): Promise<HttpResponse> {
+    if (oauth !== undefined && request.path.startsWith(OAUTH_PATH)) return oauth(request);
+    // What an app's request asks the member for.
+    if (oauth !== undefined && request.path.startsWith(`${SIGN_IN_PATH}/`))
+      return visit(request, signIn);
+    return hasCredential(request)
+      ? graphql(request)
+      : visit(request, (visited) => pages(visited) ?? graphql(visited));
+  }
 
   return {
     handle(request) {
@@ -98,7 +117,9 @@ export function openGateway(parts: GatewayParts): Gateway {
           return graphql(request);
         case JWKS_PATH:
         case DISCOVERY_PATH:
-          return visit(request, wellKnown);
+          return cors.around(request, () => visit(request, wellKnown));
+        case ACCOUNT_PATH:
+          return offersSignIn ? visit(request, signIn) : handleOthers(request);
         case SIGN_IN_PATH:
           return visit(request, signIn);
         case INVITATION_PATH:
@@ -106,9 +127,7 @@ export function openGateway(parts: GatewayParts): Gateway {
         case MCP_PATH:
           return mcp(request);
         default:
-          return hasCredential(request)
-            ? graphql(request)
-            : visit(request, (visited) => pages(visited) ?? graphql(visited));
+          return handleOthers(request);
       }
     },
     ready: createReadiness({
@@ -122,21 +141,29 @@ export function openGateway(parts: GatewayParts): Gateway {
   };
 }
 
-type Shared = { members: MembersClient; budget: Budget; keyring: Keyring; operate: Operate };
+type Shared = {
+  members: MembersClient;
+  budget: Budget;
+  keyring: Keyring;
+  operate: Operate;
+  ownTokens: OwnTokens;
+  /** The origins of registered apps; undefined if there are none here. */
+  apps: Origins | undefined;
+};
 
 function createGraphql(parts: GatewayParts, shared: Shared): Handle {
   const { settings, keyStore, caches, log } = parts;
   const { own, other } = baseUrls(settings);
   const { environment, rateLimitBudget: keyBudget, corsOrigins, logClientAddress } = settings;
-  const { keyring, members: ownProvider } = shared;
-  const tokens = openTokenVerifier(settings, { keyStore, ownUrl: own, ownProvider, caches, log });
+  const { keyring, ownTokens, apps } = shared;
+  const tokens = openTokenVerifier(settings, { keyStore, ownUrl: own, ownTokens, caches, log });
   const isSuspended = createSuspensions(keyStore, caches, log);
   return createHandler({
     ...parts,
     ...shared,
     authenticate: createAuthenticator({ environment, keyring, tokens, isSuspended, keyBudget }),
     logClientAddress,
-    cors: createCors(corsOrigins, GRAPHQL_CORS),
+    cors: createCors(corsOrigins, GRAPHQL_CORS, apps),
     addDeprecation: createDeprecationHeaders(own),
     correctEndpoint: `${other}/graphql`,
   });

@@ -26,6 +26,15 @@ input,button{font:inherit;width:100%;min-height:3rem;padding:.625rem .875rem;bor
 input{color:inherit;background:var(--card);border:1px solid var(--field)}
 button{margin-top:.75rem;border:1px solid transparent;
 background:var(--accent);color:var(--on-accent);font-weight:600;cursor:pointer}
+.plain{background:none;border-color:var(--field);color:inherit}
+.list{list-style:none;padding:0;margin:0}
+.list li{display:flex;flex-wrap:wrap;gap:.25rem 1rem;align-items:center;
+padding:.5rem 0;border-bottom:1px solid var(--line)}
+.list span{flex:1 1 12rem;overflow-wrap:anywhere}
+.list button{width:auto;margin:0;font-weight:400}
+main a{color:var(--accent)}
+ul{padding-left:1.25rem}
+input+label{margin-top:.75rem}
 button:hover{filter:brightness(1.08)}
 button:active{filter:brightness(.92)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:3px}

@@ -11,8 +11,10 @@ export type HeaderName = keyof typeof HEADERS;
 /** The headers of a request as node:http reads them; code can read those of the table alone. */
 export type RequestHeaders = { readonly [Name in HeaderName]?: IncomingHttpHeaders[Name] };
 
-/** The headers of a response; code can send those of the table alone. */
-export type ResponseHeaders = { [Name in HeaderName]?: string };
+/** The headers of a response; code can send those of the table alone. A list is sent as several. */
+export type ResponseHeaders = { [Name in Exclude<HeaderName, 'set-cookie'>]?: string } & {
+  'set-cookie'?: string | readonly string[];
+};
 
 /**
  * A header with direction `subgraph` travels from the gateway to a subgraph in another process,
@@ -42,7 +44,8 @@ export const HEADERS = {
   },
   authorization: {
     direction: 'request',
-    meaning: '`Bearer` and an ID token: the credential of the member surface.',
+    meaning:
+      "`Bearer` and an ID or access token: the credential of the member surface; at `/oauth/`, `Basic` and an app's secret.",
   },
   host: {
     direction: 'request',
@@ -102,7 +105,7 @@ export const HEADERS = {
   origin: {
     direction: 'request',
     meaning:
-      'The origin of the calling page, compared with CORS_ORIGINS; if a form is sent, with `host`.',
+      'The origin of the calling page, compared with CORS_ORIGINS and the registered apps; if a form is sent, with `host`.',
   },
   'sec-fetch-site': {
     direction: 'request',
@@ -110,14 +113,25 @@ export const HEADERS = {
   },
   cookie: {
     direction: 'request',
-    meaning: 'The session of a member on the page /sign-in; the API reads none.',
+    meaning: 'The session of a member on `/account` and `/oauth/`; the API reads none.',
   },
-  'set-cookie': { direction: 'response', meaning: 'Begins or ends that session.' },
+  'set-cookie': { direction: 'response', meaning: 'Begins or ends that session, or a sign-in.' },
+  'accept-language': {
+    direction: 'request',
+    meaning: 'Chooses the language of the pages for members: English or German.',
+  },
+  'user-agent': {
+    direction: 'request',
+    meaning: 'Names the browser in the list of sessions on `/account`.',
+  },
   'sec-fetch-mode': {
     direction: 'request',
     meaning: '`navigate` if a browser sends a form, which is then redirected to its result.',
   },
-  location: { direction: 'response', meaning: 'Where a browser finds the result of a form.' },
+  location: {
+    direction: 'response',
+    meaning: 'Where a browser finds the result of a form, or the app that it came from.',
+  },
   'access-control-request-method': {
     direction: 'request',
     meaning: 'The method that a browser asks to use, in a preflight request.',
@@ -128,11 +142,12 @@ export const HEADERS = {
   },
   'access-control-allow-origin': {
     direction: 'response',
-    meaning: 'The origin, if CORS_ORIGINS lists it.',
+    meaning: 'The origin, if CORS_ORIGINS lists it or a registered app has it.',
   },
   'access-control-allow-methods': {
     direction: 'response',
-    meaning: '`POST`, in response to a preflight from a listed origin.',
+    meaning:
+      'In response to a preflight from such an origin: `POST`, and at the identity provider `GET`.',
   },
   'access-control-allow-headers': {
     direction: 'response',
@@ -152,7 +167,10 @@ export const HEADERS = {
     direction: 'response',
     meaning: 'Seconds until the caller may try again, with 429 and 503.',
   },
-  'www-authenticate': { direction: 'response', meaning: 'With 401: `Bearer`, at `/mcp` `ApiKey`.' },
+  'www-authenticate': {
+    direction: 'response',
+    meaning: 'With 401: `Bearer`, at `/mcp` `ApiKey`, at `/oauth/token` `Basic`.',
+  },
   'ratelimit-limit': { direction: 'response', meaning: 'The budget of the window.' },
   'ratelimit-remaining': { direction: 'response', meaning: 'What is left of the budget.' },
   'ratelimit-reset': { direction: 'response', meaning: 'Seconds until the window ends.' },

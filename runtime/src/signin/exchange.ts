@@ -28,6 +28,9 @@ export const FORWARDED_HEADERS = [
   'sec-fetch-mode',
 ] as const;
 
+/** Answers with the claims behind an access token, whose own claims are the body, in JSON. */
+export const USERINFO_PATH = '/oauth/userinfo';
+
 /** A response to pass through, with `body`, or one whose `page` the gateway renders. */
 export type IdentityResponse = {
   status: number;

@@ -86,7 +86,7 @@ export function createAccount({ store, endings, sessions, ...parts }: AccountPar
     const [leave, revoke, end] = ['leave', 'revoke', 'end'].map((field) =>
       form.get(field)?.slice(0, LENGTHS.id),
     );
-    const email = form.get('new-email');
+    const email = form.has('new-email') ? form.get('email') : null;
     if (leave !== undefined) {
       await store.endEnrollment(leave, memberId);
       return { name: 'left' };
@@ -109,7 +109,7 @@ export function createAccount({ store, endings, sessions, ...parts }: AccountPar
   async function view(ctx: Context, signedIn: SignedIn, notice?: AccountNotice): Promise<void> {
     const account = await accountOf(signedIn);
     if (account === undefined) return say(ctx, 401, 'signedOut');
-    show(ctx, 200, { name: 'account', action: `${basePath}/account`, ...account, notice });
+    show(ctx, 200, { name: 'account', action: `${basePath}${ctx.path}`, ...account, notice });
   }
 
   return {

@@ -1,8 +1,11 @@
 // What an app learns of a member (OpenID Connect Core, section 5.1).
 import type { Client } from 'oidc-provider';
 import { profileOf } from '../resolvers/profile.ts';
+import { canonicalEmail } from '../rules/email.ts';
 import type { Member } from '../rules/member.ts';
 import { isConfirmed, type MemberRecord } from '../rules/record.ts';
+
+type View = Pick<Client, 'partner_id' | 'is_first_party'>;
 
 /** The claims by scope. */
 export const CLAIMS = {
@@ -13,12 +16,13 @@ export const CLAIMS = {
 export const SCOPES = ['openid', 'profile', 'email', 'offline_access'];
 
 /** A partner's app sees what its partner sees. `sid` is that of the tokens. */
-export function claimsOf(member: Member, client: Client, sid: string | undefined) {
+export function claimsOf(member: Member, client: View, sid: string | undefined) {
   const partnerId = partnerOf(client);
   const { email, firstName, lastName } = profileOf(member, partnerId);
   const name = [firstName, lastName].filter((part) => part !== undefined).join(' ');
-  // Cast: the store reads members as records.
-  const isCurrent = email === member.email && isConfirmed(member as MemberRecord);
+  // A partner may have written it in another way. Cast: the store reads members as records.
+  const isCurrent =
+    canonicalEmail(email) === canonicalEmail(member.email) && isConfirmed(member as MemberRecord);
   return {
     sub: member.memberId,
     email,
@@ -32,6 +36,6 @@ export function claimsOf(member: Member, client: Client, sid: string | undefined
 }
 
 /** The partner whose view the app has; undefined for one that sees all. */
-export function partnerOf({ partner_id, is_first_party }: Client): string | undefined {
+export function partnerOf({ partner_id, is_first_party }: View): string | undefined {
   return is_first_party ? undefined : partner_id;
 }

@@ -1,7 +1,8 @@
 // Handles the requests that the gateway forwards, with oidc-provider and the pages before it.
-import type {
-  IdentityRequest,
-  IdentityResponse,
+import {
+  type IdentityRequest,
+  type IdentityResponse,
+  USERINFO_PATH,
 } from '@partner-loyalty/runtime/signin/exchange.ts';
 import inject from 'light-my-request';
 import type { Context, Provider } from 'oidc-provider';
@@ -12,6 +13,7 @@ import { createProvider, type ProviderParts } from './provider.ts';
 import { PAGE_HEADER, say } from './render.ts';
 import { createSessions } from './sessions.ts';
 import type { SignInParts } from './signin.ts';
+import { userinfoOf } from './userinfo.ts';
 
 export type IdentityParts = Pick<ProviderParts, 'store' | 'issuer' | 'log'> &
   Pick<SignInParts, 'metrics' | 'wake'>;
@@ -50,6 +52,10 @@ export function createIdentity(parts: IdentityParts): (request: string) => Promi
   return async (text) => {
     // Cast: only the gateway asks, in a signed request.
     const request: IdentityRequest = JSON.parse(text);
+    if (request.path === USERINFO_PATH) {
+      const body = await userinfoOf(store, request.body);
+      return JSON.stringify({ status: body === undefined ? 401 : 200, headers: {}, body });
+    }
     const provider = await providerNow();
     const handle = provider.callback();
     const response = await inject(

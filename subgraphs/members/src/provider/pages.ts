@@ -6,6 +6,7 @@ import { type AccountParts, createAccount } from './account.ts';
 import { partnerOf, SCOPES } from './claims.ts';
 import { digest } from './digest.ts';
 import { createGrants } from './grants.ts';
+import { originOf } from './redirects.ts';
 import { say, show } from './render.ts';
 import { createSignIns, type Proven, type SignInParts } from './signin.ts';
 
@@ -130,7 +131,7 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
       }
       const signedIn = await sessions.signIn(ctx, provider, member.memberId);
       // A browser is sent on, so that reloading the page does not send the used token again.
-      if (ctx.get('sec-fetch-mode') === 'navigate') return redirect(ctx, `${basePath}/account`);
+      if (ctx.get('sec-fetch-mode') === 'navigate') return redirect(ctx, `${basePath}/sign-in`);
       await account.view(ctx, signedIn);
     }
 
@@ -181,11 +182,6 @@ function scopesOf({ params }: Interaction): string[] {
 
 function hostOf(uri = ''): string | undefined {
   return /^https?:/.test(uri) ? new URL(uri).host : undefined;
-}
-
-/** Where a form may lead on to, for the policy of the page. */
-function originOf(uri = ''): string[] {
-  return [/^https?:/.test(uri) ? new URL(uri).origin : new URL(uri).protocol];
 }
 
 async function readBody({ req }: Context): Promise<string> {

@@ -22,7 +22,7 @@ import { hasSecret } from './clientsecret.ts';
 import { digest } from './digest.ts';
 import type { Endings } from './endings.ts';
 import { asksEachTime, createGrants } from './grants.ts';
-import { isRegistered } from './redirects.ts';
+import { isRegistered, originOf } from './redirects.ts';
 import { show, showError, showSignedOut } from './render.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -129,6 +129,7 @@ export async function createProvider(
             name: 'signOut',
             action: `${basePath}/oauth/end-session/confirm`,
             xsrf: ctx.oidc.session?.state?.secret ?? '',
+            formOrigins: backOf(ctx),
             ...(ctx.oidc.client && { appName: ctx.oidc.client.clientName }),
           }),
         postLogoutSuccessSource: showSignedOut,
@@ -168,6 +169,12 @@ export async function createProvider(
   provider.on('server_error', (_ctx, err) => log.error({ err }, 'a sign-in request failed'));
   adjustModels(provider, endings);
   return provider;
+}
+
+/** Where the app wants the browser after signing out. */
+function backOf({ oidc: { session } }: Authorization): string[] {
+  const uri = session?.state?.postLogoutRedirectUri;
+  return uri === undefined ? [] : originOf(uri);
 }
 
 /** What this service does in its own way. */

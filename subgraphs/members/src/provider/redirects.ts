@@ -61,3 +61,8 @@ export function originsOf(uris: readonly string[]): string[] {
     ...new Set(uris.filter((uri) => uri.startsWith('https:')).map((uri) => new URL(uri).origin)),
   ];
 }
+
+/** Where a form may lead on to, for the policy of the page. */
+export function originOf(uri = ''): string[] {
+  return [/^https?:/.test(uri) ? new URL(uri).origin : new URL(uri).protocol];
+}
