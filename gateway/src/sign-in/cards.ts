@@ -9,7 +9,7 @@ type PageOf<Name extends IdentityPage['name']> = Extract<IdentityPage, { name: N
 
 /** A page of the provider; undefined for the account, which needs the member's profile. */
 export function cardOf(shown: Exclude<IdentityPage, PageOf<'account'>>, texts: Texts): string {
-  const { language, links, elsewhere } = texts;
+  const { language, elsewhere } = texts;
   switch (shown.name) {
     case 'address':
       return addressPage(shown, texts);
@@ -19,8 +19,6 @@ export function cardOf(shown: Exclude<IdentityPage, PageOf<'account'>>, texts: T
       return consentPage(shown, texts);
     case 'elsewhere':
       return textPage(elsewhere.title, elsewhere.text, language);
-    case 'link':
-      return linkPage(links[shown.kind], shown.token, shown.action, language);
     case 'signOut':
       return signOutPage(shown, texts);
     case 'message':

@@ -354,7 +354,6 @@ describe('pages', () => {
     ['code', { action: '/sign-in', name: 'code', address: '<i>@x' }, /"one-time-code"/],
     ['elsewhere', { action: '/sign-in', name: 'elsewhere' }, /Code|code/],
     ['consent', { action: '/x', ...consent, scopes: ['openid'], host: 'h' }, />(Agree|Zustimmen)</],
-    ['link', { action: '/x', name: 'link', kind: 'signIn', token: 't' }, /value="t"/],
     ['sign out', { action: '/x', name: 'signOut', xsrf: 'x' }, />(Sign out|Abmelden)</],
     ['message', { action: '/', name: 'message', message: 'expired' }, /begin|beginnen/],
     ['account', { action: '/account', name: 'account', ...account }, /value="c:1"/],

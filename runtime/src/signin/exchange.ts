@@ -54,13 +54,13 @@ export type PageContent =
       name: 'address';
       partnerName?: string | undefined;
       appName?: string | undefined;
-      problem?: 'invalid' | 'limited' | 'unavailable' | undefined;
+      problem?: 'invalid' | 'limited' | undefined;
     }
   | {
       /** Asks for `code`. */
       name: 'code';
       address: string;
-      problem?: 'wrong' | 'expired' | 'limited' | undefined;
+      problem?: 'wrong' | 'expired' | undefined;
     }
   /** A mailed link, opened elsewhere: the code is to be typed where sign-in began. */
   | { name: 'elsewhere' }
@@ -74,27 +74,14 @@ export type PageContent =
       host?: string | undefined;
     }
   | ({ name: 'account' } & Account)
-  /** Asks to press a button, which posts `token`. */
-  | { name: 'link'; kind: LinkKind; token: string }
   /** Asks for `sign-out` or `cancel`; `xsrf` is posted with it. */
   | { name: 'signOut'; xsrf: string; appName?: string | undefined }
   | { name: 'message'; message: PageMessage; detail?: string | undefined };
 
+/** What a mailed link is for. */
 export type LinkKind = 'signIn' | 'confirmChange' | 'undoChange' | 'contestUndo';
 
-export type PageMessage =
-  | 'invalidLink'
-  | 'expired'
-  | 'tooMany'
-  | 'signedOut'
-  | 'appRefused'
-  | 'cancelled'
-  | 'unavailable'
-  /** `detail` is the address that is the member's now. */
-  | 'addressChanged'
-  | 'addressRestored'
-  | 'addressInUse'
-  | 'addressLocked';
+export type PageMessage = 'invalidLink' | 'expired' | 'signedOut' | 'appRefused' | 'unavailable';
 
 /**
  * Posts `leave`, `revoke` and `end` with an ID, `sign-out`, `firstName` with `lastName`, or

@@ -46,8 +46,6 @@ export const DE: Texts = {
     problems: {
       invalid: 'Diese E-Mail-Adresse können wir nicht verwenden.',
       limited: 'Wir haben zu viele E-Mails gesendet. Bitte versuchen Sie es in 15 Minuten wieder.',
-      unavailable:
-        'Wir können gerade nichts senden. Bitte versuchen Sie es in einer Minute wieder.',
     },
   },
   code: {
@@ -61,7 +59,6 @@ export const DE: Texts = {
     problems: {
       wrong: 'Das ist nicht der Code aus der E-Mail. Bitte prüfen Sie ihn.',
       expired: 'Dieser Code gilt nicht mehr. Bitte beginnen Sie neu.',
-      limited: 'Zu viele falsche Codes. Bitte beginnen Sie neu.',
     },
     again: 'Neu beginnen',
   },
@@ -151,7 +148,6 @@ export const DE: Texts = {
       'Sie können sich bei dieser App nicht anmelden',
       'Sie hat etwas gesendet, das wir nicht annehmen. Bitte sagen Sie es denen, die sie machen.',
     ],
-    cancelled: ['Nichts hat sich geändert', 'Sie können diese Seite schließen.'],
     unavailable: [
       'Das geht gerade nicht',
       'Bei uns antwortet etwas nicht. Bitte versuchen Sie es in einer Minute wieder.',

@@ -46,7 +46,6 @@ export const EN = {
     problems: {
       invalid: 'That is not an email address we can use.',
       limited: 'We have sent too many mails. Please wait 15 minutes and try again.',
-      unavailable: 'We cannot send mail right now. Please try again in a minute.',
     },
   },
   code: {
@@ -59,7 +58,6 @@ export const EN = {
     problems: {
       wrong: 'That is not the code in the mail. Please check it and try again.',
       expired: 'This code is no longer valid. Please begin again to get a new one.',
-      limited: 'Too many wrong codes. Please begin again to get a new one.',
     },
     again: 'Begin again',
   },
@@ -144,7 +142,6 @@ export const EN = {
       'You cannot sign in to this app',
       'It sent something that we do not accept. Please tell those who make it.',
     ],
-    cancelled: ['Nothing has changed', 'You can close this page.'],
     unavailable: [
       'We cannot do this right now',
       'Something on our side is not responding. Please try again in a minute.',

@@ -63,7 +63,6 @@ function payloads(model: string, { store, endings, resumeUrl, AlreadyUsed }: Ada
       const key = (await table.find(uidKey(uid)))?.key;
       return typeof key === 'string' ? table.find(key) : undefined;
     },
-    findByUserCode: async () => undefined,
     async consume(id: string): Promise<void> {
       if (await table.consume(keyOf(id), Math.floor(Date.now() / 1_000))) return;
       // Another request was faster, so that this is a reuse: it ends the family.

@@ -1,5 +1,6 @@
 // What this subgraph uses of oidc-provider, which has no types of its own.
 declare module 'oidc-provider' {
+  import type { KeyObject } from 'node:crypto';
   import type { IncomingMessage, ServerResponse } from 'node:http';
 
   export type Context = {
@@ -17,18 +18,16 @@ declare module 'oidc-provider' {
     redirect(url: string): void;
     cookies: {
       get(name: string): string | undefined;
-      set(name: string, value: string | null, options?: object): void;
+      set(name: string, value: string | null, options: object): void;
     };
     /** Absent on the paths of pages. */
     oidc?: RequestContext;
   };
 
   export type RequestContext = {
-    route: string;
     client?: Client;
     session?: Session;
     account?: { accountId: string };
-    params?: Record<string, string | undefined>;
     requestParamScopes: Set<string>;
     /** What the last interaction resulted in. */
     result?: Result;
@@ -53,11 +52,13 @@ declare module 'oidc-provider' {
     origins: string[];
     partner_id: string;
     is_first_party: boolean;
+    compareClientSecret(given: string): boolean;
+    redirectUriAllowed(uri: string): boolean;
+    postLogoutRedirectUriAllowed(uri: string): boolean;
   };
 
-  type Model = { jti: string; exp: number };
-
-  export type Session = Model & {
+  export type Session = {
+    jti: string;
     uid: string;
     accountId?: string;
     state?: { secret: string; state?: string; postLogoutRedirectUri?: string };
@@ -68,7 +69,8 @@ declare module 'oidc-provider' {
     destroy(): Promise<void>;
   };
 
-  export type Interaction = Model & {
+  export type Interaction = {
+    exp: number;
     prompt: { name: string };
     params: Record<string, string | undefined>;
     returnTo: string;
@@ -78,7 +80,7 @@ declare module 'oidc-provider' {
     save(ttlSeconds: number): Promise<string>;
   };
 
-  export type Grant = Model & {
+  export type Grant = {
     addOIDCScope(scope: string): void;
     addResourceScope(resource: string, scope: string): void;
     save(): Promise<string>;
@@ -88,28 +90,18 @@ declare module 'oidc-provider' {
   /** A code or a refresh token, from which tokens are issued. */
   export type GrantSource = { grantId: string };
 
+  type Next = () => Promise<void>;
   export class Provider {
     constructor(issuer: string, configuration: object);
     proxy: boolean;
-    use(middleware: (ctx: Context, next: () => Promise<void>) => Promise<void>): this;
+    use(middleware: (ctx: Context, next: Next) => Promise<void>): this;
     on(event: 'server_error', listener: (ctx: Context, error: unknown) => void): this;
+    callback(): (req: IncomingMessage, res: ServerResponse) => void;
     /** This and the next one are for tests alone. */
     interactionDetails(req: IncomingMessage, res: ServerResponse): Promise<Interaction>;
     interactionFinished(req: IncomingMessage, res: ServerResponse, result: object): Promise<void>;
-    callback(): (req: IncomingMessage, res: ServerResponse) => void;
-    Client: {
-      find(clientId: unknown): Promise<Client | undefined>;
-      prototype: {
-        compareClientSecret(this: Client, given: string): boolean;
-        redirectUriAllowed(this: Client, uri: string): boolean;
-        postLogoutRedirectUriAllowed(this: Client, uri: string): boolean;
-      };
-    };
-    Session: {
-      new (): Session;
-      get(ctx: Context): Promise<Session>;
-      prototype: { destroy(this: Session): Promise<void> };
-    };
+    Client: { find(clientId: unknown): Promise<Client | undefined>; prototype: Client };
+    Session: { new (): Session; get(ctx: Context): Promise<Session>; prototype: Session };
     Interaction: { find(id: string): Promise<Interaction | undefined> };
     Grant: {
       new (values: { accountId: string; clientId: string }): Grant;
@@ -117,31 +109,19 @@ declare module 'oidc-provider' {
     };
   }
 
-  export const errors: Record<
-    'InvalidGrant' | 'InvalidTarget' | 'SessionNotFound',
-    new (
-      description?: string,
-    ) => Error
-  >;
+  type Failure = new (description?: string) => Error;
+  export const errors: { InvalidGrant: Failure; InvalidTarget: Failure };
 
-  type Check = object;
+  type Check = (ctx: Context & { oidc: RequestContext }) => boolean;
+  type Checks = { add(check: object): void; remove(name: string): void };
   export const interactionPolicy: {
-    Check: new (
-      reason: string,
-      description: string,
-      error: string,
-      check: (ctx: Context & { oidc: RequestContext }) => boolean,
-    ) => Check;
-    base(): {
-      get(name: string): {
-        checks: { add(check: Check, at?: number): void; remove(name: string): void };
-      };
-    };
+    Check: new (reason: string, description: string, error: string, check: Check) => object;
+    base(): { get(name: string): { checks: Checks } };
   };
 
   export class ExternalSigningKey {
     kid: string | undefined;
     alg: string | undefined;
-    keyObject: () => import('node:crypto').KeyObject;
+    keyObject: () => KeyObject;
   }
 }

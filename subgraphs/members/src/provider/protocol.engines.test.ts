@@ -127,6 +127,25 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     expect(new URL(refused.location ?? '').searchParams.get('error')).toBe('login_required');
   });
 
+  test('prompt=login asks again, and another member who signs in ends the session before', async () => {
+    const config = configure(stage, await addApp(stage));
+    const { tokens } = await authorize(stage, browser, config);
+    const again = await authorization(config, { prompt: 'login' });
+    const page = await browser.open(again.url);
+    const same = await signInByCode(stage, browser, page);
+    expect(new URL(same.location ?? '').searchParams.has('code')).toBe(true);
+    await client.refreshTokenGrant(config, tokens.refresh_token ?? '');
+
+    const other = await authorization(config, { prompt: 'login' });
+    const question = await browser.open(other.url);
+    const consent = await signInByCode(stage, browser, question, 'bob@example.com');
+    const { location = '' } = await browser.submit(consent, { agree: 'yes' });
+    const bobs = await client.authorizationCodeGrant(config, new URL(location), other.checks);
+    expect(bobs.claims()?.sub).toBe('bob');
+    expect(await ended()).toContain(`sid:${decodeJwt(tokens.access_token).sid}`);
+    expect(await stage.store.access.find('ada')).toMatchObject({ sessions: [] });
+  });
+
   test('a revoked refresh token is of no use, nor is anything of its family', async () => {
     const config = configure(stage, await addApp(stage));
     const { tokens } = await authorize(stage, browser, config);
