@@ -38,7 +38,10 @@ createServer(async (request, response) => {
     return provider.interactionFinished(request, response, {
       login: { accountId: params.login_hint },
     });
-  const grant = new provider.Grant({ accountId: session.accountId, clientId: params.client_id });
+  const grant = new provider.Grant({
+    accountId: session?.accountId ?? '',
+    clientId: params.client_id ?? '',
+  });
   grant.addOIDCScope('openid');
   return provider.interactionFinished(request, response, {
     consent: { grantId: await grant.save() },

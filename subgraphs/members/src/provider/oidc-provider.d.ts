@@ -93,6 +93,9 @@ declare module 'oidc-provider' {
     proxy: boolean;
     use(middleware: (ctx: Context, next: () => Promise<void>) => Promise<void>): this;
     on(event: 'server_error', listener: (ctx: Context, error: unknown) => void): this;
+    /** This and the next one are for tests alone. */
+    interactionDetails(req: IncomingMessage, res: ServerResponse): Promise<Interaction>;
+    interactionFinished(req: IncomingMessage, res: ServerResponse, result: object): Promise<void>;
     callback(): (req: IncomingMessage, res: ServerResponse) => void;
     Client: {
       find(clientId: unknown): Promise<Client | undefined>;

@@ -9,8 +9,20 @@ export function isOnDevice(uri: string): boolean {
   return LOOPBACK.test(uri) || PRIVATE_SCHEME.test(uri);
 }
 
-/** What is wrong with a URI to register; undefined if nothing is. */
-export function redirectFault(
+/** What is wrong with URIs to register; undefined if nothing is. */
+export function redirectsFault(
+  uris: readonly string[],
+  app: { isPublic: boolean; isProduction: boolean },
+): string | undefined {
+  const [fault] = uris.map((uri) => redirectFault(uri, app)).filter((one) => one !== undefined);
+  const isMixed =
+    uris.some(isOnDevice) && uris.some((uri) => /^http:/.test(uri) && !isOnDevice(uri));
+  return (
+    fault ?? (isMixed ? 'must not be http elsewhere if another one is on the device' : undefined)
+  );
+}
+
+function redirectFault(
   uri: string,
   { isPublic, isProduction }: { isPublic: boolean; isProduction: boolean },
 ): string | undefined {

@@ -133,7 +133,7 @@ export function redeemSignInToken(
   return records.write(record, { ...signedIn(record, token), tokens });
 }
 
-/** What a sign-in proves: an address, and the partner through which the member signed in, if any. */
+/** What a sign-in proves: an address, and perhaps the partner through which it was. */
 export type Proof = { address: string; partnerId?: string | undefined };
 
 /**
