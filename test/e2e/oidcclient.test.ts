@@ -233,6 +233,9 @@ test('the mailed link finishes where sign-in began, and shows anyone else where 
   await page.goto(linkIn(mail));
   const { profile, access_token: token } = await user(page, clientId);
   expect(profile.email).toBe(email);
+  await depart(stranger, clientId, 'signinRedirect()');
+  await typeCode(stranger, codeIn(await typeAddress(stranger, email)));
+  expect((await user(stranger, clientId)).profile.email).toBe(email);
   const rename = 'mutation { updateProfile(input: { firstName: "Eve" }) { firstName } }';
   expect(await fromApi(page, token, rename)).toEqual({
     data: { updateProfile: { firstName: 'Eve' } },

@@ -65,6 +65,7 @@ function endpointsOf(issuer: string) {
     claims_supported: [
       'sub',
       'partner_id',
+      'first_party_of',
       'email',
       'email_verified',
       'name',
