@@ -21,9 +21,6 @@ import { until } from '../support/until.ts';
 const CALLBACK = 'http://app.localhost:1/callback';
 const PROFILE = 'query ($id: ID!) { memberProfile(id: $id) { email } }';
 
-// The first request has 2 seconds, and Jest takes longer to transform the library.
-beforeAll(() => import('../../subgraphs/members/src/provider/handle.ts'));
-
 describe.each(ENGINES)('an app on %s', (engine) => {
   let service: InProcessService;
   let issuer: string;

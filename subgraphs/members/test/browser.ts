@@ -36,7 +36,7 @@ export async function forward(
   }
 }
 
-export function createBrowser(stage: SignInStage, clientAddress = '192.0.2.1') {
+export function createBrowser(stage: SignInStage, clientAddress = '192.0.2.1', language = 'en') {
   const cookies = new Map<string, Cookie>();
 
   function keep(headers: IdentityResponse['headers']): void {
@@ -61,6 +61,7 @@ export function createBrowser(stage: SignInStage, clientAddress = '192.0.2.1') {
       path,
       search,
       clientAddress,
+      language,
       headers: {
         'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Firefox/144.0',
         accept: 'text/html',

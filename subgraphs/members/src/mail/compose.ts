@@ -5,21 +5,20 @@ import type { MembersStore } from '../store/store.ts';
 import type { Job, MailTask } from '../tables/outbox.ts';
 import { secretHash } from '../tables/signins.ts';
 import { admit, changeLimits, partnerLimits } from './limits.ts';
-import {
-  changedEmail,
-  changeEmail,
-  codeEmail,
-  type Email,
-  invitationEmail,
-  linkTo,
-  magicLinkEmail,
-  undoneEmail,
-} from './template.ts';
+import { type Email, lettersIn, linkTo } from './template.ts';
 
 /** The part of the members store that mail needs. */
 export type MailStore = Pick<
   MembersStore,
-  'member' | 'tokens' | 'locks' | 'invitations' | 'outbox' | 'partners' | 'signIns' | 'payloads'
+  | 'member'
+  | 'tokens'
+  | 'locks'
+  | 'invitations'
+  | 'outbox'
+  | 'partners'
+  | 'signIns'
+  | 'payloads'
+  | 'access'
 >;
 
 export type Composer = {
@@ -73,7 +72,8 @@ async function composeMagicLink(
   );
   if (mailbox === undefined) return 'dropped';
   const link = linkTo(partner.magicLinkUrl ?? `${baseAddress}/sign-in`, token);
-  return magicLinkEmail(mailbox.address, partner.name, link, lifetimeMs / 60_000);
+  const letters = await lettersFor(memberId, store);
+  return letters.magicLink(mailbox.address, partner.name, link, lifetimeMs / 60_000);
 }
 
 /** Its limits were checked when the sign-in was begun. */
@@ -96,7 +96,8 @@ async function composeCode(
   });
   if (!isKept) return 'dropped';
   const link = linkTo(`${baseAddress}/sign-in`, token);
-  return codeEmail(canonical, code, link, TOKEN_USES.browser.lifetimeMs / 60_000);
+  const letters = await lettersFor(memberId, store);
+  return letters.code(canonical, code, link, TOKEN_USES.browser.lifetimeMs / 60_000);
 }
 
 async function composeChange(
@@ -118,7 +119,8 @@ async function composeChange(
   );
   if (!isAdded) return 'dropped';
   const link = linkTo(`${baseAddress}/sign-in`, token);
-  return changeEmail(address.canonical, link, lifetimeMs / 60_000);
+  const letters = await lettersFor(memberId, store);
+  return letters.change(address.canonical, link, lifetimeMs / 60_000);
 }
 
 async function composeChangeNotice(
@@ -130,7 +132,7 @@ async function composeChangeNotice(
   if (change === undefined) return now - job.requestedAt < CHANGE_MS ? 'early' : 'dropped';
   const link = linkTo(`${baseAddress}/sign-in`, token);
   const until = new Date(change.at + TOKEN_USES.undo.lifetimeMs);
-  return changedEmail(change.from.canonical, link, until);
+  return (await lettersFor(memberId, store)).changed(change.from.canonical, link, until);
 }
 
 async function composeUndoNotice(
@@ -141,7 +143,8 @@ async function composeUndoNotice(
   const loss = await store.locks.addContest(hash, { ...undo, address }, now);
   if (loss === undefined) return now - job.requestedAt < CHANGE_MS ? 'early' : 'dropped';
   const link = linkTo(`${baseAddress}/sign-in`, token);
-  return undoneEmail(address, link, new Date(loss.at + TOKEN_USES.contest.lifetimeMs));
+  const until = new Date(loss.at + TOKEN_USES.contest.lifetimeMs);
+  return (await lettersFor(undo.memberId, store)).undone(address, link, until);
 }
 
 async function composeInvitation(
@@ -167,5 +170,11 @@ async function composeInvitation(
     return 'dropped';
   }
   const link = linkTo(`${baseAddress}/invitation`, token);
-  return invitationEmail(address.canonical, partner.name, link, lifetimeMs / 86_400_000);
+  const letters = await lettersFor(memberId, store);
+  return letters.invitation(address.canonical, partner.name, link, lifetimeMs / 86_400_000);
+}
+
+/** In the language of the last page that the member used. */
+async function lettersFor(memberId: string, { access }: MailStore) {
+  return lettersIn((await access.find(memberId))?.language);
 }

@@ -272,6 +272,17 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     expect((await thief.open('/account')).page?.name).toBe('address');
   });
 
+  test('mail is in the language of the last page that the member used', async () => {
+    const german = createBrowser(stage, '192.0.2.1', 'de');
+    const { text } = await begun(ADA, german);
+    expect(text).toContain('type this code');
+    await signIn(ADA, german);
+    await german.open('/account');
+    expect((await begun()).text).toContain(
+      'geben Sie dort, wo Sie begonnen haben, diesen Code ein',
+    );
+  });
+
   test('erasing a member ends everything and leaves nothing', async () => {
     const config = configure(stage, await addApp(stage));
     await authorize(stage, browser, config);
