@@ -5,7 +5,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { App } from '@partner-loyalty/members';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { createIdentity } from '../../subgraphs/members/src/provider/handle.ts';
 import { accessibilityFaults, startBrowser } from '../support/servers/browser.ts';
 import { freePort } from '../support/servers/process.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
@@ -230,10 +233,46 @@ test('the mailed link finishes where sign-in began, and shows anyone else where 
   await page.goto(linkIn(mail));
   const { profile, access_token: token } = await user(page, clientId);
   expect(profile.email).toBe(email);
+  await depart(stranger, clientId, 'signinRedirect()');
+  await typeCode(stranger, codeIn(await typeAddress(stranger, email)));
+  expect((await user(stranger, clientId)).profile.email).toBe(email);
   const rename = 'mutation { updateProfile(input: { firstName: "Eve" }) { firstName } }';
   expect(await fromApi(page, token, rename)).toEqual({
     data: { updateProfile: { firstName: 'Eve' } },
   });
+});
+
+test('the configuration says what the library behind it does', async () => {
+  const identity = createIdentity({
+    store: service.stores.members,
+    issuer,
+    log: createLog('silent'),
+    metrics: createMetrics(),
+    wake() {},
+  });
+  const asked = { method: 'GET', path: '/.well-known/openid-configuration', search: '', body: '' };
+  const request = { ...asked, headers: {}, clientAddress: '192.0.2.1', language: 'en' };
+  const answered = JSON.parse(await identity(JSON.stringify(request)));
+  // Apps have no other mode, and lists have no order.
+  const own = { response_modes_supported: ['query'], claim_types_supported: undefined };
+  const sorted = (document: object) =>
+    Object.fromEntries(
+      Object.entries(document).map(([name, value]) => [
+        name,
+        Array.isArray(value) ? value.toSorted() : value,
+      ]),
+    );
+  const served = Object(await (await fetch(`${issuer}/.well-known/openid-configuration`)).json());
+  expect(sorted(served)).toEqual(
+    sorted({
+      ...JSON.parse(answered.body),
+      ...own,
+      userinfo_endpoint: `${issuer}/oauth/userinfo`,
+      revocation_endpoint_auth_methods_supported: [
+        ...['client_secret_basic', 'client_secret_post', 'none'],
+      ],
+    }),
+  );
 });
 
 describe('the account page', () => {

@@ -75,8 +75,9 @@ export function createAuthenticator(
   const find = createFind(parts, 'graphql');
   const toMember = (token: MemberToken | TokenRefusal): MaybePromise<Authenticated> => {
     if (typeof token === 'string') return { kind: 'refused', reason: token };
-    if (token.partnerId === undefined) return memberOf(token, false);
-    return mapMaybe(isSuspended(token.partnerId), (suspended) => memberOf(token, suspended));
+    const holder = token.partnerId ?? token.firstPartyOf;
+    if (holder === undefined) return memberOf(token, false);
+    return mapMaybe(isSuspended(holder), (suspended) => memberOf(token, suspended));
   };
 
   return (headers, client) => {

@@ -124,8 +124,9 @@ describe('the built-in provider', () => {
   test('issues access tokens for this service, and ID tokens for an app', async () => {
     expect(await access({})).toEqual({ ...ofApp, isIdOfApp: false });
     expect(await verify(sign({ ...app, aud: 'app' }), own)).toEqual({ ...ofApp, isIdOfApp: true });
-    const firstParty = { ...ofApp, partnerId: undefined, isIdOfApp: false };
-    expect(await access({ partner_id: undefined })).toEqual(firstParty);
+    const firstParty = { ...ofApp, partnerId: undefined, firstPartyOf: 'inn', isIdOfApp: false };
+    const claims = { partner_id: undefined, first_party_of: 'inn' };
+    expect(await access(claims)).toEqual(firstParty);
   });
 
   test.each<[string, () => Promise<unknown>]>([
@@ -134,6 +135,8 @@ describe('the built-in provider', () => {
     ['an access token of no app', () => access({ client_id: undefined })],
     ['an access token of no session', () => access({ sid: undefined })],
     ['an access token whose partner is no text', () => access({ partner_id: 7 })],
+    ['an access token of no partner', () => access({ partner_id: undefined })],
+    ['an access token of two partners', () => access({ first_party_of: 'b' })],
     ['an ID token of no session', () => verify(sign({ aud: 'app' }), own)],
     ['an ID token for two apps', () => verify(sign({ ...app, aud: ['app', 'b'] }), own)],
     ['an ID token for two', () => verify(sign({ ...app, aud: [ISSUER, 'app'] }), own)],

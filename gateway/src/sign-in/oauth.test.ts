@@ -45,7 +45,9 @@ beforeAll(async () => {
   folder = temporaryFolder();
   const { path: dataDir } = folder;
   keyStore = await openKeyStore({ mongodbUrl: undefined, dataDir, environment: 'sandbox' });
-  await keyStore.createPartner({ partnerId: 'inn', name: 'Inn', createdAt: new Date() });
+  const at = new Date();
+  await keyStore.createPartner({ partnerId: 'inn', name: 'Inn', createdAt: at });
+  await keyStore.createPartner({ partnerId: 'out', name: 'Out', suspendedAt: at, createdAt: at });
   const pair = await generateKeyPair('RS256');
   privateKey = pair.privateKey;
   const provider = providerWith({ ...(await exportJWK(pair.publicKey)), kid: 'k', alg: 'RS256' });
@@ -311,6 +313,17 @@ describe('tokens of an app', () => {
     expect((await graphql(access, RENAME)).code).toBeUndefined();
     expect((await graphql(await idToken(), PROFILE)).code).toBeUndefined();
     expect((await graphql(await idToken(), RENAME)).code).toBe('FORBIDDEN');
+  });
+
+  test('of a suspended partner are refused, a first-party one too', async () => {
+    for (const claims of [
+      { partner_id: 'out' },
+      { partner_id: undefined, first_party_of: 'out' },
+    ]) {
+      const token = await tokenOf({ ...ACCESS, ...claims });
+      expect((await graphql(token, PROFILE)).code).toBe('PARTNER_SUSPENDED');
+      expect((await send('/oauth/userinfo', { headers: bearer(token) })).status).toBe(403);
+    }
   });
 
   test('have a budget for each member and app, which is not the member', async () => {

@@ -50,7 +50,7 @@ function documentOf(issuer: string) {
   };
 }
 
-/** What apps sign members in with; oauth.e2e.test.ts compares it with what the provider says. */
+/** What apps sign members in with; a test compares it with what oidc-provider says. */
 function endpointsOf(issuer: string) {
   return {
     authorization_endpoint: `${issuer}/oauth/authorize`,
@@ -64,6 +64,8 @@ function endpointsOf(issuer: string) {
     scopes_supported: ['openid', 'offline_access', 'profile', 'email'],
     claims_supported: [
       'sub',
+      'partner_id',
+      'first_party_of',
       'email',
       'email_verified',
       'name',
@@ -82,8 +84,6 @@ function endpointsOf(issuer: string) {
     ],
     authorization_response_iss_parameter_supported: true,
     claims_parameter_supported: false,
-    request_parameter_supported: false,
     request_uri_parameter_supported: false,
-    ui_locales_supported: ['en', 'de'],
   };
 }

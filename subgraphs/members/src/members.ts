@@ -49,15 +49,20 @@ export async function startMembers(
     await store.close();
   };
   const { wake } = worker;
-  const identity = lazyIdentity({ store, issuer: baseAddress, log, metrics, wake });
+  const identity = openIdentity(
+    { store, issuer: baseAddress, log, metrics, wake },
+    settings.idTokenIssuer === undefined,
+  );
   return { ...createMembers(store, { baseAddress, wake, identity }), close };
 }
 
-/** Most processes never load the provider: the first request for it does. */
-function lazyIdentity(parts: IdentityParts): (request: string) => Promise<string> {
-  let loaded: Promise<(request: string) => Promise<string>> | undefined;
+/** Loading the provider takes longer than a request may take, so that it begins at the start. */
+function openIdentity(parts: IdentityParts, isUsed: boolean): (request: string) => Promise<string> {
+  const load = async () => (await import('./provider/handle.ts')).createIdentity(parts);
+  let loaded = isUsed ? load() : undefined;
+  loaded?.catch(() => {});
   return async (request) => {
-    loaded ??= import('./provider/handle.ts').then(({ createIdentity }) => createIdentity(parts));
+    loaded ??= load();
     return (await loaded)(request);
   };
 }

@@ -9,7 +9,7 @@ type View = Pick<Client, 'partner_id' | 'is_first_party'>;
 
 /** The claims by scope. */
 export const CLAIMS = {
-  openid: ['sub', 'sid', 'partner_id'],
+  openid: ['sub', 'sid', 'partner_id', 'first_party_of'],
   email: ['email', 'email_verified'],
   profile: ['name', 'given_name', 'family_name'],
 };
@@ -31,8 +31,13 @@ export function claimsOf(member: Member, client: View, sid: string | undefined) 
     ...(firstName !== undefined && { given_name: firstName }),
     ...(lastName !== undefined && { family_name: lastName }),
     ...(sid !== undefined && { sid }),
-    ...(partnerId !== undefined && { partner_id: partnerId }),
+    ...holderOf(client),
   };
+}
+
+/** Whose app it is, by which the gateway refuses the tokens of suspended partners. */
+export function holderOf({ partner_id, is_first_party }: View) {
+  return is_first_party ? { first_party_of: partner_id } : { partner_id };
 }
 
 /** The partner whose view the app has; undefined for one that sees all. */

@@ -17,7 +17,7 @@ import { ALGORITHM, type SigningKey } from '../signingkeys/signingkey.ts';
 import type { MembersStore } from '../store/store.ts';
 import { SESSION_MS } from '../tables/access.ts';
 import { createAdapter } from './adapter.ts';
-import { CLAIMS, claimsOf, partnerOf, SCOPES } from './claims.ts';
+import { CLAIMS, claimsOf, holderOf, SCOPES } from './claims.ts';
 import { hasSecret } from './clientsecret.ts';
 import { digest } from './digest.ts';
 import type { Endings } from './endings.ts';
@@ -95,7 +95,7 @@ export async function createProvider(
     extraClientMetadata: { properties: ['origins', 'partner_id', 'is_first_party'] },
     extraTokenClaims: ({ oidc: { client } }: Authorization, { grantId }: GrantSource) => ({
       sid: digest(grantId),
-      ...(client && partnerOf(client) !== undefined && { partner_id: partnerOf(client) }),
+      ...(client && holderOf(client)),
     }),
     features: {
       devInteractions: { enabled: false },

@@ -33,7 +33,7 @@ export function createProviderResolvers(
     Mutation: {
       identityRequest(_, { request }, { caller }) {
         requireService(caller);
-        return identity?.(request) ?? fail('SERVICE_UNAVAILABLE');
+        return identity?.(request) ?? fail('INTERNAL_SERVER_ERROR');
       },
     },
   } satisfies Resolvers;
