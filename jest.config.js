@@ -13,7 +13,9 @@ const shared = {
   testEnvironment: 'node',
   // swc erases the types and turns the few ESM-only packages into CommonJS.
   transform: { '\\.ts$': swc, '\\.m?js$': swc },
-  transformIgnorePatterns: ['/node_modules/(?!(jose|temporal-polyfill|temporal-utils)/)'],
+  transformIgnorePatterns: [
+    '/node_modules/(?!(cookie|jose|light-my-request|oauth4webapi|oidc-provider|openid-client|temporal-polyfill|temporal-utils)/)',
+  ],
 };
 const SUPPORT = '<rootDir>/test/support';
 const onServers = {

@@ -163,7 +163,7 @@ function noLimiter(): Omit<Limiter, 'refusals'> {
   // Requests wait for the end of the poll phase, as they do with a limiter. Waiting saves more than
   // a limiter costs, so a row without it would not be comparable.
   const consume = () => pollDone().then(() => verdict);
-  const counts = { consumeRefusal: consume, consumePage: consume };
+  const counts = { consumeRefusal: consume, consumePage: consume, consumeApp: consume };
   return { consume, ...counts, hasPlenty: () => false };
 }
 

@@ -1,6 +1,7 @@
 // The operator's command as a function: takes arguments, returns an exit code.
 import { Command, CommanderError } from 'commander';
 import { activitiesCommand } from './commands/activities.ts';
+import { appsCommand } from './commands/apps.ts';
 import { auditCommand } from './commands/audit.ts';
 import { backupCommand } from './commands/backup.ts';
 import { compactCommand } from './commands/compact.ts';
@@ -17,6 +18,7 @@ import { oneLine, type Shell } from './shell/shell.ts';
 const GROUPS = [
   partnersCommand,
   keysCommand,
+  appsCommand,
   membersCommand,
   activitiesCommand,
   webhooksCommand,

@@ -98,7 +98,8 @@ function subgraphWith(signingKey: JWK): Transport {
     requestMagicLink: { accepted: true },
     memberProfile: { email: 'a@example.com' },
     signingKeys: JSON.stringify({ keys: [signingKey] }),
-    endedSessions: [],
+    endedSubjects: [],
+    appOrigins: [],
   };
   return {
     execute({ query, caller }: SubgraphRequest) {

@@ -20,15 +20,14 @@ export function createHandler(
   const identify = createIdentify(parts);
   const respond = createEndpoint(parts, GRAPHQL_FORM);
 
-  return function handle(request) {
-    const preflight = isEndpoint(request) ? cors.preflight(request) : undefined;
-    if (preflight !== undefined) return Promise.resolve(preflight);
-    return respond(
-      request,
-      beginRequest(tracing?.begin(spanName(request), request.headers)),
-      execute,
-    );
-  };
+  const begin = (request: HttpRequest) =>
+    respond(request, beginRequest(tracing?.begin(spanName(request), request.headers)), execute);
+
+  return (request) =>
+    // A preflight is rare, and this is the hot path.
+    request.method === 'OPTIONS' && isEndpoint(request)
+      ? cors.answer(request, () => begin(request))
+      : begin(request);
 
   async function execute(request: HttpRequest, state: RequestState): Promise<object> {
     const { trace } = state;

@@ -159,6 +159,8 @@ function requireAllowed(
   if (operation === undefined && operations.length > 0)
     fail('BAD_REQUEST', '"operationName" must name one operation of the document');
   if (operation?.excess !== undefined) fail('OPERATION_TOO_COMPLEX', operation.excess);
+  if (principal.isReadOnly && operation?.node.operation === 'mutation')
+    fail('FORBIDDEN', 'an ID token is for queries alone: send the access token');
   return principal;
 }
 

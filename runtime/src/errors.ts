@@ -69,7 +69,7 @@ export const ERRORS = {
   FORBIDDEN: {
     status: 403,
     message: 'this key lacks a scope that the operation needs',
-    when: 'A root field needs a [scope](../api.md#scopes) that the key does not have: nothing ran (403). Or a [token that a partner holds](../api.md#member-tokens) is used to change the address (200). Or a page whose origin `CORS_ORIGINS` does not list calls [`/mcp`](../api.md#mcp) (403).',
+    when: 'A root field needs a [scope](../api.md#scopes) that the key does not have, or an ID token of an [app](../api.md#apps) is used for a mutation: nothing ran (403). Or a [token that a partner holds](../api.md#member-tokens) is used to change the address (200). Or a page whose origin `CORS_ORIGINS` does not list calls [`/mcp`](../api.md#mcp) (403).',
     subgraphs: ['members'],
   },
   GRAPHQL_PARSE_FAILED: {

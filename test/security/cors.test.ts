@@ -126,7 +126,7 @@ describe('the public documents of the built-in provider', () => {
     },
   );
 
-  test('the configuration names the key set, whose keys are for ES256 signatures only', async () => {
+  test('the configuration names the key set, whose keys are for RS256 signatures only', async () => {
     const { body: discovery } = await withoutCors.send({
       method: 'GET',
       path: '/.well-known/openid-configuration',
@@ -141,7 +141,7 @@ describe('the public documents of the built-in provider', () => {
     });
     expect(keys).toMatchObject({
       keys: [
-        { kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig', kid: expect.any(String) },
+        { kty: 'RSA', n: expect.any(String), alg: 'RS256', use: 'sig', kid: expect.any(String) },
         expect.anything(),
       ],
     });

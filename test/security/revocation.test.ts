@@ -54,10 +54,10 @@ async function stealKey() {
   const current = (await members.signingKeys.keys()).find(({ state }) => state === 'current');
   if (current?.state !== 'current') throw new Error('there is no signing key');
   const { kid, privateKey } = current;
-  const key = await importJWK(privateKey as JWK, 'ES256');
+  const key = await importJWK(privateKey as JWK, 'RS256');
   const forge = (lifetime: number) =>
     new SignJWT({ iss: BASE, aud: BASE, sub: 'm-both', iat: seconds(), exp: seconds() + lifetime })
-      .setProtectedHeader({ alg: 'ES256', kid })
+      .setProtectedHeader({ alg: 'RS256', kid })
       .sign(key);
   return { kid, forge };
 }

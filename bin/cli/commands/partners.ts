@@ -167,10 +167,13 @@ function changeOf(options: PartnerOptions): PartnerChange {
 }
 
 /** Writes what the members subgraph needs to know about a partner. */
-async function putIntoMembers(settings: Settings, partner: Partner): Promise<void> {
-  const { partnerId, name, magicLinkUrl, consent, invitations } = partner;
+export async function putIntoMembers(settings: Settings, partner: Partner): Promise<void> {
+  const { partnerId, name, magicLinkUrl, consent, invitations, suspendedAt } = partner;
+  const isSuspended = suspendedAt === undefined ? undefined : (true as const);
   await withStore('members', settings, ({ partners }) =>
-    partners.put(omitUndefined({ partnerId, name, magicLinkUrl, consent, invitations })),
+    partners.put(
+      omitUndefined({ partnerId, name, magicLinkUrl, consent, invitations, isSuspended }),
+    ),
   );
 }
 

@@ -1,5 +1,4 @@
 // The rate limiter: charges a budget for each request and decides whether it may proceed.
-import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { createAddressCounters } from './addresses.ts';
 import { batched } from './counters.batch.ts';
@@ -7,12 +6,13 @@ import type { Count, Counter, Counters } from './counters.ts';
 import { createRefusals } from './refusals.ts';
 
 /** Of all but the budget of a key, whose window is a setting. */
-export const WINDOW_SECONDS = { member: 60, refusal: 60, page: 60 };
+export const WINDOW_SECONDS = { member: 60, refusal: 60, page: 60, app: 60 };
 
 export type Policy = 'key' | keyof typeof WINDOW_SECONDS;
 
 const REFUSAL_BUDGET = 60;
 const PAGE_BUDGET = 600;
+const APP_BUDGET = 6_000;
 
 export type Verdict = {
   policy: Policy;
@@ -93,6 +93,8 @@ export function createLimiter(
         .then((count) => decide('refusal', REFUSAL_BUDGET, count)),
     /** Counts a request for a page or another public document, in the same way. */
     consumePage: (address: string) => consume('page', counterOf(address), 1, PAGE_BUDGET),
+    /** Counts a request of a registered app that showed its secret. */
+    consumeApp: (clientId: string) => consume('app', clientId, 1, APP_BUDGET),
     /** Which client addresses are over that limit, as far as this process knows. */
     refusals,
   };
@@ -104,7 +106,7 @@ export function createLimiter(
  */
 export function rateLimitHeaders(verdict: Verdict): Record<string, string> {
   const { policy, allowed, limit, remaining, resetSeconds, windowSeconds } = verdict;
-  const headers: ResponseHeaders = {
+  const headers: Record<string, string> = {
     'ratelimit-limit': `${limit}`,
     'ratelimit-remaining': `${remaining}`,
     'ratelimit-reset': `${resetSeconds}`,

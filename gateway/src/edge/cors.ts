@@ -1,10 +1,12 @@
-// Lets browser pages of configured origins use an endpoint (Fetch standard, CORS protocol).
+// Lets browser pages of listed origins use an endpoint (Fetch standard, CORS protocol).
 import type { HeaderName, ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import type { Origins } from '../identity/ownprovider.ts';
 
-/** What the pages of configured origins may do at an endpoint. */
+/** What the pages of listed origins may do at an endpoint. */
 export type CorsRules = {
+  methods: string;
   /** The request headers that they may send. */
   allowed: readonly string[];
   /** A request header that keeps them from reading the response. */
@@ -13,6 +15,7 @@ export type CorsRules = {
 
 /** Pages use the member surface, never a partner key. */
 export const GRAPHQL_CORS: CorsRules = {
+  methods: 'POST',
   allowed: [
     'authorization',
     'content-type',
@@ -27,6 +30,7 @@ export const GRAPHQL_CORS: CorsRules = {
 
 /** Pages of assistants hold a key of their own. */
 export const MCP_CORS: CorsRules = {
+  methods: 'POST',
   allowed: [
     'x-api-key',
     'content-type',
@@ -36,6 +40,12 @@ export const MCP_CORS: CorsRules = {
     'mcp-method',
     'mcp-name',
   ],
+};
+
+/** Pages of apps call the built-in provider, and read its documents. */
+export const PROVIDER_CORS: CorsRules = {
+  methods: 'GET, HEAD, POST',
+  allowed: ['authorization', 'content-type', 'x-request-id'],
 };
 
 /** The response headers that callers may rely on. */
@@ -55,48 +65,62 @@ const EXPOSED_NAMES = EXPOSED_HEADERS.join(', ');
 const PREFLIGHT_SECONDS = '600';
 
 export type Cors = {
-  /** Whether the request comes from no page, or from one of a configured origin. */
+  /** Whether the request comes from no page, or from one of a listed origin. */
   admits(request: HttpRequest): boolean;
-  /** The response to a preflight of a configured origin; undefined for any other request. */
-  preflight(request: HttpRequest): HttpResponse | undefined;
+  /** Answers a preflight of a listed origin; `handle` answers any other request. */
+  answer(request: HttpRequest, handle: () => Promise<HttpResponse>): Promise<HttpResponse>;
+  /** As `answer`, and lets a page of a listed origin read the response. */
+  around(request: HttpRequest, handle: () => Promise<HttpResponse>): Promise<HttpResponse>;
   /**
-   * Adds the headers that let a page of a configured origin read the response. Never allows
-   * cookies.
+   * Adds the headers that let a page of a listed origin read the response. Never allows cookies.
    */
   expose(request: HttpRequest, headers: ResponseHeaders): void;
 };
 
-/** `origins` are exact, as browsers send them. Without origins, no response has CORS headers. */
-export function createCors(origins: readonly string[], rules: CorsRules): Cors {
+/**
+ * `apps` are origins that change while the service runs. Without these and without configured ones,
+ * no response has CORS headers.
+ */
+export function createCors(
+  configured: readonly string[],
+  rules: CorsRules,
+  apps?: Origins | undefined,
+): Cors {
   const { withheldWith } = rules;
   const allowedHeaders = rules.allowed.join(', ');
-  const configured = new Set(origins);
-  const allowedOrigin = ({ headers }: HttpRequest) => {
-    const origin = headers.origin;
-    return origin !== undefined && configured.has(origin) ? origin : undefined;
-  };
-  return {
+  const always = new Set(configured);
+  const allowedOrigin = ({ headers: { origin } }: HttpRequest) =>
+    origin !== undefined && (always.has(origin) || apps?.has(origin)) ? origin : undefined;
+
+  function allow(origin: string): HttpResponse {
+    const headers = {
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': rules.methods,
+      'access-control-allow-headers': allowedHeaders,
+      'access-control-max-age': PREFLIGHT_SECONDS,
+      vary: 'origin, access-control-request-method, access-control-request-headers',
+    };
+    return { status: 204, headers, body: '' };
+  }
+
+  const cors: Cors = {
     admits: (request) =>
       request.headers.origin === undefined || allowedOrigin(request) !== undefined,
-    preflight(request) {
+    async answer(request, handle) {
+      if (!isPreflight(request)) return handle();
+      await apps?.update();
       const origin = allowedOrigin(request);
-      if (
-        request.method !== 'OPTIONS' ||
-        origin === undefined ||
-        request.headers['access-control-request-method'] === undefined
-      )
-        return undefined;
-      const headers = {
-        'access-control-allow-origin': origin,
-        'access-control-allow-methods': 'POST',
-        'access-control-allow-headers': allowedHeaders,
-        'access-control-max-age': PREFLIGHT_SECONDS,
-        vary: 'origin, access-control-request-method, access-control-request-headers',
-      };
-      return { status: 204, headers, body: '' };
+      return origin === undefined ? handle() : allow(origin);
+    },
+    async around(request, handle) {
+      const response = await cors.answer(request, handle);
+      if (request.headers.origin !== undefined && !isPreflight(request)) await apps?.update();
+      const headers = { ...response.headers };
+      cors.expose(request, headers);
+      return { ...response, headers };
     },
     expose(request, headers) {
-      if (configured.size === 0) return;
+      if (always.size === 0 && apps === undefined) return;
       headers.vary = 'origin';
       const origin = allowedOrigin(request);
       if (origin === undefined) return;
@@ -105,4 +129,9 @@ export function createCors(origins: readonly string[], rules: CorsRules): Cors {
       headers['access-control-expose-headers'] = EXPOSED_NAMES;
     },
   };
+  return cors;
+}
+
+function isPreflight({ method, headers }: HttpRequest): boolean {
+  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }

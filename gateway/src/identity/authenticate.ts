@@ -27,6 +27,8 @@ export type Principal = {
   scopes: ScopeBits;
   /** Whether the partner whose key or token it is may do nothing at all. */
   isSuspended: boolean;
+  /** Whether it may run queries alone. */
+  isReadOnly?: boolean | undefined;
 };
 
 /** The partner that makes the request, by its key or by a token that it holds. */
@@ -73,8 +75,9 @@ export function createAuthenticator(
   const find = createFind(parts, 'graphql');
   const toMember = (token: MemberToken | TokenRefusal): MaybePromise<Authenticated> => {
     if (typeof token === 'string') return { kind: 'refused', reason: token };
-    if (token.partnerId === undefined) return memberOf(token, false);
-    return mapMaybe(isSuspended(token.partnerId), (suspended) => memberOf(token, suspended));
+    const holder = token.partnerId ?? token.firstPartyOf;
+    if (holder === undefined) return memberOf(token, false);
+    return mapMaybe(isSuspended(holder), (suspended) => memberOf(token, suspended));
   };
 
   return (headers, client) => {
@@ -162,18 +165,19 @@ function partnerOf(key: Key, keyBudget: number): Authenticated {
   };
 }
 
-function memberOf({ memberId, partnerId }: MemberToken, isSuspended: boolean): Authenticated {
+function memberOf(token: MemberToken, isSuspended: boolean): Authenticated {
+  const { memberId, partnerId, clientId, isIdOfApp: isReadOnly } = token;
   const caller: Caller =
     partnerId === undefined
       ? { kind: 'member', memberId }
       : { kind: 'member', memberId, partnerId };
-  // A token that a partner holds has a separate budget, which neither reveals nor reduces what the
-  // member uses elsewhere.
-  const id = partnerId === undefined ? memberId : `${memberId}\n${partnerId}`;
+  // A token that a partner or an app holds has a separate budget, which neither reveals nor reduces
+  // what the member uses elsewhere.
+  const holder = clientId === undefined ? partnerId : `app ${clientId}`;
   return {
     kind: 'principal',
     principal: {
-      id,
+      id: holder === undefined ? memberId : `${memberId}\n${holder}`,
       surface: 'member',
       owner: `member ${memberId}`,
       caller,
@@ -181,6 +185,7 @@ function memberOf({ memberId, partnerId }: MemberToken, isSuspended: boolean): A
       policy: 'member',
       scopes: EVERY_SCOPE,
       isSuspended,
+      isReadOnly,
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { createTokenVerifier, type TokenVerifier } from './idtoken.ts';
 import { createJwks } from './jwks.ts';
 import type { KeyStore } from './keystore.ts';
-import { createOwnTokens, type OwnProvider } from './ownprovider.ts';
+import type { OwnTokens } from './ownprovider.ts';
 import { fetchProviderKeys } from './providerkeys.ts';
 
 export type ProviderSettings = Pick<
@@ -16,7 +16,7 @@ export type ProviderSettings = Pick<
 type Parts = {
   keyStore: Pick<KeyStore, 'partner'>;
   ownUrl: string;
-  ownProvider: OwnProvider;
+  ownTokens: OwnTokens;
   caches: Caches;
   log: Pick<Log, 'outage'>;
 };
@@ -26,35 +26,34 @@ const BYTES_OF_PROVIDER_KEYS = 4 * 1_024 * 1_024;
 
 /**
  * A verifier of the external identity provider's tokens if one is set; otherwise of the service's
- * own, which `ownProvider` issues for `ownUrl`.
+ * own, of the issuer `ownUrl`.
  */
 export function openTokenVerifier(
   settings: ProviderSettings,
-  { keyStore, ownUrl, ownProvider, caches, log }: Parts,
+  { keyStore, ownUrl, ownTokens, caches, log }: Parts,
 ): TokenVerifier {
   caches.reserve(BYTES_OF_PROVIDER_KEYS);
-  const { idTokenIssuer: issuer, idTokenAudience: audience, idTokenJwksUrl: jwksUrl } = settings;
-  if (issuer === undefined || audience === undefined) {
-    const { jwks, isCurrent } = createOwnTokens(ownProvider);
+  const { idTokenIssuer: issuer, idTokenAudience: audiences, idTokenJwksUrl: jwksUrl } = settings;
+  if (issuer === undefined || audiences === undefined) {
+    const { jwks, isCurrent } = ownTokens;
     return createTokenVerifier({
       issuer: ownUrl,
-      audience: ownUrl,
+      audiences: [ownUrl],
       keys: jwks,
       memberClaim: 'sub',
-      isPartner: () => true,
       isCurrent,
       caches,
     });
   }
   return createTokenVerifier({
     issuer,
-    audience,
+    audiences,
     keys: createJwks({
       fetchKeys: () => logged(fetchProviderKeys(issuer, jwksUrl), UNREACHABLE, log),
     }),
     memberClaim: settings.idTokenMemberClaim,
-    isPartner: async (azp) =>
-      (await logged(keyStore.partner(azp), 'a partner could not be read', log)) !== undefined,
+    isPartner: async (clientId) =>
+      (await logged(keyStore.partner(clientId), 'a partner could not be read', log)) !== undefined,
     caches,
   });
 }

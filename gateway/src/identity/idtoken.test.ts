@@ -4,6 +4,7 @@ import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { type JWK, SignJWT, type SignOptions, UnsecuredJWT } from 'jose';
 import { createTokenVerifier, type TokenRules } from './idtoken.ts';
 import { createJwks } from './jwks.ts';
+import { createOwnTokens } from './ownprovider.ts';
 
 const ISSUER = 'https://id.example';
 const AUDIENCE = 'loyalty';
@@ -47,7 +48,7 @@ function createVerifier(rules: Partial<TokenRules> = {}) {
   const isPartner = (azp: string) => azp === 'inn';
   return createTokenVerifier({
     issuer: ISSUER,
-    audience: AUDIENCE,
+    audiences: [AUDIENCE],
     keys,
     memberClaim: 'sub',
     isPartner,
@@ -87,6 +88,79 @@ describe('a valid token names its member', () => {
       ...VALID,
       partnerId: 'inn',
     });
+  });
+
+  test('as an access token, which the partner that its client_id names holds', async () => {
+    expect(await verify(sign({ client_id: 'web-client' }, { typ: 'at+jwt' }))).toEqual(VALID);
+    expect(await verify(sign({ client_id: 'inn', azp: 'web-client' }, { typ: 'at+jwt' }))).toEqual({
+      ...VALID,
+      partnerId: 'inn',
+    });
+    expect(await verify(sign({}, { typ: 'application/at+JWT' }))).toEqual(VALID);
+  });
+
+  test('if each of its audiences is one of several', async () => {
+    const rules = { audiences: [AUDIENCE, 'shop'] };
+    expect(await verify(sign({ aud: 'shop' }), rules)).toEqual(VALID);
+    expect(await verify(sign({ aud: ['shop', AUDIENCE] }), rules)).toEqual(VALID);
+    expect(await verify(sign({ aud: ['shop', 'other'] }), rules)).toBe('unknown');
+    expect(await verify(sign({ aud: [] }), rules)).toBe('unknown');
+  });
+});
+
+describe('the built-in provider', () => {
+  const own = { audiences: [ISSUER], isPartner: undefined, isCurrent: () => true };
+  const app = { client_id: 'app', sid: 's1', partner_id: 'inn' };
+  const ofApp = { ...VALID, clientId: 'app', sid: 's1', partnerId: 'inn' };
+  const access = (claims: object, typ = 'at+jwt') =>
+    verify(sign({ aud: ISSUER, ...app, ...claims }, { typ }), own);
+
+  test('issues ID tokens for this service, whose azp is always the partner that holds it', async () => {
+    expect(await verify(sign({ aud: ISSUER }), own)).toEqual(VALID);
+    const held = await verify(sign({ aud: ISSUER, azp: 'gone' }), own);
+    expect(held).toEqual({ ...VALID, partnerId: 'gone' });
+  });
+
+  test('issues access tokens for this service, and ID tokens for an app', async () => {
+    expect(await access({})).toEqual({ ...ofApp, isIdOfApp: false });
+    expect(await verify(sign({ ...app, aud: 'app' }), own)).toEqual({ ...ofApp, isIdOfApp: true });
+    const firstParty = { ...ofApp, partnerId: undefined, firstPartyOf: 'inn', isIdOfApp: false };
+    const claims = { partner_id: undefined, first_party_of: 'inn' };
+    expect(await access(claims)).toEqual(firstParty);
+  });
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['an access token for another audience', () => access({ aud: 'app' })],
+    ['an access token for another audience too', () => access({ aud: [ISSUER, 'app'] })],
+    ['an access token of no app', () => access({ client_id: undefined })],
+    ['an access token of no session', () => access({ sid: undefined })],
+    ['an access token whose partner is no text', () => access({ partner_id: 7 })],
+    ['an access token of no partner', () => access({ partner_id: undefined })],
+    ['an access token of two partners', () => access({ first_party_of: 'b' })],
+    ['an ID token of no session', () => verify(sign({ aud: 'app' }), own)],
+    ['an ID token for two apps', () => verify(sign({ ...app, aud: ['app', 'b'] }), own)],
+    ['an ID token for two', () => verify(sign({ ...app, aud: [ISSUER, 'app'] }), own)],
+    ['a token for logout', () => access({}, 'logout+jwt')],
+  ])('does not issue %s', async (_, verified) => {
+    expect(await verified()).toBe('unknown');
+  });
+
+  test('ends what belongs to a member, a session, an app, or a use of an app', async () => {
+    const token = await sign({ aud: ISSUER, ...app }, { typ: 'at+jwt' });
+    const ends = ['member:m1', 'sid:s1', 'app:m1/app', 'client:app', 'sid:s2', 'app:m2/app'];
+    const outcomes = ends.map(async (subject) => {
+      const { isCurrent, jwks } = createOwnTokens(
+        {
+          signingKeys: async () => ({ keys: SIGNERS.map(publicJwk) }),
+          endedSubjects: async () => [{ subject, endedAt: NOW }],
+          appOrigins: async () => [],
+        },
+        () => NOW,
+      );
+      return verify(token, { ...own, keys: jwks, isCurrent });
+    });
+    const current = { ...ofApp, isIdOfApp: false };
+    expect(await Promise.all(outcomes)).toEqual([...Array(4).fill('revoked'), current, current]);
   });
 });
 
@@ -141,7 +215,8 @@ describe('a token is refused', () => {
     ['whose sub is not a string', () => sign({ sub: 7 })],
     ['whose sub is longer than an id', () => sign({ sub: 'm'.repeat(129) })],
     ['whose azp is not a string', () => sign({ azp: ['inn'] })],
-    ['that is another kind of token of the provider', () => sign({}, { typ: 'at+jwt' })],
+    ['that is another kind of token of the provider', () => sign({}, { typ: 'logout+jwt' })],
+    ['whose client_id is not a string', () => sign({ client_id: ['inn'] }, { typ: 'at+jwt' })],
     [
       'whose claims were changed',
       async () => (await sign()).replace(/\.[^.]+\./, `.${base64url({ ...CLAIMS, sub: 'm2' })}.`),

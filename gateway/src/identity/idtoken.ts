@@ -1,26 +1,37 @@
-// Verifies members' ID tokens (docs/api.md, Member tokens) and caches those that are valid.
+// Verifies members' ID and access tokens (docs/api.md, Member tokens), and caches valid ones.
 import { hash } from 'node:crypto';
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { ApiError, fail } from '@partner-loyalty/runtime/errors.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { type CompactVerifyGetKey, errors, type JWTPayload, jwtVerify } from 'jose';
 import type { Jwks } from './jwks.ts';
-import type { IssuedToken } from './ownprovider.ts';
 
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
 const TOLERANCE_SECONDS = 30;
 const MAX_LIFETIME_SECONDS = 24 * 3_600;
 const MAX_TOKEN_LENGTH = 8_192;
 const MAX_ID_LENGTH = 128;
-/** Measured (test/memory), with IDs of 128 characters of a member and a partner. */
-const BYTES_PER_TOKEN = 1_024;
+/** Measured (test/memory), with IDs of 128 characters. */
+const BYTES_PER_TOKEN = 1_536;
 
-/** The claims of a valid token. `partnerId` is the partner that its `azp` names as its holder. */
+/** The claims of a valid token. */
 export type MemberToken = {
   memberId: string;
+  /** The partner that holds it, itself or by its app. */
   partnerId?: string | undefined;
+  /** The partner of a first-party app: it holds the token, and sees all that the member does. */
+  firstPartyOf?: string | undefined;
+  /** The app of the built-in provider that it was issued to. */
+  clientId?: string | undefined;
+  /** The session of the built-in provider that it belongs to. */
+  sid?: string | undefined;
+  /** Whether it is an app's ID token: libraries put it into URLs, so it is for queries alone. */
+  isIdOfApp?: boolean | undefined;
   expiresAt: Date;
 };
+
+/** What a token of the built-in provider belongs to; `issuedAt` is in seconds since 1970. */
+export type IssuedToken = Pick<MemberToken, 'memberId' | 'clientId' | 'sid'> & { issuedAt: number };
 
 /** Why a token or a key is not valid; `unknown` is also a token that nobody here has issued. */
 export type TokenRefusal = 'unknown' | 'malformed' | 'revoked' | 'expired';
@@ -36,19 +47,20 @@ export type TokenVerifier = {
 
 export type TokenRules = {
   issuer: string;
-  audience: string;
+  /** Each `aud` of a token has to be one of them. */
+  audiences: readonly string[];
   keys: Jwks;
   memberClaim: string;
   /**
-   * Whether an `azp` names a partner. It always does if the service is its own provider. An
-   * external provider writes the id of an OAuth client there, which restricts the token only if a
-   * partner has the same id. A token is checked once, until the provider's keys change, so creating
-   * such a partner does not restrict tokens already in use.
+   * Whether an `azp` or `client_id` of an external provider names a partner. It is the ID of an
+   * OAuth client there, which restricts the token only if a partner has the same ID. A token is
+   * checked once, until the provider's keys change, so creating such a partner does not restrict
+   * tokens already in use. Undefined for the built-in provider, whose `azp` is always a partner.
    */
-  isPartner(azp: string): MaybePromise<boolean>;
+  isPartner?: ((clientId: string) => MaybePromise<boolean>) | undefined;
   /**
-   * Whether the session of a token has not ended, asked each time it is used, after the keys. The
-   * built-in provider can end sessions; its tokens live 24 hours at most.
+   * Whether nothing that a token belongs to has ended, asked each time it is used, after the keys.
+   * The built-in provider can end sessions; its tokens live 24 hours at most.
    */
   isCurrent?: ((token: IssuedToken) => boolean) | undefined;
   caches: Caches;
@@ -71,8 +83,8 @@ export function createTokenVerifier(rules: TokenRules): TokenVerifier {
     return currentClaims(verified);
   }
 
-  function currentClaims({ claims, issued }: Verified): MemberToken | TokenRefusal {
-    return isCurrent(issued) ? claims : 'revoked';
+  function currentClaims({ claims, issuedAt }: Verified): MemberToken | TokenRefusal {
+    return isCurrent({ ...claims, issuedAt }) ? claims : 'revoked';
   }
 
   return {
@@ -91,7 +103,8 @@ export function createTokenVerifier(rules: TokenRules): TokenVerifier {
 
 type Verified = {
   claims: MemberToken;
-  issued: IssuedToken;
+  /** In seconds since 1970. */
+  issuedAt: number;
   /** Those that it was verified with. */
   keys: object;
 };
@@ -101,7 +114,7 @@ async function verifiedToken(
   rules: TokenRules,
   now: number,
 ): Promise<Verified | TokenRefusal> {
-  const { issuer, audience, keys } = rules;
+  const { issuer, keys, isPartner } = rules;
   // If newer keys are fetched meanwhile, the token is verified again when it is used again.
   let latest: object = {};
   const find: CompactVerifyGetKey = async (header, jws) => {
@@ -112,17 +125,21 @@ async function verifiedToken(
     const { payload, protectedHeader } = await jwtVerify(token, find, {
       algorithms: ALGORITHMS,
       issuer,
-      audience,
-      requiredClaims: ['exp', 'iat', 'sub'],
+      requiredClaims: ['aud', 'exp', 'iat', 'sub'],
       clockTolerance: TOLERANCE_SECONDS,
       currentDate: new Date(now),
     });
-    if (!isIdToken(protectedHeader.typ) || !isIssuedFor(audience, payload, now)) return 'unknown';
     const { iat = 0, exp = 0 } = payload;
+    const kind = TYPES[protectedHeader.typ?.toLowerCase() ?? 'jwt'];
+    if (kind === undefined || !isIssued(payload, now)) return 'unknown';
     if (rules.isCurrent !== undefined && exp - iat > MAX_LIFETIME_SECONDS) return 'unknown';
-    const claims = await memberToken(payload, rules);
-    if (claims === undefined) return 'unknown';
-    return { claims, issued: { memberId: claims.memberId, issuedAt: iat }, keys: latest };
+    const holder = isPartner
+      ? await externalHolder(payload, rules.audiences, isPartner)
+      : ownHolder(payload, kind, issuer);
+    const memberId = Object.hasOwn(payload, rules.memberClaim) && payload[rules.memberClaim];
+    if (holder === undefined || !isId(memberId)) return 'unknown';
+    const claims = { memberId, ...holder, expiresAt: new Date(exp * 1_000) };
+    return { claims, issuedAt: iat, keys: latest };
   } catch (error) {
     // An ApiError is about the provider's keys; any other error is about the token and refuses it.
     if (error instanceof ApiError) throw error;
@@ -131,43 +148,73 @@ async function verifiedToken(
   }
 }
 
-/** A provider's other tokens, for access or logout, have a `typ` of their own. */
-function isIdToken(typ: string | undefined): boolean {
-  return typ === undefined || typ.toUpperCase() === 'JWT';
+/** A provider's other tokens, such as those for logout, have a `typ` of their own. */
+const TYPES: Readonly<Record<string, 'id' | 'access'>> = {
+  jwt: 'id',
+  'at+jwt': 'access',
+  'application/at+jwt': 'access',
+};
+
+/** Checks what jose leaves open: an `iat` that is not in the future, a `sub` that is not empty. */
+function isIssued({ iat, sub }: JWTPayload, now: number): boolean {
+  const issuedInTime = typeof iat === 'number' && iat <= now / 1_000 + TOLERANCE_SECONDS;
+  return issuedInTime && typeof sub === 'string' && sub !== '';
 }
+
+type Holder = Omit<MemberToken, 'memberId' | 'expiresAt'>;
 
 /**
- * Checks what jose leaves open: no audience but this service (OpenID Connect Core, section
- * 3.1.3.7), an `iat` that is not in the future, a `sub` that is not empty.
+ * Who holds a token of the built-in provider: an access token is for this service, and names its
+ * app; an ID token is for its app, or for this service. Undefined if it is none of them.
  */
-function isIssuedFor(audience: string, { aud, iat, sub }: JWTPayload, now: number): boolean {
-  const audiences = Array.isArray(aud) ? aud : [aud];
-  const issuedInTime = typeof iat === 'number' && iat <= now / 1_000 + TOLERANCE_SECONDS;
-  return (
-    audiences.every((each) => each === audience) &&
-    issuedInTime &&
-    typeof sub === 'string' &&
-    sub !== ''
-  );
+function ownHolder(
+  { aud, azp, client_id, partner_id: partnerId, first_party_of: firstPartyOf, sid }: JWTPayload,
+  kind: 'id' | 'access',
+  issuer: string,
+): Holder | undefined {
+  const [audience, ...others] = [aud].flat();
+  if (!isId(audience) || others.length > 0) return undefined;
+  if (kind === 'id' && audience === issuer)
+    return isIdIfGiven(azp) ? { partnerId: azp } : undefined;
+  if (kind === 'access' && audience !== issuer) return undefined;
+  const clientId = kind === 'id' ? audience : client_id;
+  if (!isId(clientId) || !isId(sid) || !isIdIfGiven(partnerId) || !isIdIfGiven(firstPartyOf))
+    return undefined;
+  // An app is a partner's, in one way or the other.
+  if ((partnerId === undefined) === (firstPartyOf === undefined)) return undefined;
+  return { clientId, sid, partnerId, firstPartyOf, isIdOfApp: kind === 'id' };
 }
 
-async function memberToken(
-  payload: JWTPayload,
-  { memberClaim, isPartner }: TokenRules,
-): Promise<MemberToken | undefined> {
-  const { azp, exp = 0 } = payload;
-  const memberId = Object.hasOwn(payload, memberClaim) ? payload[memberClaim] : undefined;
-  if (!isId(memberId) || (azp !== undefined && typeof azp !== 'string')) return undefined;
-  const partnerId = azp !== undefined && (await namesPartner(azp, isPartner)) ? azp : undefined;
-  return { memberId, partnerId, expiresAt: new Date(exp * 1_000) };
+/** No audience but this service's is allowed (OpenID Connect Core, section 3.1.3.7). */
+async function externalHolder(
+  { aud, azp, client_id }: JWTPayload,
+  audiences: readonly string[],
+  isPartner: (clientId: string) => MaybePromise<boolean>,
+): Promise<Holder | undefined> {
+  const given = [aud].flat();
+  if (given.length === 0 || !given.every((each) => each && audiences.includes(each)))
+    return undefined;
+  for (const clientId of [azp, client_id]) {
+    if (clientId !== undefined && typeof clientId !== 'string') return undefined;
+    if (clientId !== undefined && (await namesPartner(clientId, isPartner)))
+      return { partnerId: clientId };
+  }
+  return {};
 }
 
-async function namesPartner(azp: string, isPartner: TokenRules['isPartner']): Promise<boolean> {
+async function namesPartner(
+  clientId: string,
+  isPartner: (clientId: string) => MaybePromise<boolean>,
+): Promise<boolean> {
   try {
-    return await isPartner(azp);
+    return await isPartner(clientId);
   } catch (error) {
     return fail('SERVICE_UNAVAILABLE', undefined, { cause: error });
   }
+}
+
+function isIdIfGiven(value: unknown): value is string | undefined {
+  return value === undefined || isId(value);
 }
 
 function isId(value: unknown): value is string {

@@ -1,69 +1,95 @@
-// What the gateway knows of the built-in identity provider: its keys, and which sessions ended.
+// What the gateway knows of the built-in identity provider: keys, what ended, apps' origins.
+import type { EndedSubject } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { JSONWebKeySet } from 'jose';
+import type { IssuedToken } from './idtoken.ts';
 import { BUILT_IN, createJwks } from './jwks.ts';
-
-/** Times are in milliseconds since 1970. */
-export type EndedSessions = { memberId: string; endedAt: number };
 
 export type OwnProvider = {
   signingKeys(): Promise<JSONWebKeySet>;
-  /** Sessions that ended at `since` or later, the earliest first; empty if there are no more. */
-  endedSessions(since: number): Promise<readonly EndedSessions[]>;
+  /** What ended at `since` or later, the earliest first; empty if there is no more. */
+  endedSubjects(since: number): Promise<readonly EndedSubject[]>;
+  /** The origins of the pages of all registered apps. */
+  appOrigins(): Promise<readonly string[]>;
 };
 
-/** What a token says of itself; `issuedAt` is in seconds since 1970. */
-export type IssuedToken = { memberId: string; issuedAt: number };
+/** Origins of pages, as browsers send them. */
+export type Origins = {
+  has(origin: string): boolean;
+  /** Reads them again if they may be out of date. Never rejects. */
+  update(): Promise<void>;
+};
 
 /** The longest that a token lives. */
 const TOKEN_LIFETIME_MS = 24 * 3_600_000;
 /** How far the clocks of the processes that end sessions may differ. */
 const CLOCK_SKEW_MS = 60_000;
 
+export type OwnTokens = ReturnType<typeof createOwnTokens>;
+
 export function createOwnTokens(provider: OwnProvider, now: () => number = Date.now) {
-  const ended = createEndedSessions(provider, now);
+  const ended = createEndedSubjects(provider, now);
+  let origins: ReadonlySet<string> = new Set();
   const jwks = createJwks({
     times: BUILT_IN,
     async fetchKeys() {
-      const [keys] = await Promise.all([provider.signingKeys(), ended.update()]);
+      const [keys, listed] = await Promise.all([
+        provider.signingKeys(),
+        provider.appOrigins(),
+        ended.update(),
+      ]);
+      origins = new Set(listed);
       return keys;
     },
   });
   return {
     jwks,
-    /** Whether the member's session has not ended, as of when the keys were read. */
-    isCurrent: ({ memberId, issuedAt }: IssuedToken) => issuedAt > ended.secondOf(memberId),
+    /** Whether nothing that the token belongs to has ended, as of when the keys were read. */
+    isCurrent({ memberId, clientId, sid, issuedAt }: IssuedToken): boolean {
+      const isAfter = (subject: string) => issuedAt > ended.secondOf(subject);
+      if (!isAfter(`member:${memberId}`)) return false;
+      if (clientId === undefined) return true;
+      return [`sid:${sid}`, `app:${memberId}/${clientId}`, `client:${clientId}`].every(isAfter);
+    },
+    /** The origins of the pages of registered apps, as of when the keys were read. */
+    origins: {
+      has: (origin) => origins.has(origin),
+      async update() {
+        // What was read before stands.
+        await Promise.resolve(jwks.latest()).catch(() => {});
+      },
+    } satisfies Origins,
   };
 }
 
-/** The sessions that ended in the last 24 hours, read a part at a time. */
-function createEndedSessions(provider: Pick<OwnProvider, 'endedSessions'>, now: () => number) {
+/** What ended in the last 24 hours, read a part at a time. */
+function createEndedSubjects(provider: Pick<OwnProvider, 'endedSubjects'>, now: () => number) {
   // In the order of their ends as they were read, which is all but that of time.
   const seconds = new Map<string, number>();
   let latest = Number.NEGATIVE_INFINITY;
 
-  const add = ({ memberId, endedAt }: EndedSessions) => {
+  const add = ({ subject, endedAt }: EndedSubject) => {
     latest = Math.max(latest, endedAt);
     const second = Math.floor(endedAt / 1_000);
-    if (second <= (seconds.get(memberId) ?? Number.NEGATIVE_INFINITY)) return;
-    seconds.delete(memberId);
-    seconds.set(memberId, second);
+    if (second <= (seconds.get(subject) ?? Number.NEGATIVE_INFINITY)) return;
+    seconds.delete(subject);
+    seconds.set(subject, second);
   };
 
   const forgetOld = () => {
     const oldest = (now() - TOKEN_LIFETIME_MS - CLOCK_SKEW_MS) / 1_000;
-    for (const [memberId, second] of seconds) {
+    for (const [subject, second] of seconds) {
       if (second > oldest) return;
-      seconds.delete(memberId);
+      seconds.delete(subject);
     }
   };
 
   return {
-    secondOf: (memberId: string) => seconds.get(memberId) ?? Number.NEGATIVE_INFINITY,
+    secondOf: (subject: string) => seconds.get(subject) ?? Number.NEGATIVE_INFINITY,
     async update(): Promise<void> {
       forgetOld();
       const begin = Math.max(now() - TOKEN_LIFETIME_MS, latest) - CLOCK_SKEW_MS;
       for (let since = begin; ; ) {
-        const part = await provider.endedSessions(since);
+        const part = await provider.endedSubjects(since);
         part.forEach(add);
         const last = part.at(-1)?.endedAt;
         if (last === undefined || last <= since) return;

@@ -35,13 +35,12 @@ export function createMcp(parts: McpParts): (request: HttpRequest) => Promise<Ht
   const describe = createDescribe(parts.graphs);
   let respondToMessage: Promise<RespondToMessage> | undefined;
 
-  return function handle(request) {
-    const preflight = cors.preflight(request);
-    if (preflight !== undefined) return Promise.resolve(preflight);
-    const isPost = request.method === 'POST';
-    const trace = tracing?.begin(isPost ? `POST ${MCP_PATH}` : 'HTTP', request.headers);
-    return respond(request, beginRequest(trace), execute);
-  };
+  return (request) =>
+    cors.answer(request, () => {
+      const isPost = request.method === 'POST';
+      const trace = tracing?.begin(isPost ? `POST ${MCP_PATH}` : 'HTTP', request.headers);
+      return respond(request, beginRequest(trace), execute);
+    });
 
   async function execute(request: HttpRequest, state: RequestState): Promise<object | undefined> {
     const { trace } = state;

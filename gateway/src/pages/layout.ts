@@ -34,9 +34,10 @@ export function documentText(
   style: string,
   body: Html,
   head: Html = html``,
+  language = 'en',
 ): string {
   return html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -54,8 +55,19 @@ ${body}
 
 const PAGE_HEADERS = pageHeaders(CARD_STYLE, ["form-action 'self'"]);
 
+/**
+ * Those of a small page whose forms may lead on to these origins: browsers apply the policy to
+ * redirects too. Others than plain origins, or schemes of apps, are left out.
+ */
+export function cardHeaders(formOrigins: readonly string[]): Record<string, string> {
+  const origins = formOrigins.filter((origin) =>
+    /^[a-z][a-z0-9+.-]*:(\/\/[\w.:[\]-]+)?$/i.test(origin),
+  );
+  return pageHeaders(CARD_STYLE, [["form-action 'self'", ...origins].join(' ')]);
+}
+
 /** A small page in a card, without scripts. The title is also its heading. */
-export function page(title: string, content: Html): string {
+export function page(title: string, content: Html, language = 'en'): string {
   return documentText(
     title,
     CARD_STYLE,
@@ -63,11 +75,13 @@ export function page(title: string, content: Html): string {
 <h1>${title}</h1>
 ${content}
 </main>`,
+    undefined,
+    language,
   );
 }
 
-export function textPage(title: string, text: string): string {
-  return page(title, html`<p>${text}</p>`);
+export function textPage(title: string, text: string, language = 'en'): string {
+  return page(title, html`<p>${text}</p>`, language);
 }
 
 export const UNAVAILABLE = textPage(
@@ -89,7 +103,7 @@ export function pageResponse(
  */
 export function observed(
   response: HttpResponse,
-  { requestId, method, path }: HttpRequest,
+  { requestId, method, path }: Pick<HttpRequest, 'requestId' | 'method' | 'path'>,
   startedAt: number,
   log: Pick<Log, 'infoJson'>,
 ): HttpResponse {

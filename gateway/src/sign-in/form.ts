@@ -4,11 +4,11 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { logMasked } from '../edge/endpoint.ts';
-import { observed, pageResponse, textPage, UNAVAILABLE } from '../pages/layout.ts';
-import { FOREIGN_FORM, INVALID_LINK, WRONG_METHOD } from './cards.ts';
+import { observed } from '../pages/layout.ts';
+import { type MessageName, messagePage } from './cards.ts';
+import { textsOf } from './language.ts';
 
 const FORM_LIMIT = 16 * 1024;
-const TOO_SLOW = textPage('That took too long', 'Please go back, and send the form again.');
 
 export type FormPage = {
   /** Answers GET and HEAD with the token in the query, or an empty string. Must change nothing. */
@@ -25,36 +25,51 @@ export function createFormPage({
   log,
 }: FormPage): (request: HttpRequest) => Promise<HttpResponse> {
   async function read(request: HttpRequest): Promise<HttpResponse> {
-    if (!isSameOrigin(request)) return pageResponse(403, FOREIGN_FORM);
+    if (!isSameOrigin(request)) return messagePage(403, textsOf(request), 'foreignForm');
     const body = await request.body(FORM_LIMIT);
     await request.admit(undefined);
     return submit(request, new URLSearchParams(body.toString()));
   }
 
-  async function respond(request: HttpRequest): Promise<HttpResponse> {
-    try {
-      if (request.method === 'GET' || request.method === 'HEAD')
-        return await show(request, new URLSearchParams(request.search).get('token') ?? '');
-      if (request.method === 'POST') return await read(request);
-      return pageResponse(405, WRONG_METHOD, { allow: 'GET, HEAD, POST' });
-    } catch (error) {
-      return errorPage(error, request, log);
-    }
-  }
+  return createPage(log, async (request) => {
+    if (request.method === 'GET' || request.method === 'HEAD')
+      return show(request, new URLSearchParams(request.search).get('token') ?? '');
+    if (request.method === 'POST') return read(request);
+    return wrongMethod(request, 'GET, HEAD, POST');
+  });
+}
 
+export function wrongMethod(request: HttpRequest, allow: string): HttpResponse {
+  const response = messagePage(405, textsOf(request), 'wrongMethod');
+  return { ...response, headers: { ...response.headers, allow } };
+}
+
+/** As `respond` answers; an error becomes a page, and the log has a line for the request. */
+export function createPage(
+  log: Log,
+  respond: (request: HttpRequest) => Promise<HttpResponse>,
+): (request: HttpRequest) => Promise<HttpResponse> {
   return async (request) => {
     const startedAt = performance.now();
-    return observed(await respond(request), request, startedAt, log);
+    const response = await respond(request).catch((error) => errorPage(error, request, log));
+    // Below /oauth/… are the IDs of authorizations in progress.
+    const { requestId, method, path } = request;
+    return observed(
+      response,
+      { requestId, method, path: path.split('/', 3).join('/') },
+      startedAt,
+      log,
+    );
   };
 }
 
-function errorPage(error: unknown, { requestId }: HttpRequest, log: Log): HttpResponse {
+function errorPage(error: unknown, request: HttpRequest, log: Log): HttpResponse {
+  const say = (status: number, name: MessageName) => messagePage(status, textsOf(request), name);
   const code = error instanceof ApiError ? error.code : 'INTERNAL_SERVER_ERROR';
-  if (error instanceof ApiError && error.status === 408) return pageResponse(408, TOO_SLOW);
-  if (code === 'PAYLOAD_TOO_LARGE' || code === 'BAD_REQUEST')
-    return pageResponse(400, INVALID_LINK);
-  if (code === 'INTERNAL_SERVER_ERROR') logMasked(log, requestId, error);
-  return pageResponse(code === 'SERVICE_UNAVAILABLE' ? 503 : 500, UNAVAILABLE);
+  if (error instanceof ApiError && error.status === 408) return say(408, 'tooSlow');
+  if (code === 'PAYLOAD_TOO_LARGE' || code === 'BAD_REQUEST') return say(400, 'invalidLink');
+  if (code === 'INTERNAL_SERVER_ERROR') logMasked(log, request.requestId, error);
+  return say(code === 'SERVICE_UNAVAILABLE' ? 503 : 500, 'unavailable');
 }
 
 // Because of `no-referrer`, browsers send `Origin: null` with the form. Sec-Fetch-Site still says

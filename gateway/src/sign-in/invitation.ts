@@ -3,8 +3,9 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { pageResponse, textPage } from '../pages/layout.ts';
-import { INVALID_LINK, linkPage } from './cards.ts';
+import { linkPage, messagePage } from './cards.ts';
 import { createFormPage } from './form.ts';
+import { textsOf } from './language.ts';
 import { isInvitation } from './links.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -23,27 +24,22 @@ export function createInvitation({
   return createFormPage({
     log,
     async show(request, token) {
-      if (!isInvitation(token)) return pageResponse(404, INVALID_LINK);
-      const outcome = await tokens.redeem('invitation', token, request);
-      if ('page' in outcome) return outcome.page;
-      const { partnerName, email } = outcome.value;
-      const page = {
-        title: `${partnerName} invites you`,
-        text:
-          `${partnerName} would like to enroll ${email}. If you agree, ${partnerName} can see ` +
-          'your name, your address, and your standing there.',
-        button: 'Agree',
-      };
-      return pageResponse(200, linkPage(page, token, INVITATION_PATH));
+      const { language, ...texts } = textsOf(request);
+      if (!isInvitation(token)) return messagePage(404, { language, ...texts }, 'invalidLink');
+      const { title, text, button } = texts.invitation;
+      return tokens.redeem('invitation', token, request, ({ partnerName, email }) => {
+        const link = { title: title(partnerName), text: text(partnerName, email), button };
+        return pageResponse(200, linkPage(link, token, INVITATION_PATH, language));
+      });
     },
     async submit(request, form) {
       const token = form.get('token') ?? '';
+      const { invitation, language } = textsOf(request);
+      const { accepted, acceptedText } = invitation;
       if (!isInvitation(token)) return tokens.refuse(request);
-      const outcome = await tokens.redeem('acceptInvitation', token, request);
-      if ('page' in outcome) return outcome.page;
-      const { partnerName, email } = outcome.value;
-      const text = `${email} is now enrolled with ${partnerName}.`;
-      return pageResponse(200, textPage('You are enrolled', text));
+      return tokens.redeem('acceptInvitation', token, request, ({ partnerName, email }) =>
+        pageResponse(200, textPage(accepted, acceptedText(partnerName, email), language)),
+      );
     },
   });
 }

@@ -1,33 +1,5 @@
-// The links that members receive by mail: what each kind is for, and how its token looks.
-
-export type LinkKind = 'signIn' | 'confirmChange' | 'undoChange' | 'contestUndo';
-
-export type Link = { title: string; text: string; button: string };
-
-export const LINKS: Record<LinkKind, Link> = {
-  signIn: {
-    title: 'Sign in',
-    text: 'Press the button to sign in and see your profile.',
-    button: 'Sign in',
-  },
-  confirmChange: {
-    title: 'Confirm your new email address',
-    text: 'Press the button to make this your email address.',
-    button: 'Confirm the new address',
-  },
-  undoChange: {
-    title: 'Undo the change of your email address',
-    text: 'Press the button to get your former email address back.',
-    button: 'Undo the change',
-  },
-  contestUndo: {
-    title: 'Contest the loss of your email address',
-    text:
-      'Press the button if somebody else has taken this email address off your membership. ' +
-      'Until we have looked into it, nobody can sign in by email or change the address.',
-    button: 'Contest this',
-  },
-};
+// The links that members receive by mail, and how their tokens look.
+import type { LinkKind } from '@partner-loyalty/runtime/signin/exchange.ts';
 
 const KINDS = new Map<string, LinkKind>([
   ['ml_', 'signIn'],

@@ -1,16 +1,19 @@
-// The gateway's own client of the members subgraph: signing keys, and redeeming mailed links.
+// The gateway's own client of the members subgraph, which is the built-in identity provider.
 import { type ErrorCode, fail, isErrorCode } from '@partner-loyalty/runtime/errors.ts';
+import type {
+  EndedSubject,
+  IdentityRequest,
+  IdentityResponse,
+} from '@partner-loyalty/runtime/signin/exchange.ts';
 import type {
   SubgraphRequest,
   SubgraphResponse,
 } from '@partner-loyalty/runtime/transport/types.ts';
-import type { JSONWebKeySet } from 'jose';
-import type { EndedSessions } from '../identity/ownprovider.ts';
+import type { OwnProvider } from '../identity/ownprovider.ts';
 
 /** An invitation as the invited person sees it. */
 type Invitation = { partnerName: string; email: string };
 export type Redeemed = {
-  signIn: { idToken: string };
   confirmChange: { email: string };
   undoChange: { email: string };
   /** The member's ID. */
@@ -23,10 +26,9 @@ export type Redeemed = {
 type Outcome<T> = { value: T } | { refused: ErrorCode };
 
 /** Every method rejects with an ApiError if the subgraph is unavailable. */
-export type MembersClient = {
-  signingKeys(): Promise<JSONWebKeySet>;
-  /** Sessions that ended at `since` or later, in milliseconds since 1970, the earliest first. */
-  endedSessions(since: number): Promise<readonly EndedSessions[]>;
+export type MembersClient = OwnProvider & {
+  /** Hands a request over to the provider, once: it is never sent again. */
+  identityRequest(request: IdentityRequest, requestId: string): Promise<IdentityResponse>;
   redeem<Field extends keyof Redeemed>(
     field: Field,
     token: string,
@@ -36,10 +38,13 @@ export type MembersClient = {
 
 // These fields are on no surface: they are for the service alone.
 const SIGNING_KEYS = '{ signingKeys }';
+const APP_ORIGINS = '{ appOrigins }';
+const ENDED_SUBJECTS =
+  'query ($since: Float!) { endedSubjects(since: $since) { subject endedAt } }';
 const ENDED_SESSIONS =
   'query ($since: Float!) { endedSessions(since: $since) { memberId endedAt } }';
+const IDENTITY_REQUEST = 'mutation ($request: String!) { identityRequest(request: $request) }';
 const REDEEM: Readonly<Record<keyof Redeemed, string>> = {
-  signIn: 'mutation ($token: String!) { result: signIn(token: $token) { idToken } }',
   confirmChange: 'mutation ($token: String!) { result: confirmChange(token: $token) { email } }',
   undoChange: 'mutation ($token: String!) { result: undoChange(token: $token) { email } }',
   contestUndo: 'mutation ($token: String!) { result: contestUndo(token: $token) }',
@@ -48,6 +53,7 @@ const REDEEM: Readonly<Record<keyof Redeemed, string>> = {
     'mutation ($token: String!) { result: acceptInvitation(token: $token) { partnerName email } }',
 };
 
+type EndedSession = { memberId: string; endedAt: number };
 type Ask = (request: SubgraphRequest) => Promise<SubgraphResponse>;
 
 /** `ask` reaches the subgraph that is the built-in identity provider. */
@@ -61,12 +67,30 @@ export function createMembersClient(ask: Ask): MembersClient {
         ? JSON.parse(data.signingKeys)
         : fail('SERVICE_UNAVAILABLE');
     },
-    async endedSessions(since) {
-      const { data } = await askAsService(ENDED_SESSIONS, 'ended-sessions', { since });
-      // Cast: the subgraph's schema promises this list.
-      return Array.isArray(data?.endedSessions)
-        ? (data.endedSessions as EndedSessions[])
+    async endedSubjects(since) {
+      const { data } = await askAsService(ENDED_SUBJECTS, 'ended-subjects', { since });
+      // Casts: the subgraph's schema promises these lists.
+      if (Array.isArray(data?.endedSubjects)) return data.endedSubjects as EndedSubject[];
+      // A provider of the version before knows of members alone.
+      const former = await askAsService(ENDED_SESSIONS, 'ended-sessions', { since });
+      return Array.isArray(former.data?.endedSessions)
+        ? (former.data.endedSessions as EndedSession[]).map(({ memberId, endedAt }) => ({
+            subject: `member:${memberId}`,
+            endedAt,
+          }))
         : fail('SERVICE_UNAVAILABLE');
+    },
+    async appOrigins() {
+      const { data } = await askAsService(APP_ORIGINS, 'app-origins');
+      // None of a provider of the version before. Cast: as above.
+      return Array.isArray(data?.appOrigins) ? (data.appOrigins as string[]) : [];
+    },
+    async identityRequest(request, requestId) {
+      const variables = { request: JSON.stringify(request) };
+      const { data, errors } = await askAsService(IDENTITY_REQUEST, requestId, variables);
+      if (typeof data?.identityRequest === 'string') return JSON.parse(data.identityRequest);
+      const code = errors?.[0]?.extensions.code;
+      return fail(code === 'SERVICE_UNAVAILABLE' ? code : 'INTERNAL_SERVER_ERROR');
     },
     async redeem(field, token, requestId) {
       const { data, errors } = await askAsService(REDEEM[field], requestId, { token });

@@ -1,67 +1,88 @@
-// The route /sign-in: a mailed link opens a page with a button, and pressing it redeems the link.
+// The routes /sign-in and /account: what members see, and the links that they receive by mail.
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { LinkKind } from '@partner-loyalty/runtime/signin/exchange.ts';
 import { pageResponse } from '../pages/layout.ts';
-import { INVALID_LINK, linkPage, SIGN_IN_ELSEWHERE, SIGNED_OUT } from './cards.ts';
+import { linkPage, messagePage } from './cards.ts';
 import { createFormPage } from './form.ts';
-import { isWellFormed, LINKS, linkKind } from './links.ts';
-import { createProfilePage, type PartnerName } from './profile.ts';
-import { createRedeemer, type RedeemParts } from './redeem.ts';
-import { createApiClient, createSessions } from './session.ts';
+import { textsOf } from './language.ts';
+import { isWellFormed, linkKind } from './links.ts';
+import type { Provider } from './provider.ts';
+import type { Tokens } from './tokens.ts';
 
 export const SIGN_IN_PATH = '/sign-in';
+export const ACCOUNT_PATH = '/account';
 
-export type SignInParts = Omit<RedeemParts, 'profile' | 'sessions'> & {
+export type SignInParts = {
+  tokens: Tokens;
   /**
-   * Whether members sign in here, which they do if the API accepts the service's own ID tokens.
+   * Undefined if members sign in elsewhere, because the API accepts the tokens of another provider.
    * Links confirm and undo changes of address in any case.
    */
-  offersSignIn: boolean;
-  /** Whether members reach the page by TLS. */
-  isSecure: boolean;
-  partnerName: PartnerName;
-  graphql: (request: HttpRequest) => Promise<HttpResponse>;
+  provider: Provider | undefined;
   log: Log;
 };
 
 /**
- * Handles `/sign-in`; never rejects. Opening a link does not redeem it, because mail scanners open
+ * Handles both paths; never rejects. Opening a link does not redeem it, because mail scanners open
  * links too.
  */
 export function createSignIn({
   tokens,
-  offersSignIn,
-  isSecure,
-  partnerName,
-  graphql,
+  provider,
   log,
 }: SignInParts): (request: HttpRequest) => Promise<HttpResponse> {
-  const sessions = createSessions(isSecure);
-  const profile = createProfilePage(createApiClient(graphql), partnerName, sessions);
-  const redeem = createRedeemer({ tokens, profile, sessions });
-
   function show(request: HttpRequest, token: string): HttpResponse | Promise<HttpResponse> {
-    const session = request.search === '' && offersSignIn ? sessions.read(request) : undefined;
-    if (session !== undefined) return profile.show(request, session);
+    const texts = textsOf(request);
     const kind = linkKind(token);
-    if (kind === 'signIn' && !offersSignIn) return pageResponse(404, SIGN_IN_ELSEWHERE);
-    if (kind === undefined || !isWellFormed(token)) return pageResponse(404, INVALID_LINK);
-    const refusal = tokens.refusal(request);
-    return refusal ?? pageResponse(200, linkPage(LINKS[kind], token, SIGN_IN_PATH));
+    if (provider === undefined && kind === 'signIn')
+      return messagePage(404, texts, 'signInElsewhere');
+    // The browser that began signs in by opening the link, so that nothing else may.
+    if (token !== '' && request.method === 'HEAD') return pageResponse(200, '');
+    if (kind === undefined && provider !== undefined)
+      return tokens.refusal(request) ?? forward(provider, request, '');
+    if (kind === undefined || !isWellFormed(token)) return messagePage(404, texts, 'invalidLink');
+    const { links, language } = texts;
+    const page = () => pageResponse(200, linkPage(links[kind], token, SIGN_IN_PATH, language));
+    return tokens.refusal(request) ?? page();
   }
 
   async function submit(request: HttpRequest, form: URLSearchParams): Promise<HttpResponse> {
-    const token = form.get('token') ?? '';
-    const session = form.get('session');
-    const email = form.get('email');
-    if (form.has('sign-out')) return sessions.end(pageResponse(200, SIGNED_OUT));
-    if (!offersSignIn && (linkKind(token) === 'signIn' || session !== null))
-      return pageResponse(404, SIGN_IN_ELSEWHERE);
-    if (session === null) return redeem(request, token);
-    return email === null
-      ? profile.show(request, session)
-      : profile.requestEmailChange(request, session, email);
+    const token = form.get('token');
+    const kind = linkKind(token ?? '');
+    if (token !== null && kind !== undefined && kind !== 'signIn')
+      return redeem(request, token, kind);
+    if (provider === undefined)
+      return kind === 'signIn' || token === null
+        ? messagePage(404, textsOf(request), 'signInElsewhere')
+        : tokens.refuse(request);
+    const body = form.toString();
+    if (token === null) return forward(provider, request, body);
+    if (!isWellFormed(token)) return tokens.refuse(request);
+    return tokens.guarded(token, request, async () => {
+      const answer = await provider.ask(request, body);
+      return answer.counts === 'refused' ? undefined : provider.respond(request, answer);
+    });
+  }
+
+  async function forward(to: Provider, request: HttpRequest, body: string): Promise<HttpResponse> {
+    const answer = await to.ask(request, body);
+    const response = await to.respond(request, answer);
+    return answer.counts === 'refused' ? tokens.refuse(request, response) : response;
+  }
+
+  async function redeem(
+    request: HttpRequest,
+    token: string,
+    kind: Exclude<LinkKind, 'signIn'>,
+  ): Promise<HttpResponse> {
+    const texts = textsOf(request);
+    if (!isWellFormed(token)) return tokens.refuse(request);
+    if (kind === 'contestUndo')
+      return tokens.redeem(kind, token, request, () => messagePage(200, texts, 'addressLocked'));
+    const name = kind === 'confirmChange' ? 'addressChanged' : 'addressRestored';
+    return tokens.redeem(kind, token, request, ({ email }) => messagePage(200, texts, name, email));
   }
 
   return createFormPage({ show, submit, log });

@@ -3,8 +3,8 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { LRUCache } from 'lru-cache';
 import type { Limiter } from '../budget/limiter.ts';
-import { pageResponse } from '../pages/layout.ts';
-import { ADDRESS_IN_USE, INVALID_LINK, TOO_MANY_ATTEMPTS } from './cards.ts';
+import { messagePage } from './cards.ts';
+import { textsOf } from './language.ts';
 import type { MembersClient, Redeemed } from './membersclient.ts';
 
 /** For how long a token that was not found causes no other read. */
@@ -19,33 +19,51 @@ export type Tokens = ReturnType<typeof createTokens>;
 
 export function createTokens({ members, limiter }: TokenParts) {
   const absent = new LRUCache<string, true>(ABSENT);
-  const tooMany = () => pageResponse(429, TOO_MANY_ATTEMPTS);
+  const tooMany = (request: HttpRequest) => messagePage(429, textsOf(request), 'tooMany');
 
   /** The page for a client address that is over a limit, which redeems nothing; else undefined. */
-  const refusal = ({ address }: HttpRequest) =>
-    limiter.refusals.isOver(address) ? tooMany() : undefined;
+  const refusal = (request: HttpRequest) =>
+    limiter.refusals.isOver(request.address) ? tooMany(request) : undefined;
 
-  /** The page for a token that is not valid. Guessing tokens is limited as guessing keys is. */
-  const refuse = async ({ address }: HttpRequest) =>
-    (await limiter.consumeRefusal(address)).allowed ? pageResponse(410, INVALID_LINK) : tooMany();
+  /** `page`, for a credential that is not valid. Guessing is limited as guessing keys is. */
+  const refuse = async (
+    request: HttpRequest,
+    page: HttpResponse = messagePage(410, textsOf(request), 'invalidLink'),
+  ) => ((await limiter.consumeRefusal(request.address)).allowed ? page : tooMany(request));
+
+  /** What `use` makes of a token, which is undefined if there is no such token; or a refusal. */
+  async function guarded(
+    token: string,
+    request: HttpRequest,
+    use: () => Promise<HttpResponse | undefined>,
+  ): Promise<HttpResponse> {
+    const page = refusal(request);
+    if (page !== undefined) return page;
+    if (absent.has(token)) return refuse(request);
+    const used = await use();
+    if (used !== undefined) return used;
+    absent.set(token, true);
+    return refuse(request);
+  }
 
   return {
     refusal,
     refuse,
-    /** What the token gives, or a page. Rejects with an ApiError if the subgraph is unavailable. */
-    async redeem<Field extends keyof Redeemed>(
+    guarded,
+    /** Shows what the token gives. Rejects with an ApiError if the subgraph is unavailable. */
+    redeem<Field extends keyof Redeemed>(
       field: Field,
       token: string,
       request: HttpRequest,
-    ): Promise<{ value: Redeemed[Field] } | { page: HttpResponse }> {
-      const page = refusal(request);
-      if (page !== undefined) return { page };
-      if (absent.has(token)) return { page: await refuse(request) };
-      const outcome = await members.redeem(field, token, request.requestId);
-      if (!('refused' in outcome)) return outcome;
-      if (outcome.refused === 'EMAIL_IN_USE') return { page: pageResponse(409, ADDRESS_IN_USE) };
-      absent.set(token, true);
-      return { page: await refuse(request) };
+      show: (value: Redeemed[Field]) => HttpResponse,
+    ): Promise<HttpResponse> {
+      return guarded(token, request, async () => {
+        const outcome = await members.redeem(field, token, request.requestId);
+        if (!('refused' in outcome)) return show(outcome.value);
+        return outcome.refused === 'EMAIL_IN_USE'
+          ? messagePage(409, textsOf(request), 'addressInUse')
+          : undefined;
+      });
     },
   };
 }

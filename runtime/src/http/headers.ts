@@ -7,8 +7,10 @@ export type HeaderName = { [D in Direction]: keyof (typeof HEADERS)[D] }[Directi
 /** The headers of a request as node:http reads them; code can read those of the table alone. */
 export type RequestHeaders = { readonly [Name in HeaderName]?: IncomingHttpHeaders[Name] };
 
-/** The headers of a response; code can send those of the table alone. */
-export type ResponseHeaders = { [Name in HeaderName]?: string };
+/** The headers of a response; code can send those of the table alone. A list is sent as several. */
+export type ResponseHeaders = { [Name in Exclude<HeaderName, 'set-cookie'>]?: string } & {
+  'set-cookie'?: string | readonly string[];
+};
 
 /**
  * Those of `subgraph` travel from the gateway to a subgraph in another process, never to or from a
@@ -22,7 +24,8 @@ export const HEADERS = {
       'At `/mcp`: the revision of the protocol that the client speaks, such as 2026-07-28.',
     'mcp-method': 'At `/mcp`: repeats the `method` of the body; refused if they differ.',
     'mcp-name': 'At `/mcp`: repeats the name of the tool; refused if they differ.',
-    authorization: '`Bearer` and an ID token: the credential of the member surface.',
+    authorization:
+      "`Bearer` and an ID or access token: the credential of the member surface; at `/oauth/`, `Basic` and an app's secret.",
     host: 'Required in HTTP/1.1. A form sent to a page must come from this host.',
     expect:
       '`100-continue` is answered with 100 before the body is read; anything else is ignored.',
@@ -36,9 +39,11 @@ export const HEADERS = {
     tracestate: 'What tracing systems add to `traceparent`; passed on.',
     'x-forwarded-for': "The client's address, trusted only if it comes from TRUSTED_PROXIES.",
     origin:
-      'The origin of the calling page, compared with CORS_ORIGINS; if a form is sent, with `host`.',
+      'The origin of the calling page, compared with CORS_ORIGINS and the registered apps; if a form is sent, with `host`.',
     'sec-fetch-site': "`same-origin` if a form comes from the service's own page.",
-    cookie: 'The session of a member on the page /sign-in; the API reads none.',
+    cookie: 'The session of a member on `/account` and `/oauth/`; the API reads none.',
+    'accept-language': 'Chooses the language of the pages for members: English or German.',
+    'user-agent': 'Names the browser in the list of sessions on `/account`.',
     'sec-fetch-mode':
       '`navigate` if a browser sends a form, which is then redirected to its result.',
     'access-control-request-method':
@@ -48,17 +53,19 @@ export const HEADERS = {
   },
   response: {
     etag: 'Identifies the content of a page.',
-    'set-cookie': 'Begins or ends the session on the page /sign-in.',
-    location: 'Where a browser finds the result of a form.',
-    'access-control-allow-origin': 'The origin, if CORS_ORIGINS lists it.',
-    'access-control-allow-methods': '`POST`, in response to a preflight from a listed origin.',
+    'set-cookie': 'Begins or ends the session of a member, or a sign-in.',
+    location: 'Where a browser finds the result of a form, or the app that it came from.',
+    'access-control-allow-origin':
+      'The origin, if CORS_ORIGINS lists it or a registered app has it.',
+    'access-control-allow-methods':
+      'In response to a preflight from such an origin: `POST`, and at the identity provider `GET`.',
     'access-control-allow-headers': 'The request headers that a browser may send.',
     'access-control-expose-headers': 'The response headers that a page may read.',
     'access-control-max-age': 'How many seconds a browser may cache the response to a preflight.',
     vary: 'The request headers that the response depends on.',
     allow: 'The methods that the path supports, with 405.',
     'retry-after': 'Seconds until the caller may try again, with 429 and 503.',
-    'www-authenticate': 'With 401: `Bearer`, at `/mcp` `ApiKey`.',
+    'www-authenticate': 'With 401: `Bearer`, at `/mcp` `ApiKey`, at `/oauth/token` `Basic`.',
     'ratelimit-limit': 'The budget of the window.',
     'ratelimit-remaining': 'What is left of the budget.',
     'ratelimit-reset': 'Seconds until the window ends.',

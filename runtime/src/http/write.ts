@@ -124,7 +124,11 @@ function headerList(
   const hasContent = status !== 204 && status !== 304;
   const list = ['x-request-id', requestId];
   // Cast: the keys of an object of this type.
-  for (const name in headers) list.push(name, headers[name as HeaderName] ?? '');
+  for (const name in headers) {
+    const value = headers[name as HeaderName] ?? '';
+    if (typeof value === 'string') list.push(name, value);
+    else for (const one of value) list.push(name, one);
+  }
   if (headers['content-type'] === undefined && hasContent) list.push('content-type', JSON_TYPE);
   if (headers['cache-control'] === undefined) list.push('cache-control', 'no-store');
   if (headers['x-content-type-options'] === undefined)

@@ -91,7 +91,7 @@ export const METRICS = {
   limit: counter({
     name: 'loyalty_limit_total',
     labels: ['policy', 'outcome'],
-    series: pairs(['key', 'member', 'refusal', 'page'], ['taken', 'refused', 'insurance']),
+    series: pairs(['key', 'member', 'refusal', 'page', 'app'], ['taken', 'refused', 'insurance']),
     meaning:
       'Budget decisions: `taken`, `refused`, or `insurance` if the shared counters were unavailable and the process decided alone.',
   }),
@@ -119,11 +119,18 @@ export const METRICS = {
     name: 'loyalty_mail_total',
     labels: ['letter', 'outcome'],
     series: pairs(
-      ['magic-link', 'change', 'changed', 'undone', 'invitation'],
+      ['magic-link', 'code', 'change', 'changed', 'undone', 'invitation'],
       ['sent', 'dropped', 'retried', 'failed'],
     ),
     meaning:
       'Requested mail: `sent`, `dropped` if there was no recipient or a limit was reached, `retried` or `failed`.',
+  }),
+  signIn: counter({
+    name: 'loyalty_sign_in_total',
+    labels: ['outcome'],
+    series: each(['success', 'wrong_code', 'expired', 'limited', 'refused']),
+    meaning:
+      'Sign-ins on the own page: `success`; `wrong_code`; `expired`, or ended by wrong codes; `limited`, for too many mails; `refused`, for an address that the member has not any more, or that is locked.',
   }),
   mailLimited: counter<[partnerId: string]>({
     name: 'loyalty_mail_limited_total',

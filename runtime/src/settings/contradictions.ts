@@ -48,7 +48,7 @@ function missingForProvider(settings: Settings): Fault[] {
   const undiscoverable = issuer !== undefined && !/^https?:/.test(issuer);
   return [
     ...missing(
-      { ID_TOKEN_ISSUER: issuer, ID_TOKEN_AUDIENCE: audience },
+      { ID_TOKEN_ISSUER: issuer, ID_TOKEN_AUDIENCE: audience?.[0] },
       'together with the other ID_TOKEN settings of a provider',
     ),
     ...(undiscoverable

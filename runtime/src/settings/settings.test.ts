@@ -142,7 +142,7 @@ test('every variable is read in its own format', () => {
     subgraphSecret: env.SUBGRAPH_SECRET,
     subgraphSecretOld: env.SUBGRAPH_SECRET_OLD,
     idTokenIssuer: env.ID_TOKEN_ISSUER,
-    idTokenAudience: env.ID_TOKEN_AUDIENCE,
+    idTokenAudience: [env.ID_TOKEN_AUDIENCE],
     idTokenJwksUrl: env.ID_TOKEN_JWKS_URL,
     idTokenMemberClaim: env.ID_TOKEN_MEMBER_CLAIM,
     smtpUrl: env.SMTP_URL,

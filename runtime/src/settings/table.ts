@@ -40,7 +40,7 @@ export type Settings = WithSubgraphs & {
   supergraphFile?: string | undefined;
   /** The issuer and the audience are both set or both unset. */
   idTokenIssuer?: string | undefined;
-  idTokenAudience?: string | undefined;
+  idTokenAudience?: string[] | undefined;
   idTokenJwksUrl?: string | undefined;
   idTokenMemberClaim: string;
   /** 32 bytes in Base64. */
@@ -230,9 +230,9 @@ export const SETTINGS: {
   idTokenAudience: {
     name: 'ID_TOKEN_AUDIENCE',
     default: 'the service itself',
-    meaning: "The `aud` of the provider's tokens.",
+    meaning: "What each `aud` of the provider's tokens has to be: one or several, with commas.",
     usedBy: IDENTITY,
-    schema: matching(/^\S+$/, 'not contain spaces'),
+    schema: list(matching(/^\S+$/, 'not contain spaces')),
   },
   idTokenJwksUrl: {
     name: 'ID_TOKEN_JWKS_URL',

@@ -7,6 +7,8 @@ import { createKeyVault, type KeyVault } from './signingkeys/signingkey.ts';
 import type { BuildProgress, MembersStore } from './store/store.ts';
 
 export { createMembers, startMembers } from './members.ts';
+export { makeSecret, rotated } from './provider/clientsecret.ts';
+export { originsOf, redirectsFault } from './provider/redirects.ts';
 export { LENGTHS } from './resolvers/input.ts';
 export { canonicalEmail } from './rules/email.ts';
 export type { Address, Identity, ImportResult, Member, MemberImport } from './rules/member.ts';
@@ -15,6 +17,7 @@ export { endingSessions } from './signingkeys/endedsessions.ts';
 export { issueIdToken } from './signingkeys/idtoken.ts';
 export { ensureSigningKey, revokeSigningKey, rotateSigningKey } from './signingkeys/signingkey.ts';
 export type { MembersStore } from './store/store.ts';
+export type { App } from './tables/apps.ts';
 
 const openStore = openByEngine<MembersStore, [KeyVault, string, BuildProgress]>({
   lmdb: async () => (await import('./store/store.lmdb.ts')).openLmdbMembersStore,

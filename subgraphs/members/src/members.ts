@@ -9,6 +9,7 @@ import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { parse } from 'graphql';
 import { domainOf, openMailer } from './mail/mailer.ts';
 import { startMailWorker } from './mail/worker.ts';
+import type { IdentityParts } from './provider/handle.ts';
 import { createResolvers, type MembersOptions } from './resolvers/resolvers.ts';
 import { ensureSigningKey } from './signingkeys/signingkey.ts';
 import type { MembersStore } from './store/store.ts';
@@ -47,7 +48,23 @@ export async function startMembers(
     await worker.stop();
     await store.close();
   };
-  return { ...createMembers(store, { baseAddress, wake: worker.wake }), close };
+  const { wake } = worker;
+  const identity = openIdentity(
+    { store, issuer: baseAddress, log, metrics, wake },
+    settings.idTokenIssuer === undefined,
+  );
+  return { ...createMembers(store, { baseAddress, wake, identity }), close };
+}
+
+/** Loading the provider takes longer than a request may take, so that it begins at the start. */
+function openIdentity(parts: IdentityParts, isUsed: boolean): (request: string) => Promise<string> {
+  const load = async () => (await import('./provider/handle.ts')).createIdentity(parts);
+  let loaded = isUsed ? load() : undefined;
+  loaded?.catch(() => {});
+  return async (request) => {
+    loaded ??= load();
+    return (await loaded)(request);
+  };
 }
 
 function warnOfPlainKeys(settings: Settings, log: Log): void {

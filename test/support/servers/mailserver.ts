@@ -62,3 +62,8 @@ export async function startMailServer(): Promise<MailServer> {
 export function tokenIn(text: string | undefined): string {
   return /[?&]token=([\w-]+)/.exec(text ?? '')?.[1] ?? 'none';
 }
+
+/** The code in an email, or 'none'. */
+export function codeIn(text: string | undefined): string {
+  return /\b([B-Z]{4}-[B-Z]{4})\b/.exec(text ?? '')?.[1] ?? 'none';
+}

@@ -1,8 +1,7 @@
 // Runs the npm package oidc-provider for tests and prints a line for each request.
 // Usage: oidc.ts PORT KEYS, where KEYS is a JWK Set of private keys.
 import { createServer } from 'node:http';
-// @ts-expect-error: the package brings no types.
-import Provider from 'oidc-provider';
+import { Provider } from 'oidc-provider';
 
 const [, , port, keys = '{}'] = process.argv;
 const issuer = `http://127.0.0.1:${port}`;
@@ -39,7 +38,10 @@ createServer(async (request, response) => {
     return provider.interactionFinished(request, response, {
       login: { accountId: params.login_hint },
     });
-  const grant = new provider.Grant({ accountId: session.accountId, clientId: params.client_id });
+  const grant = new provider.Grant({
+    accountId: session?.accountId ?? '',
+    clientId: params.client_id ?? '',
+  });
   grant.addOIDCScope('openid');
   return provider.interactionFinished(request, response, {
     consent: { grantId: await grant.save() },

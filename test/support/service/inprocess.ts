@@ -73,6 +73,9 @@ export async function startInProcess({
     members: await openMembersStore(settings),
     standings: await openStandingsStore(settings),
   };
+  // The first request has 2 seconds, and Jest takes longer to transform the library.
+  if (settings.idTokenIssuer === undefined)
+    await import('../../../subgraphs/members/src/provider/handle.ts');
   const calls: string[] = [];
   const members = await startMembers(recorded('members', stores.members, calls), settings, {
     log,

@@ -1,22 +1,24 @@
 // Composes the mail of a job: finds the recipient, checks the limits and stores the token.
+import { makeCode } from '../rules/mailedcode.ts';
 import { makeToken, TOKEN_USES } from '../rules/mailedtoken.ts';
 import type { MembersStore } from '../store/store.ts';
 import type { Job, MailTask } from '../tables/outbox.ts';
+import { secretHash } from '../tables/signins.ts';
 import { admit, changeLimits, partnerLimits } from './limits.ts';
-import {
-  changedEmail,
-  changeEmail,
-  type Email,
-  invitationEmail,
-  linkTo,
-  magicLinkEmail,
-  undoneEmail,
-} from './template.ts';
+import { type Email, lettersIn, linkTo } from './template.ts';
 
 /** The part of the members store that mail needs. */
 export type MailStore = Pick<
   MembersStore,
-  'member' | 'tokens' | 'locks' | 'invitations' | 'outbox' | 'partners'
+  | 'member'
+  | 'tokens'
+  | 'locks'
+  | 'invitations'
+  | 'outbox'
+  | 'partners'
+  | 'signIns'
+  | 'payloads'
+  | 'access'
 >;
 
 export type Composer = {
@@ -41,6 +43,7 @@ export function compose(job: Job, composer: Composer, now: number): Promise<Emai
   const { task } = job;
   const context = { ...composer, job, now };
   if (task.kind === 'magic-link') return composeMagicLink(task, context);
+  if (task.kind === 'code') return composeCode(task, context);
   if (task.kind === 'change') return composeChange(task, context);
   if (task.kind === 'changed') return composeChangeNotice(task, context);
   if (task.kind === 'undone') return composeUndoNotice(task, context);
@@ -69,7 +72,32 @@ async function composeMagicLink(
   );
   if (mailbox === undefined) return 'dropped';
   const link = linkTo(partner.magicLinkUrl ?? `${baseAddress}/sign-in`, token);
-  return magicLinkEmail(mailbox.address, partner.name, link, lifetimeMs / 60_000);
+  const letters = await lettersFor(memberId, store);
+  return letters.magicLink(mailbox.address, partner.name, link, lifetimeMs / 60_000);
+}
+
+/** Its limits were checked when the sign-in was begun. */
+async function composeCode(
+  { signInId, address }: TaskOf<'code'>,
+  { store, baseAddress }: Context,
+): Promise<Email | NotComposed> {
+  const mailbox = await store.locks.mailbox(address);
+  const isOpen = (await store.signIns.find(signInId)) !== undefined;
+  if (mailbox?.memberId === undefined || !isOpen) return 'dropped';
+  const { memberId } = mailbox;
+  const { canonical } = mailbox.address;
+  const { token } = makeToken('browser');
+  const code = makeCode();
+  const isKept = await store.signIns.mailed(signInId, {
+    memberId,
+    mailbox: canonical,
+    code: secretHash(signInId, code),
+    token: secretHash(signInId, token),
+  });
+  if (!isKept) return 'dropped';
+  const link = linkTo(`${baseAddress}/sign-in`, token);
+  const letters = await lettersFor(memberId, store);
+  return letters.code(canonical, code, link, TOKEN_USES.browser.lifetimeMs / 60_000);
 }
 
 async function composeChange(
@@ -91,7 +119,8 @@ async function composeChange(
   );
   if (!isAdded) return 'dropped';
   const link = linkTo(`${baseAddress}/sign-in`, token);
-  return changeEmail(address.canonical, link, lifetimeMs / 60_000);
+  const letters = await lettersFor(memberId, store);
+  return letters.change(address.canonical, link, lifetimeMs / 60_000);
 }
 
 async function composeChangeNotice(
@@ -103,7 +132,7 @@ async function composeChangeNotice(
   if (change === undefined) return now - job.requestedAt < CHANGE_MS ? 'early' : 'dropped';
   const link = linkTo(`${baseAddress}/sign-in`, token);
   const until = new Date(change.at + TOKEN_USES.undo.lifetimeMs);
-  return changedEmail(change.from.canonical, link, until);
+  return (await lettersFor(memberId, store)).changed(change.from.canonical, link, until);
 }
 
 async function composeUndoNotice(
@@ -114,7 +143,8 @@ async function composeUndoNotice(
   const loss = await store.locks.addContest(hash, { ...undo, address }, now);
   if (loss === undefined) return now - job.requestedAt < CHANGE_MS ? 'early' : 'dropped';
   const link = linkTo(`${baseAddress}/sign-in`, token);
-  return undoneEmail(address, link, new Date(loss.at + TOKEN_USES.contest.lifetimeMs));
+  const until = new Date(loss.at + TOKEN_USES.contest.lifetimeMs);
+  return (await lettersFor(undo.memberId, store)).undone(address, link, until);
 }
 
 async function composeInvitation(
@@ -140,5 +170,11 @@ async function composeInvitation(
     return 'dropped';
   }
   const link = linkTo(`${baseAddress}/invitation`, token);
-  return invitationEmail(address.canonical, partner.name, link, lifetimeMs / 86_400_000);
+  const letters = await lettersFor(memberId, store);
+  return letters.invitation(address.canonical, partner.name, link, lifetimeMs / 86_400_000);
+}
+
+/** In the language of the last page that the member used. */
+async function lettersFor(memberId: string, { access }: MailStore) {
+  return lettersIn((await access.find(memberId))?.language);
 }

@@ -9,7 +9,8 @@ const WINDOW_MS = 15 * 60_000;
  */
 const PER_MAILBOX = 5;
 const PER_PARTNER = 1_000;
-const DAY_MS = 24 * 60 * 60_000;
+const HOUR_MS = 60 * 60_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** `outcome` is what becomes of mail beyond the limit. */
 type MailLimit = Limit & { outcome: 'dropped' | 'limited' };
@@ -28,6 +29,22 @@ export function partnerLimits(
     mailboxLimit(`${kind}\n${partner.partnerId}\n${mailbox}`),
     ...(isStranger ? [strangersLimit(partner)] : []),
     partnerLimit(partner.partnerId),
+  ];
+}
+
+/**
+ * Of codes: for an address from a client address, from a client address, and for an address. A
+ * browser that has signed in with the address before has its own instead, which nobody else can use
+ * up. Nothing counts against a partner.
+ */
+export function codeLimits(address: string, client: string, browser: string | undefined): Limit[] {
+  const key = `code\n${address}`;
+  if (browser !== undefined)
+    return [{ key: `${key}\nbrowser ${browser}`, count: PER_MAILBOX, windowMs: WINDOW_MS }];
+  return [
+    { key: `${key}\n${client}`, count: PER_MAILBOX, windowMs: WINDOW_MS },
+    { key: `codes of\n${client}`, count: 100, windowMs: HOUR_MS },
+    { key, count: 20, windowMs: HOUR_MS },
   ];
 }
 

@@ -7,15 +7,7 @@ import { temporaryFolder } from '../../../../test/support/folder.ts';
 import { anyText } from '../../../../test/support/text.ts';
 import { makeToken } from '../rules/mailedtoken.ts';
 import { openMailer } from './mailer.ts';
-import {
-  changedEmail,
-  changeEmail,
-  type Email,
-  invitationEmail,
-  linkTo,
-  magicLinkEmail,
-  undoneEmail,
-} from './template.ts';
+import { type Email, lettersIn, linkTo } from './template.ts';
 
 const LINK = 'https://api.example/sign-in?token=ml_x';
 
@@ -38,7 +30,7 @@ const sent = async (email: Email) => {
 };
 
 test("magic link mail has the partner's name, the link and its lifetime, as text and HTML", async () => {
-  const { mail } = await sent(magicLinkEmail('ada@example.com', 'The Inn', LINK, 15));
+  const { mail } = await sent(lettersIn().magicLink('ada@example.com', 'The Inn', LINK, 15));
   expect(mail).toMatchObject({
     subject: 'Sign in to The Inn',
     messageId: '<job@api.example>',
@@ -55,17 +47,17 @@ test("magic link mail has the partner's name, the link and its lifetime, as text
 test('a link is on one line of the file, so that it can be copied', async () => {
   const link = linkTo('http://localhost:4000/sign-in', makeToken('sign-in').token);
   expect(
-    (await sent(magicLinkEmail('ada@example.com', 'The Inn', link, 15))).raw.split('\r\n'),
+    (await sent(lettersIn().magicLink('ada@example.com', 'The Inn', link, 15))).raw.split('\r\n'),
   ).toContain(link);
 });
 
 test('mail loads nothing and tracks nobody: the link is its only URL', async () => {
   for (const email of [
-    magicLinkEmail('ada@example.com', 'The Inn', LINK, 15),
-    changeEmail('ada@example.com', LINK, 15),
-    changedEmail('ada@example.com', LINK, new Date('2026-03-11T05:06:07Z')),
-    undoneEmail('ada@example.com', LINK, new Date('2026-03-11T05:06:07Z')),
-    invitationEmail('ada@example.com', 'The Inn', LINK, 7),
+    lettersIn().magicLink('ada@example.com', 'The Inn', LINK, 15),
+    lettersIn().change('ada@example.com', LINK, 15),
+    lettersIn().changed('ada@example.com', LINK, new Date('2026-03-11T05:06:07Z')),
+    lettersIn().undone('ada@example.com', LINK, new Date('2026-03-11T05:06:07Z')),
+    lettersIn().invitation('ada@example.com', 'The Inn', LINK, 7),
   ]) {
     expect([...email.html.matchAll(/https?:[^"<\s]+/g)].map(String)).toEqual([LINK, LINK]);
     expect(email.html).not.toMatch(/<(img|link|script|iframe|style|object)|url\(|src=/i);
@@ -73,8 +65,8 @@ test('mail loads nothing and tracks nobody: the link is its only URL', async () 
 });
 
 test.each([
-  ['a former address says when undoing', changedEmail],
-  ['an address taken away says when contesting', undoneEmail],
+  ['a former address says when undoing', lettersIn().changed],
+  ['an address taken away says when contesting', lettersIn().undone],
 ])('the notice to %s ends, and names no address', (_, compose) => {
   const email = compose('ada@example.com', LINK, new Date('2026-03-11T05:06:07Z'));
   expect(email.text).toContain('Wed, 11 Mar 2026 05:06:07 GMT');
@@ -83,15 +75,15 @@ test.each([
 
 test("header injection: a partner's name with line breaks stays in the subject", async () => {
   const name = 'Inn\r\nBcc: eve@example.com\r\n\r\nBody\u2028x\u202eevil';
-  const { subject } = invitationEmail('ada@example.com', name, LINK, 7);
+  const { subject } = lettersIn().invitation('ada@example.com', name, LINK, 7);
   expect(subject).toBe('Inn Bcc: eve@example.com Body x evil invites you');
-  const { mail } = await sent(magicLinkEmail('ada@example.com', name, LINK, 15));
+  const { mail } = await sent(lettersIn().magicLink('ada@example.com', name, LINK, 15));
   expect(mail.subject).toBe('Sign in to Inn Bcc: eve@example.com Body x evil');
   expect([mail.bcc ?? [], mail.to]).toEqual([[], [{ address: 'ada@example.com', name: '' }]]);
 });
 
 test("HTML injection: a partner's name is escaped", () => {
-  const { html } = magicLinkEmail(
+  const { html } = lettersIn().magicLink(
     'ada@example.com',
     `<img src=x onerror="alert('1')">&amp;`,
     LINK,
@@ -107,7 +99,7 @@ test("whatever the partner's name, the mail has one recipient, one subject line 
   await fc.assert(
     fc.asyncProperty(anyText({ maxLength: 100 }), async (name) => {
       count += 1;
-      await mailer.send(magicLinkEmail('ada@example.com', name, LINK, 15), `n${count}@x`);
+      await mailer.send(lettersIn().magicLink('ada@example.com', name, LINK, 15), `n${count}@x`);
       const file = readdirSync(outbox()).find((one) => one.endsWith(`_n${count}.eml`)) ?? '';
       const mail = await PostalMime.parse(readFileSync(join(outbox(), file)));
       expect(mail.to).toEqual([{ address: 'ada@example.com', name: '' }]);
@@ -130,13 +122,13 @@ test("whatever the partner's name, the mail has one recipient, one subject line 
 });
 
 test("an address beyond ASCII is the recipient's address", async () => {
-  const { mail } = await sent(changeEmail('jürgen@xn--bcher-kva.example', LINK, 15));
+  const { mail } = await sent(lettersIn().change('jürgen@xn--bcher-kva.example', LINK, 15));
   expect(mail.to?.[0]?.address).toMatch(/^jürgen@(xn--bcher-kva|bücher)\.example$/);
 });
 
 test('files are named in the order of time and readable by their owner only', async () => {
-  await send(changeEmail('ada@example.com', LINK, 15), 'one@x');
-  await send(changeEmail('ada@example.com', LINK, 15), 'two@x');
+  await send(lettersIn().change('ada@example.com', LINK, 15), 'one@x');
+  await send(lettersIn().change('ada@example.com', LINK, 15), 'two@x');
   const names = readdirSync(outbox()).sort();
   expect(names).toEqual([
     expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z_one\.eml$/),
@@ -153,3 +145,26 @@ test.each([
   ['https://inn.example/in#/sign-in', 'https://inn.example/in?token=T#/sign-in'],
   ['https://api.example/loyalty/sign-in', 'https://api.example/loyalty/sign-in?token=T'],
 ])('the link to %s is %s', (page, link) => expect(linkTo(page, 'T')).toBe(link));
+
+test('a member who reads German gets German, with the same links, and an unknown language is English', async () => {
+  const until = new Date('2026-03-11T05:06:07Z');
+  const german = lettersIn('de');
+  for (const { html, text, subject } of [
+    german.magicLink('ada@example.com', 'The Inn', LINK, 15),
+    german.code('ada@example.com', 'BCDFGHJK', LINK, 15),
+    german.invitation('ada@example.com', 'The Inn', LINK, 7),
+    german.change('ada@example.com', LINK, 15),
+    german.changed('ada@example.com', LINK, until),
+    german.undone('ada@example.com', LINK, until),
+  ]) {
+    expect([html, text]).toEqual([
+      expect.stringContaining('<html lang="de">'),
+      expect.stringContaining(LINK),
+    ]);
+    expect(`${subject} ${text}`).not.toMatch(/\b(the|you|this)\b/);
+  }
+  expect(german.changed('ada@example.com', LINK, until).text).toContain('11. März 2026');
+  expect(lettersIn('fr').change('ada@example.com', LINK, 15)).toEqual(
+    lettersIn().change('ada@example.com', LINK, 15),
+  );
+});

@@ -44,7 +44,7 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     const { payload } = await jwtVerify(session.idToken ?? '', await keys(), {
       issuer: BASE,
       audience: BASE,
-      algorithms: ['ES256'],
+      algorithms: ['RS256'],
     });
     expect(payload).toMatchObject({
       sub: 'ada',

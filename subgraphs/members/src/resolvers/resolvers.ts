@@ -10,6 +10,7 @@ import { createLookups } from './lookups.ts';
 import { createMagicLink } from './magiclink.ts';
 import { createEnqueueMail } from './mail.ts';
 import { createProfile } from './profile.ts';
+import { createProviderResolvers } from './provider.ts';
 import type { SubgraphResolvers } from './schema.generated.ts';
 
 export type MembersOptions = {
@@ -17,11 +18,13 @@ export type MembersOptions = {
   baseAddress: string;
   /** Called when there is mail to send. */
   wake(): void;
+  /** Handles the requests of the identity provider; without it, there is none. */
+  identity?: ((request: string) => Promise<string>) | undefined;
 };
 
 export function createResolvers(
   store: MembersStore,
-  { baseAddress, wake }: MembersOptions,
+  { baseAddress, wake, identity }: MembersOptions,
 ): SubgraphResolvers {
   const enqueueMail = createEnqueueMail(store.outbox, wake);
   const lookups = createLookups(store);
@@ -30,6 +33,7 @@ export function createResolvers(
   const emailChange = createEmailChange(store, baseAddress, enqueueMail);
   const invitations = createInvitations(store, enqueueMail);
   const events = createEvents(store.events);
+  const provider = createProviderResolvers(store, identity);
   return {
     Query: {
       ...lookups.Query,
@@ -37,6 +41,7 @@ export function createResolvers(
       ...magicLink.Query,
       ...invitations.Query,
       ...events.Query,
+      ...provider.Query,
     },
     Mutation: {
       ...enrollment.Mutation,
@@ -45,6 +50,7 @@ export function createResolvers(
       ...emailChange.Mutation,
       ...createProfile(store).Mutation,
       ...events.Mutation,
+      ...provider.Mutation,
     },
     Node: lookups.Node,
     PartnerMemberRead: lookups.PartnerMemberRead,

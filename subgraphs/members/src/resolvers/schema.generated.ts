@@ -55,6 +55,14 @@ export type Query = {
    * tokens issued until then are not valid. Times are in milliseconds since 1970.
    */
   endedSessions: Array<EndedSessions>;
+  /**
+   * What ended at `since` or later, the earliest first, at most 1,000: a member, a session, a member's
+   * use of an app, or an app. Tokens issued until then are not valid. Times are in milliseconds since
+   * 1970.
+   */
+  endedSubjects: Array<EndedSubject>;
+  /** The origins of all registered apps, for CORS. */
+  appOrigins: Array<Scalars['String']['output']>;
   /** What an invitation offers, by the token of its link. */
   invitation: Maybe<Invitation>;
   /** Those of at most 100 members who were ever enrolled with the partner. Only standings needs it. */
@@ -106,6 +114,11 @@ export type QueryMemberProfileArgs = {
 
 
 export type QueryEndedSessionsArgs = {
+  since: Scalars['Float']['input'];
+};
+
+
+export type QueryEndedSubjectsArgs = {
   since: Scalars['Float']['input'];
 };
 
@@ -171,6 +184,11 @@ export type Mutation = {
    * instead of others. A name that is null is cleared, and one that is left out stays.
    */
   updateProfile: Maybe<MemberProfile>;
+  /**
+   * Handles a request for a path of the built-in identity provider. Both are JSON, as
+   * runtime/src/signin/exchange.ts has them. It must not be sent twice.
+   */
+  identityRequest: Scalars['String']['output'];
   /** Signs a member in with the token of a link to the sign-in page. */
   signIn: Maybe<MagicLinkSession>;
   /** Confirms a change of address for anyone who has the token. */
@@ -241,6 +259,11 @@ export type MutationConfirmEmailChangeArgs = {
 
 export type MutationUpdateProfileArgs = {
   input: UpdateProfileInput;
+};
+
+
+export type MutationIdentityRequestArgs = {
+  request: Scalars['String']['input'];
 };
 
 
@@ -458,6 +481,12 @@ export type EndedSessions = {
   endedAt: Scalars['Float']['output'];
 };
 
+/** `subject` is `member:ID`, `sid:ID`, `app:MEMBER/CLIENT` or `client:ID`. */
+export type EndedSubject = {
+  subject: Scalars['ID']['output'];
+  endedAt: Scalars['Float']['output'];
+};
+
 export type PendingEvent = {
   /** What `acknowledgeEvents` takes it out by. */
   ack: Scalars['String']['output'];
@@ -606,6 +635,7 @@ export type ResolversTypes = {
   MagicLinkSession: ResolverTypeWrapper<MagicLinkSession>;
   RequestEmailChangePayload: ResolverTypeWrapper<RequestEmailChangePayload>;
   EndedSessions: ResolverTypeWrapper<EndedSessions>;
+  EndedSubject: ResolverTypeWrapper<EndedSubject>;
   PendingEvent: ResolverTypeWrapper<PendingEvent>;
   ConfirmedChange: ResolverTypeWrapper<ConfirmedChange>;
 };
@@ -641,6 +671,7 @@ export type ResolversParentTypes = {
   MagicLinkSession: MagicLinkSession;
   RequestEmailChangePayload: RequestEmailChangePayload;
   EndedSessions: EndedSessions;
+  EndedSubject: EndedSubject;
   PendingEvent: PendingEvent;
   ConfirmedChange: ConfirmedChange;
 };
@@ -655,6 +686,8 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   memberProfile?: Resolver<Maybe<ResolversTypes['MemberProfile']>, ParentType, ContextType, RequireFields<QueryMemberProfileArgs, 'id'>>;
   signingKeys?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   endedSessions?: Resolver<Array<ResolversTypes['EndedSessions']>, ParentType, ContextType, RequireFields<QueryEndedSessionsArgs, 'since'>>;
+  endedSubjects?: Resolver<Array<ResolversTypes['EndedSubject']>, ParentType, ContextType, RequireFields<QueryEndedSubjectsArgs, 'since'>>;
+  appOrigins?: Resolver<Array<ResolversTypes['String']>, ParentType, ContextType>;
   invitation?: Resolver<Maybe<ResolversTypes['Invitation']>, ParentType, ContextType, RequireFields<QueryInvitationArgs, 'token'>>;
   everEnrolled?: Resolver<Array<ResolversTypes['ID']>, ParentType, ContextType, RequireFields<QueryEverEnrolledArgs, 'partnerId' | 'memberIds'>>;
   pendingEvents?: Resolver<Array<ResolversTypes['PendingEvent']>, ParentType, ContextType, RequireFields<QueryPendingEventsArgs, 'first'>>;
@@ -671,6 +704,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   requestEmailChange?: Resolver<Maybe<ResolversTypes['RequestEmailChangePayload']>, ParentType, ContextType, RequireFields<MutationRequestEmailChangeArgs, 'email'>>;
   confirmEmailChange?: Resolver<Maybe<ResolversTypes['MemberProfile']>, ParentType, ContextType, RequireFields<MutationConfirmEmailChangeArgs, 'token'>>;
   updateProfile?: Resolver<Maybe<ResolversTypes['MemberProfile']>, ParentType, ContextType, RequireFields<MutationUpdateProfileArgs, 'input'>>;
+  identityRequest?: Resolver<ResolversTypes['String'], ParentType, ContextType, RequireFields<MutationIdentityRequestArgs, 'request'>>;
   signIn?: Resolver<Maybe<ResolversTypes['MagicLinkSession']>, ParentType, ContextType, RequireFields<MutationSignInArgs, 'token'>>;
   confirmChange?: Resolver<Maybe<ResolversTypes['ConfirmedChange']>, ParentType, ContextType, RequireFields<MutationConfirmChangeArgs, 'token'>>;
   undoChange?: Resolver<Maybe<ResolversTypes['ConfirmedChange']>, ParentType, ContextType, RequireFields<MutationUndoChangeArgs, 'token'>>;
@@ -782,6 +816,11 @@ export type EndedSessionsResolvers<ContextType = SubgraphContext, ParentType ext
   endedAt?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
 };
 
+export type EndedSubjectResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['EndedSubject'] = ResolversParentTypes['EndedSubject']> = {
+  subject?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  endedAt?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+};
+
 export type PendingEventResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PendingEvent'] = ResolversParentTypes['PendingEvent']> = {
   ack?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   event?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
@@ -813,6 +852,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   MagicLinkSession?: MagicLinkSessionResolvers<ContextType>;
   RequestEmailChangePayload?: RequestEmailChangePayloadResolvers<ContextType>;
   EndedSessions?: EndedSessionsResolvers<ContextType>;
+  EndedSubject?: EndedSubjectResolvers<ContextType>;
   PendingEvent?: PendingEventResolvers<ContextType>;
   ConfirmedChange?: ConfirmedChangeResolvers<ContextType>;
 };

@@ -6,9 +6,7 @@ import { canonicalEmail } from '../rules/email.ts';
 import { enrolledMark } from '../rules/enrollment.ts';
 import type { MergedMember } from '../rules/merge.ts';
 import { addressKey, type MemberRecord } from '../rules/record.ts';
-import type { EndedSessionsStore } from '../signingkeys/endedsessions.ts';
-import type { InvitationStore } from '../tables/invitation.ts';
-import type { Outbox } from '../tables/outbox.ts';
+import type { MembersTables } from '../tables/tables.ts';
 import { addressesIn, isAbout, isLimitOf, type Traces } from './traces.ts';
 
 export type RightsStore = ReturnType<typeof createRights>;
@@ -33,16 +31,13 @@ export type RightsEngine = {
   forgetAddresses(traces: Traces): Promise<void>;
 };
 
-type Parts = {
+type Parts = Omit<MembersTables, 'partners' | 'signingKeys' | 'apps'> & {
   engine: RightsEngine;
-  outbox: Outbox;
-  invitations: InvitationStore;
-  endedSessions: EndedSessionsStore;
   dataDir: string;
 };
 
 export function createRights(parts: Parts) {
-  const { engine, outbox, invitations, endedSessions } = parts;
+  const { engine, outbox, invitations, endedSessions, access, signIns } = parts;
   const { marks } = engine;
   const forgetMerged = async (memberId: string): Promise<boolean> => {
     const merged = await engine.merged(memberId);
@@ -56,20 +51,25 @@ export function createRights(parts: Parts) {
     /** Takes the mark away that `erase` left. Whether there was one. */
     liftMark: marks.remove,
     /**
-     * All that is kept of a member; undefined if there is no such member. Tokens are without the
-     * hashes that they are found by.
+     * All that is kept of a member; undefined if there is no such member. Tokens, sessions and apps
+     * are without the hashes that they are found by.
      */
     async find(memberId: string) {
       const record = (await engine.load(memberId))?.record;
       if (record === undefined) return undefined;
       const traces = await tracesOf(record, engine);
       const { tokens = [], ...member } = record;
+      const { sessions = [], apps = [], language } = (await access.find(memberId)) ?? {};
       return {
         member: { ...member, tokens: tokens.map(({ hash: _, ...token }) => token) },
         invitations: await invitations.select((address) => traces.addresses.has(address)),
         mail: await outbox.select((task) => isAbout(task, traces)),
         mailCounts: await outbox.selectCounts((key) => isLimitOf(key, traces)),
         sessionsEndedAt: await endedSessions.find(memberId),
+        sessions: sessions.map(({ sessionId: _, ...session }) => session),
+        apps: apps.map(({ grants: _, ...app }) => app),
+        language,
+        signIns: await signIns.select((address) => traces.addresses.has(address)),
       };
     },
     /**
@@ -113,11 +113,14 @@ async function tracesOf(record: MemberRecord, { find }: RightsEngine): Promise<T
 
 /** Jobs before invitations: whoever holds a job adds one, then looks whether the job is gone. */
 async function removeQueued(traces: Traces, parts: Parts): Promise<void> {
-  const { outbox, invitations, endedSessions, dataDir } = parts;
+  const { outbox, invitations, endedSessions, endedSubjects, access, dataDir } = parts;
   await outbox.discard((task) => isAbout(task, traces));
   await outbox.discardCounts((key) => isLimitOf(key, traces));
   await invitations.discard((address) => traces.addresses.has(address));
-  await endedSessions.forget(traces.memberId);
+  await parts.signIns.discard((address) => traces.addresses.has(address));
+  // Its tokens lead to nobody, so nothing has to be refused.
+  for (const { forget } of [endedSessions, endedSubjects, access, parts.payloads])
+    await forget(traces.memberId);
   await removeMailFiles(dataDir, traces);
 }
 

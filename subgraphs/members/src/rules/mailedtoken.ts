@@ -10,6 +10,8 @@ const MINUTE_MS = 60_000;
  */
 export const TOKEN_USES = {
   'sign-in': { prefix: 'ml_', lifetimeMs: 15 * MINUTE_MS },
+  /** Not stored with a member: only the browser that began the sign-in can use it. */
+  browser: { prefix: 'si_', lifetimeMs: 15 * MINUTE_MS },
   change: { prefix: 'ec_', lifetimeMs: 15 * MINUTE_MS },
   /** The lifetime starts with the change of address. */
   undo: { prefix: 'eu_', lifetimeMs: 7 * 24 * 60 * MINUTE_MS },

@@ -11,6 +11,7 @@ import {
 import {
   addressKey,
   enrolledKey,
+  isEqual,
   isLocked,
   type MemberRecord,
   type MemberRecords,
@@ -129,11 +130,32 @@ export function redeemSignInToken(
   if (record === undefined || token === undefined || !isValidFor(record, token, redeemer))
     return undefined;
   const tokens = unexpiredTokens(record, now).filter((one) => one !== token);
-  const active = activeEnrollment(record, token.partnerId);
+  return records.write(record, { ...signedIn(record, token), tokens });
+}
+
+/** What a sign-in proves: an address, and perhaps the partner through which it was. */
+export type Proof = { address: string; partnerId?: string | undefined };
+
+/**
+ * Confirms what a sign-in has proved. Returns the member; undefined if the address is not the
+ * current one any more, or locked.
+ */
+export function confirmSignIn(
+  records: MemberRecords,
+  memberId: string,
+  proof: Proof,
+): MemberRecord | undefined {
+  const record = records.byId(memberId);
+  if (record?.address !== proof.address || isLocked(record, record.address)) return undefined;
+  const next = signedIn(record, proof);
+  return isEqual(record, next) ? record : records.write(record, next);
+}
+
+function signedIn(record: MemberRecord, { address, partnerId }: Proof): MemberRecord {
+  const active = partnerId === undefined ? undefined : activeEnrollment(record, partnerId);
   const { enrollments: present } = record;
   const enrollments = active ? withEnrollment(present, confirmed(active)) : present;
-  const member = withConfirmed(record, [token.address]);
-  return records.write(record, { ...member, tokens, enrollments });
+  return { ...withConfirmed(record, [address]), enrollments };
 }
 
 /** The member's token with this hash, if it has this use and has not expired. */

@@ -27,4 +27,20 @@ describe.each(ENGINES)('ended sessions on %s', (engine) => {
     });
     expect(await sessions.find('ada')).toBeGreaterThanOrEqual(began);
   });
+
+  test('what ended of a session or an app is listed with its time, and ends again', async () => {
+    const { endedSubjects } = await place.open();
+    await endedSubjects.end('sid:one', 1_000);
+    await endedSubjects.end('app:ada/spa', 2_000);
+    await endedSubjects.end('sid:one', 3_000);
+    expect(await endedSubjects.list(2_000, 10)).toEqual([
+      { subject: 'app:ada/spa', endedAt: 2_000 },
+      { subject: 'sid:one', endedAt: 3_000 },
+    ]);
+    await endedSubjects.forget('ada');
+    expect([await endedSubjects.find('app:ada/spa'), await endedSubjects.find('sid:one')]).toEqual([
+      undefined,
+      3_000,
+    ]);
+  });
 });

@@ -16,15 +16,20 @@ export const ENDED_SESSIONS: TableDefinition<EndedSessions> = {
 
 export type EndedSessionsStore = Awaited<ReturnType<typeof openEndedSessions>>;
 
-export async function openEndedSessions(open: OpenTable) {
+/** `access` has the sessions themselves, and what apps hold. */
+export async function openEndedSessions(
+  open: OpenTable,
+  access: { endAll(memberId: string): Promise<void> },
+) {
   const sessions = await open(ENDED_SESSIONS);
   return {
-    /** Ends a member's sessions; forgets those that ended over KEPT_MS ago. */
+    /** Ends a member's sessions and tokens; forgets those that ended over KEPT_MS ago. */
     async end(ended: EndedSessions): Promise<void> {
       const { memberId, endedAt } = ended;
       await sessions.update(memberId, (before) =>
         before !== undefined && before.endedAt >= endedAt ? before : ended,
       );
+      await access.endAll(memberId);
       await sessions.removeUntil('endedAt', endedAt - KEPT_MS);
     },
     /** When the member's sessions were ended last; undefined if that was never or too long ago. */

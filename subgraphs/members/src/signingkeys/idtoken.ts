@@ -1,7 +1,7 @@
 // Issues the ID tokens of the built-in identity provider (OpenID Connect Core, section 2).
 import { importJWK, SignJWT } from 'jose';
 import { type EndedSessionsStore, issuedAtAfter } from './endedsessions.ts';
-import { ID_TOKEN_LIFETIME_MS, type SigningKeyStore } from './signingkey.ts';
+import { ALGORITHM, ID_TOKEN_LIFETIME_MS, type SigningKeyStore } from './signingkey.ts';
 
 /** The part of the members store that issuing needs. */
 export type IdTokenStore = {
@@ -39,12 +39,12 @@ export async function openIssuer({
   const current = (await signingKeys.keys()).find((key) => key.state === 'current');
   if (current?.state !== 'current') throw new Error('there is no signing key');
   const { kid, privateKey } = current;
-  const key = await importJWK(await signingKeys.unseal(privateKey), 'ES256');
+  const key = await importJWK(await signingKeys.unseal(privateKey), ALGORITHM);
   return async ({ memberId, email, azp }, issuer, now) => {
     const issuedAt = issuedAtAfter(await endedSessions.find(memberId), now.getTime());
     const expiresAt = issuedAt + ID_TOKEN_LIFETIME_MS / 1_000;
     const idToken = await new SignJWT({ email, ...(azp !== undefined && { azp }) })
-      .setProtectedHeader({ alg: 'ES256', kid, typ: 'JWT' })
+      .setProtectedHeader({ alg: ALGORITHM, kid, typ: 'JWT' })
       .setIssuer(issuer)
       .setAudience(issuer)
       .setSubject(memberId)

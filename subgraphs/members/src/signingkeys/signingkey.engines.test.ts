@@ -1,6 +1,14 @@
 // The keys of the built-in identity provider and the ID tokens that they sign, on each engine.
 import { randomBytes } from 'node:crypto';
-import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose';
+import {
+  createLocalJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  exportJWK,
+  generateKeyPair,
+  jwtVerify,
+} from 'jose';
 import { ENGINES, newPlace, type Place } from '../../test/engine.ts';
 import type { MembersStore } from '../store/store.ts';
 import { issueIdToken } from './idtoken.ts';
@@ -26,7 +34,7 @@ describe.each(ENGINES)('the signing keys on %s', (engine) => {
     const keys = createLocalJWKSet(await publicKeys(store.signingKeys, at.getTime()));
     return jwtVerify(idToken, keys, {
       currentDate: at,
-      algorithms: ['ES256'],
+      algorithms: ['RS256'],
       issuer: ISSUER,
       audience: ISSUER,
     });
@@ -47,7 +55,7 @@ describe.each(ENGINES)('the signing keys on %s', (engine) => {
       exp: iat + 3_600,
     });
     expect(protectedHeader).toEqual({
-      alg: 'ES256',
+      alg: 'RS256',
       typ: 'JWT',
       kid: expect.stringMatching(/^[\w-]{16}$/),
     });
@@ -64,7 +72,7 @@ describe.each(ENGINES)('the signing keys on %s', (engine) => {
     await ensureSigningKey(store.signingKeys);
     const { keys } = await publicKeys(store.signingKeys, NOW.getTime());
     for (const key of keys)
-      expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+      expect(Object.keys(key).sort()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
   });
 
   test('if 10 processes start at the same time, one of them creates the keys', async () => {
@@ -75,6 +83,26 @@ describe.each(ENGINES)('the signing keys on %s', (engine) => {
       stores.map(({ signingKeys }) => publicKeys(signingKeys, NOW.getTime())),
     );
     expect(new Set(sets.map((set) => JSON.stringify(set))).size).toBe(1);
+  });
+
+  test('keys of a version that signed with ES256 are replaced, and its tokens stay valid', async () => {
+    const pair = await generateKeyPair('ES256', { extractable: true });
+    const [publicKey, privateKey] = [
+      await exportJWK(pair.publicKey),
+      await exportJWK(pair.privateKey),
+    ];
+    await store.signingKeys.change(() => [
+      { kid: 'former', publicKey, privateKey, state: 'current' },
+      { kid: 'unused', publicKey, privateKey, state: 'next' },
+    ]);
+    await Promise.all([ensureSigningKey(store.signingKeys), ensureSigningKey(store.signingKeys)]);
+    expect((await store.signingKeys.keys()).map(({ state, kid }) => [state, kid.length])).toEqual([
+      ['retired', 'former'.length],
+      ['current', 16],
+      ['next', 16],
+    ]);
+    const { keys } = await publicKeys(store.signingKeys, Date.now());
+    expect(keys.map(({ alg }) => alg)).toEqual(['ES256', 'RS256', 'RS256']);
   });
 
   test('without keys no token is issued', async () => {

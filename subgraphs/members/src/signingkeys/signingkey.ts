@@ -19,7 +19,13 @@ export const ID_TOKEN_LIFETIME_MS = 60 * 60_000;
 const MARGIN_MS = 60 * 60_000;
 
 /** The one row of the table. */
-type Provider = { id: 'provider'; keys: readonly SigningKey[]; issuer?: string | undefined };
+type Provider = {
+  id: 'provider';
+  keys: readonly SigningKey[];
+  issuer?: string | undefined;
+  /** Seals cookies. */
+  secret?: StoredPrivateKey | undefined;
+};
 
 export const SIGNING_KEYS: TableDefinition<Provider> = { name: 'signingkeys', id: 'id' };
 
@@ -41,7 +47,7 @@ export async function openSigningKeys(open: OpenTable, vault: KeyVault) {
     ): Promise<readonly SigningKey[] | undefined> {
       const changed = await table.update('provider', (before) => {
         const keys = next(before?.keys ?? []);
-        return keys === undefined ? before : { id: 'provider', ...before, keys };
+        return keys === undefined ? before : { ...before, id: 'provider', keys };
       });
       return changed?.keys;
     },
@@ -50,23 +56,48 @@ export async function openSigningKeys(open: OpenTable, vault: KeyVault) {
     async setIssuer(issuer: string): Promise<void> {
       await table.update('provider', (before) => ({
         id: 'provider',
-        keys: before?.keys ?? [],
+        keys: [],
+        ...before,
         issuer,
       }));
+    },
+    /** The secret that seals cookies; made at its first use. */
+    async secret(): Promise<string> {
+      const known = (await stored())?.secret;
+      if (known !== undefined) return (await vault.unseal(known)).k ?? '';
+      const k = randomBytes(32).toString('base64url');
+      const secret = await vault.seal({ kty: 'oct', k });
+      const made = await table.update('provider', (before) =>
+        before?.secret === undefined ? { id: 'provider', keys: [], ...before, secret } : before,
+      );
+      const kept = made?.secret ?? (await stored())?.secret ?? secret;
+      return (await vault.unseal(kept)).k ?? '';
     },
   };
 }
 
+/** Stock libraries expect it of a provider (OpenID Connect Core, section 15.1). */
+export const ALGORITHM = 'RS256';
+
 /**
- * Creates the first keys if there are none, and encrypts those that are not encrypted yet. If
- * several processes start at the same time, one of them does it. Rejects if the keys cannot be
- * decrypted.
+ * Creates the first keys if there are none, or only those of the former algorithm, ES256, whose
+ * tokens stay valid; encrypts those that are not encrypted yet. If several processes start at the
+ * same time, one of them does it. Rejects if the keys cannot be decrypted.
  */
 export async function ensureSigningKey(store: SigningKeyStore): Promise<void> {
   const before = await store.keys();
-  if (before.length > 0) return sealKeys(store, before);
-  const first = [await newKey(store, 'current'), await newKey(store, 'next')];
-  await store.change((now) => (now.length === 0 ? first : undefined));
+  if (before.length > 0) await sealKeys(store, before);
+  if (before.some(isUsed)) return;
+  const first = await Promise.all([newKey(store, 'current'), newKey(store, 'next')]);
+  await store.change((keys) =>
+    keys.some(isUsed)
+      ? undefined
+      : [...keys.flatMap((key) => (key.state === 'next' ? [] : rotate(key, Date.now()))), ...first],
+  );
+}
+
+function isUsed({ state, publicKey }: SigningKey): boolean {
+  return state === 'current' && publicKey.kty === 'RSA';
 }
 
 async function sealKeys(store: SigningKeyStore, before: readonly SigningKey[]): Promise<void> {
@@ -127,7 +158,12 @@ export async function revokeSigningKey(
 export async function publicKeys(store: SigningKeyStore, now: number): Promise<JSONWebKeySet> {
   const keys = (await store.keys()).filter((key) => !isExpired(key, now));
   return {
-    keys: keys.map(({ kid, publicKey }) => ({ ...publicKey, kid, alg: 'ES256', use: 'sig' })),
+    keys: keys.map(({ kid, publicKey }) => ({
+      ...publicKey,
+      kid,
+      alg: publicKey.kty === 'RSA' ? ALGORITHM : 'ES256',
+      use: 'sig',
+    })),
   };
 }
 
@@ -148,7 +184,7 @@ function isExpired(key: SigningKey, now: number): boolean {
 }
 
 async function newKey(store: KeyVault, state: 'current' | 'next'): Promise<SigningKey> {
-  const pair = await generateKeyPair('ES256', { extractable: true });
+  const pair = await generateKeyPair(ALGORITHM, { extractable: true });
   const [publicKey, privateKey] = await Promise.all([
     exportJWK(pair.publicKey),
     exportJWK(pair.privateKey),

@@ -12,7 +12,9 @@ import {
   addChangeToken,
   addSignInToken,
   addUndoToken,
+  confirmSignIn,
   findToken,
+  type Proof,
   type Redeemer,
   redeemSignInToken,
 } from '../rules/token.ts';
@@ -66,6 +68,9 @@ export function createTokenStore({ find, apply }: Engine) {
         redeemSignInToken(records, hash, redeemer, now),
       );
     },
+
+    confirmSignIn: (memberId: string, proof: Proof) =>
+      apply([memberId], [], (records) => confirmSignIn(records, memberId, proof)),
 
     /** The change of address that a token proves, without redeeming it. */
     findChange: changeOf,

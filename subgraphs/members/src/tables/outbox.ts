@@ -9,6 +9,8 @@ import type { Address, EnrollInput } from '../rules/member.ts';
  */
 export type MailTask =
   | { kind: 'magic-link'; partnerId: string; address: string }
+  /** The link and the code of a sign-in that was begun here. */
+  | { kind: 'code'; signInId: string; address: Address }
   | { kind: 'change'; memberId: string; address: Address }
   /** The notice of a change of address; dropped if the change was never made. */
   | { kind: 'changed'; memberId: string; changeId: string }
@@ -165,5 +167,5 @@ export async function openOutbox(open: OpenTable) {
 export function mailboxOf(key: string): string | undefined {
   const [kind, first, second] = key.split('\n');
   if (kind === 'link' || kind === 'invitation') return second;
-  return kind === 'change' || kind === 'target' ? first : undefined;
+  return kind === 'change' || kind === 'target' || kind === 'code' ? first : undefined;
 }

@@ -11,6 +11,8 @@ export type MailPartner = {
   consent?: 'required' | undefined;
   /** How many invitations are mailed for the partner in 24 hours; DAILY_INVITATIONS if absent. */
   invitations?: number | undefined;
+  /** Its apps are refused. */
+  isSuspended?: true | undefined;
 };
 
 export const DAILY_INVITATIONS = 200;

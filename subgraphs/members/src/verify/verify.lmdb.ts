@@ -6,14 +6,19 @@ import { type Snapshot, withSnapshot } from '@partner-loyalty/runtime/store/snap
 import { tableVerifier } from '@partner-loyalty/runtime/store/table.lmdb.ts';
 import { keysOf, type MemberRecord } from '../rules/record.ts';
 import { ENDED_SESSIONS } from '../signingkeys/endedsessions.ts';
+import { ENDED_SUBJECTS } from '../signingkeys/endedsubjects.ts';
 import { SIGNING_KEYS } from '../signingkeys/signingkey.ts';
 import { openEventEntries } from '../store/events.lmdb.ts';
 import { entriesOf, type StoredIdentity } from '../store/identity.lmdb.ts';
 import { BUILT, storedKeysOf } from '../store/list.lmdb.ts';
 import { openMemberTables } from '../store/store.lmdb.ts';
+import { ACCESS } from '../tables/access.ts';
+import { APPS } from '../tables/apps.ts';
 import { INVITATIONS } from '../tables/invitation.ts';
 import { MAIL_COUNTS, OUTBOX } from '../tables/outbox.ts';
 import { PARTNERS } from '../tables/partner.ts';
+import { PAYLOADS } from '../tables/payloads.ts';
+import { BEGUN, SIGN_INS } from '../tables/signins.ts';
 import {
   areEvents,
   checkMember,
@@ -40,6 +45,12 @@ export async function verifyLmdbMembers(
       tableVerifier(root, MAIL_COUNTS, () => 'a count of mail'),
       tableVerifier(root, INVITATIONS, (hash) => `invitation ${hash}`),
       tableVerifier(root, ENDED_SESSIONS, (memberId) => `sessions of ${nameOf(memberId)}`),
+      tableVerifier(root, ENDED_SUBJECTS, (subject) => `the end of ${subject}`),
+      tableVerifier(root, ACCESS, (memberId) => `what ${nameOf(memberId)} is signed in to`),
+      tableVerifier(root, APPS, (clientId) => `app ${clientId}`),
+      tableVerifier(root, PAYLOADS, (id) => `sign-in data ${id}`),
+      tableVerifier(root, SIGN_INS, (id) => `sign-in ${id}`),
+      tableVerifier(root, BEGUN, () => 'a count of sign-ins'),
       tableVerifier(root, PARTNERS, (partnerId) => `partner ${partnerId}`),
       tableVerifier(root, SIGNING_KEYS, () => 'the signing keys'),
     ];

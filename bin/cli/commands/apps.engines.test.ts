@@ -1,0 +1,129 @@
+// `loyalty apps`: what it registers, refuses and ends.
+import { hash } from 'node:crypto';
+import { openMembersStore } from '@partner-loyalty/members';
+import { temporaryFolder } from '../../../test/support/folder.ts';
+import { type Env, loyalty, loyaltyJson } from '../../../test/support/service/loyalty.ts';
+
+const WEB = ['--name', 'Guide', '--redirect', 'https://spa.example/callback'];
+
+describe('loyalty apps', () => {
+  let folder: ReturnType<typeof temporaryFolder>;
+  let env: Env;
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    env = { DATA_DIR: folder.path };
+    await loyaltyJson(env, 'partners', 'create', 'spa', '--name', 'The Spa');
+  });
+  afterEach(() => folder.remove());
+
+  const opened = async <T>(
+    work: (store: Awaited<ReturnType<typeof openMembersStore>>) => Promise<T>,
+  ) => {
+    const store = await openMembersStore({ environment: 'sandbox', dataDir: folder.path });
+    return work(store).finally(store.close);
+  };
+  const create = async (...args: string[]) => {
+    const [app] = await loyaltyJson(env, 'apps', 'create', 'spa', ...args);
+    return { clientId: String(app?.clientId), clientSecret: app?.clientSecret };
+  };
+
+  test('a public app has no secret, and the origins of its https redirect URIs', async () => {
+    const { clientId, clientSecret } = await create(
+      ...WEB,
+      '--redirect',
+      'com.example.spa:/callback',
+    );
+    expect(clientSecret).toBeUndefined();
+    const [listed, ...others] = await loyaltyJson(env, 'apps', 'list', 'spa');
+    expect(listed).toMatchObject({
+      clientId,
+      name: 'Guide',
+      kind: 'public',
+      isFirstParty: false,
+      origins: ['https://spa.example'],
+      redirectUris: ['https://spa.example/callback', 'com.example.spa:/callback'],
+    });
+    expect(others).toEqual([]);
+  });
+
+  test('a secret is printed once and stored as its hash, and two work after a rotation', async () => {
+    const { clientId, clientSecret } = await create(...WEB, '--confidential');
+    const [rotated] = await loyaltyJson(env, 'apps', 'rotate-secret', clientId);
+    const hashes = [clientSecret, rotated?.clientSecret].map((one) => hash('sha256', String(one)));
+    const stored = await opened(async ({ apps }) => apps.find(clientId));
+    expect(stored?.secrets).toEqual([
+      { hash: hashes[0], until: expect.any(Number) },
+      { hash: hashes[1] },
+    ]);
+    expect(JSON.stringify(stored)).not.toContain(clientSecret);
+  });
+
+  test('a removed app is gone, and its tokens have ended', async () => {
+    const { clientId } = await create(...WEB, '--origin', 'https://other.example');
+    await loyaltyJson(env, 'apps', 'remove', clientId);
+    expect(await loyaltyJson(env, 'apps', 'list', 'spa')).toEqual([]);
+    expect(
+      await opened(async ({ endedSubjects }) => endedSubjects.find(`client:${clientId}`)),
+    ).toEqual(expect.any(Number));
+    expect((await loyalty(env, 'apps', 'remove', clientId)).code).toBe(1);
+  });
+
+  test('suspending its partner reaches the members, and ends with the suspension', async () => {
+    const isSuspended = () =>
+      opened(async ({ partners }) => (await partners.get('spa'))?.isSuspended);
+    await loyaltyJson(env, 'partners', 'suspend', 'spa');
+    expect(await isSuspended()).toBe(true);
+    await loyaltyJson(env, 'partners', 'resume', 'spa');
+    expect(await isSuspended()).toBeUndefined();
+  });
+
+  test.each([
+    ['javascript:alert(1)', []],
+    ['data:text/html,x', []],
+    ['https://spa.example/callback#top', []],
+    ['https://*.spa.example/callback', []],
+    ['https://user:password@spa.example/callback', []],
+    ['spa:/callback', []],
+    ['callback', []],
+    ['http://spa.example/callback', ['--redirect', 'com.example.spa:/callback']],
+    ['com.example.spa:/callback', ['--first-party']],
+  ])('refused as a redirect URI: %s %j', async (uri, more) => {
+    const { code, stderr } = await loyalty(
+      env,
+      'apps',
+      'create',
+      'spa',
+      '--name',
+      'Guide',
+      '--redirect',
+      uri,
+      ...more,
+    );
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^loyalty: --redirect must/)]);
+  });
+
+  test('in production, http is for the loopback alone, and localhost is none', async () => {
+    const status = async (uri: string) => {
+      const production = { ...env, ENVIRONMENT: 'production', DATA_DIR: `${folder.path}/p` };
+      await loyalty(production, 'partners', 'create', 'spa', '--name', 'The Spa');
+      const args = ['apps', 'create', 'spa', '--name', 'Guide', '--redirect', uri];
+      return (await loyalty(production, ...args)).code;
+    };
+    expect([
+      await status('http://localhost:3000/callback'),
+      await status('http://spa.example/callback'),
+      await status('http://127.0.0.1/callback'),
+      await status('http://[::1]:3000/callback'),
+    ]).toEqual([1, 1, 0, 0]);
+  });
+
+  test('where members sign in with another provider, it is refused', async () => {
+    const other = {
+      ...env,
+      ID_TOKEN_ISSUER: 'https://id.example',
+      ID_TOKEN_AUDIENCE: 'loyalty',
+    };
+    const { code, stderr } = await loyalty(other, 'apps', 'list', 'spa');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('another provider')]);
+  });
+});

@@ -1,0 +1,151 @@
+// The account page as HTML: what a member is, has allowed and may change.
+import type { Account, IdentityPage } from '@partner-loyalty/runtime/signin/exchange.ts';
+import { type Html, html } from '../pages/html.ts';
+import { page } from '../pages/layout.ts';
+import { form, noticeBox, submit } from './cards.ts';
+import type { Texts } from './languages/en.ts';
+
+export type AccountPage = Extract<IdentityPage, { name: 'account' }>;
+
+/** As the API shows it to the member. */
+export type Profile = {
+  email: string;
+  firstName: string | null;
+  lastName: string | null;
+  membershipYearStats: { akinPoints: number; totalStays: number };
+  /** `partner` is the name that members read. */
+  partnerStandings: { partner: string; tier: string; points: number }[];
+};
+
+export function accountPage(account: AccountPage, profile: Profile, texts: Texts): string {
+  const { action, notice, firstName = '', lastName = '' } = account;
+  const { account: words, language } = texts;
+  const content = html`${notice === undefined ? '' : noticeOf(notice, words)}
+${profileList(profile, texts)}
+<h2 id="standing">${words.standing}</h2>
+${standingTable(profile.partnerStandings, texts)}
+<h2>${words.address}</h2>
+<p class="soft" id="how">${words.addressHint}</p>
+${form(
+  action,
+  html`<label for="email">${words.newAddress}</label>
+<input id="email" name="email" type="email" autocomplete="email" maxlength="254"
+ spellcheck="false" aria-describedby="how" required>
+<button name="new-email" value="yes">${words.sendLink}</button>`,
+)}
+<h2>${words.names}</h2>
+${form(
+  action,
+  html`<label for="first">${words.firstName}</label>
+<input id="first" name="firstName" autocomplete="given-name" maxlength="100" value="${firstName}">
+<label for="last">${words.lastName}</label>
+<input id="last" name="lastName" autocomplete="family-name" maxlength="100" value="${lastName}">
+${submit(words.saveNames)}`,
+)}
+${lists(account, texts)}
+${form(
+  action,
+  html`<p class="soft">${words.signedIn}</p>
+<button name="sign-out" value="yes">${words.signOut}</button>`,
+  'end',
+)}`;
+  return page(words.title, content, language);
+}
+
+/** Signed in, but the profile is unavailable: a button to try again. */
+export function retryPage(action: string, { account: words, language }: Texts): string {
+  const content = html`${noticeBox(words.retryText, true)}
+<form method="get" action="${action}">${submit(words.retryButton)}</form>`;
+  return page(words.retry, content, language);
+}
+
+type Words = Texts['account'];
+
+function noticeOf(notice: NonNullable<Account['notice']>, { notices }: Words): Html {
+  if (notice.name === 'linkSent') return noticeBox(notices.linkSent(notice.email), false);
+  return noticeBox(notices[notice.name], notice.name.startsWith('invalid'));
+}
+
+function profileList(profile: Profile, { account: words, language }: Texts): Html {
+  const { email, firstName, lastName, membershipYearStats } = profile;
+  const name = [firstName, lastName].filter((part) => part !== null).join(' ');
+  return html`<dl>
+${name === '' ? '' : html`<dt>${words.name}</dt><dd>${name}</dd>`}
+<dt>${words.email}</dt><dd>${email}</dd>
+<dt>${words.points}</dt><dd>${membershipYearStats.akinPoints.toLocaleString(language)}</dd>
+<dt>${words.stays}</dt><dd>${membershipYearStats.totalStays.toLocaleString(language)}</dd>
+</dl>`;
+}
+
+function standingTable(
+  standings: Profile['partnerStandings'],
+  { account: words, language }: Texts,
+): Html {
+  if (standings.length === 0) return html`<p>${words.notEnrolled}</p>`;
+  const rows = standings.map(
+    ({ partner, tier, points }) => html`<tr>
+<th scope="row">${partner}</th><td>${tier}</td>
+<td class="number">${points.toLocaleString(language)}</td>
+</tr>`,
+  );
+  return html`<table aria-labelledby="standing">
+<thead><tr><th scope="col">${words.partner}</th><th scope="col">${words.tier}</th>
+<th scope="col" class="number">${words.pointsThere}</th></tr></thead>
+<tbody>${rows}</tbody>
+</table>`;
+}
+
+/** The enrollments, apps and sessions, each with a button that ends it. */
+function lists({ action, enrollments, apps, sessions }: AccountPage, texts: Texts): Html {
+  const { account: words, language } = texts;
+  const format = new Intl.DateTimeFormat(language, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone: 'UTC',
+  });
+  const time = (at: number) => `${format.format(at)} UTC`;
+  const list = (title: string, name: string, items: Item[]) =>
+    items.length === 0
+      ? html``
+      : html`<h2 id="${name}">${title}</h2>
+<ul class="list" aria-labelledby="${name}">
+${items.map((item, index) => listItem(action, name, `${name}-${index}`, item))}
+</ul>`;
+  return html`${list(
+    words.enrollments,
+    'leave',
+    enrollments.map(({ partnerId, partnerName }) => ({
+      text: partnerName,
+      button: words.leave,
+      value: partnerId,
+    })),
+  )}
+${list(
+  words.apps,
+  'revoke',
+  apps.map(({ clientId, appName, partnerName, agreedAt }) => ({
+    text: `${words.appOf(appName, partnerName)}, ${words.since(time(agreedAt))}`,
+    button: words.revoke,
+    value: clientId,
+  })),
+)}
+${list(
+  words.sessions,
+  'end',
+  sessions.map(({ sessionId, browser, usedAt, isThis }) => ({
+    text: words.session(isThis ? `${browser} (${words.thisSession})` : browser, time(usedAt)),
+    // Signing out ends this one.
+    button: isThis ? undefined : words.endSession,
+    value: sessionId,
+  })),
+)}`;
+}
+
+type Item = { text: string; button: string | undefined; value: string };
+
+function listItem(action: string, name: string, id: string, { text, button, value }: Item): Html {
+  const content = html`<button name="${name}" value="${value}" class="plain"
+ aria-describedby="${id}">${button ?? ''}</button>`;
+  return html`<li><span id="${id}">${text}</span>
+${button === undefined ? '' : form(action, content)}</li>`;
+}

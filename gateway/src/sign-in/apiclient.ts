@@ -1,0 +1,59 @@
+// Calls of the API from the pages and documents for members, in this process, with their token.
+import type { ErrorCode } from '@partner-loyalty/runtime/errors.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+
+export type ApiResponse<T> = {
+  data?: T | null;
+  errors?: { extensions: { code: ErrorCode } }[];
+};
+
+/** `request` is the one that is being handled: its id, address and abort signal pass through. */
+export type CallApi = <T>(
+  request: HttpRequest,
+  token: string,
+  query: string,
+  variables: Record<string, unknown>,
+) => Promise<ApiResponse<T>>;
+
+export function createApiClient(graphql: (request: HttpRequest) => Promise<HttpResponse>): CallApi {
+  return async (request, token, query, variables) => {
+    const { address, requestId, signal } = request;
+    const body = Buffer.from(JSON.stringify({ query, variables }));
+    const response = await graphql({
+      method: 'POST',
+      path: '/graphql',
+      search: '',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+      },
+      address,
+      requestId,
+      signal,
+      body: async () => body,
+      // A page is in progress already.
+      admit: (owner, bytes) => request.admit(owner, bytes),
+      turn: () => request.turn(),
+      reserve: (bytes) => request.reserve(bytes),
+    });
+    const text = String(response.body);
+    response.observer?.ended(Buffer.byteLength(text), true);
+    return JSON.parse(text);
+  };
+}
+
+type Claims = { typ?: unknown; sub: string; client_id?: unknown; scope?: unknown };
+
+/** What a token says of itself, unverified: the API verifies it, so it refuses a forged one. */
+export function claimsIn(token: string): Claims {
+  try {
+    const [header, payload] = token
+      .split('.', 2)
+      .map((part) => Object(JSON.parse(Buffer.from(part, 'base64url').toString())));
+    const sub = typeof payload.sub === 'string' && payload.sub !== '' ? payload.sub : '-';
+    return { typ: header.typ, sub, client_id: payload.client_id, scope: payload.scope };
+  } catch {
+    return { sub: '-' };
+  }
+}

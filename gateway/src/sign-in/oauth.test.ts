@@ -1,0 +1,409 @@
+// What the gateway does around the built-in identity provider: forwarding, counting, pages, tokens.
+import { readFileSync } from 'node:fs';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
+import type {
+  Account,
+  IdentityPage,
+  IdentityRequest,
+  IdentityResponse,
+} from '@partner-loyalty/runtime/signin/exchange.ts';
+import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
+import { UNSHARED } from '../../../test/support/requests/unshared.ts';
+import { createMemoryCounters } from '../budget/counters.ts';
+import { createDocuments } from '../document/documents.ts';
+import { type Gateway, openGateway } from '../gateway.ts';
+import { graphOf, SUPERGRAPH_FILE } from '../graph/committed.ts';
+import { createConnections } from '../graph/connections.ts';
+import { serveGraphs } from '../graph/served.ts';
+import type { KeyStore } from '../identity/keystore.ts';
+import { openKeyStore } from '../stores.ts';
+
+const ISSUER = 'http://localhost:4000';
+const APP = 'https://app.example';
+const PROFILE = '{ memberProfile(id: "m") { email } }';
+const RENAME = 'mutation { updateProfile(input: { firstName: "A" }) { firstName } }';
+const BASIC = { authorization: `Basic ${Buffer.from('c%3A1:secret').toString('base64')}` };
+
+let folder: Folder;
+let keyStore: KeyStore;
+let gateway: Gateway;
+let elsewhere: Gateway;
+let privateKey: Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
+const closes: (() => unknown)[] = [];
+/** What reached the provider, and what it answers. */
+const asked: IdentityRequest[] = [];
+let answer: IdentityResponse;
+/** The lines of the log. */
+const lines: string[] = [];
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  const { path: dataDir } = folder;
+  keyStore = await openKeyStore({ mongodbUrl: undefined, dataDir, environment: 'sandbox' });
+  const at = new Date();
+  await keyStore.createPartner({ partnerId: 'inn', name: 'Inn', createdAt: at });
+  await keyStore.createPartner({ partnerId: 'out', name: 'Out', suspendedAt: at, createdAt: at });
+  const pair = await generateKeyPair('RS256');
+  privateKey = pair.privateKey;
+  const provider = providerWith({ ...(await exportJWK(pair.publicKey)), kid: 'k', alg: 'RS256' });
+  gateway = await open(provider, {});
+  elsewhere = await open(provider, {
+    ID_TOKEN_ISSUER: 'https://id.example',
+    ID_TOKEN_AUDIENCE: 'web, shop',
+  });
+});
+afterAll(async () => {
+  for (const close of closes) await close();
+  await keyStore.close();
+  folder.remove();
+});
+beforeEach(() => {
+  asked.length = 0;
+  answer = { status: 200, headers: {}, body: '{}' };
+});
+
+async function open(subgraph: Transport, env: Record<string, string>): Promise<Gateway> {
+  const settings = readSettings(env, 'all');
+  const [caches, metrics] = [createCaches(), createMetrics()];
+  const log = { ...createLog('silent'), infoJson: (fields: string) => void lines.push(fields) };
+  const documents = createDocuments(caches, metrics);
+  const inProcess = { gateway: subgraph, members: subgraph, standings: subgraph };
+  const parts = { log, metrics, caches, documents };
+  const connections = createConnections({ settings: { subgraphs: {} }, inProcess, log, metrics });
+  closes.push(connections.close);
+  const graph = graphOf(readFileSync(SUPERGRAPH_FILE, 'utf8'));
+  const graphs = await serveGraphs(graph, { ...parts, connections, audits: false });
+  const counter = { count() {}, write: async () => {}, close: async () => {} };
+  return openGateway({
+    ...{ ...parts, settings, keyStore, graphs, usage: counter, keyUse: counter, audit: undefined },
+    counters: createMemoryCounters('sandbox'),
+    changelogs: async () => ({ partner: [], member: [] }),
+  });
+}
+
+/** The subgraphs: the provider has one key and one app, and the members have names. */
+function providerWith(key: object): Transport {
+  const names = { firstName: 'Ann', lastName: null };
+  const answers: Record<string, () => unknown> = {
+    memberProfile: () => ({
+      ...{ email: 'a@example.com', ...names, memberId: 'm', activePartnerIds: ['inn'] },
+      membershipYearStats: { akinPoints: 1_950, totalStays: 3 },
+      partnerStandings: [{ partnerId: 'inn', tier: 'Blue', points: 7 }],
+    }),
+    updateProfile: () => names,
+    signingKeys: () => JSON.stringify({ keys: [key] }),
+    endedSubjects: () => [],
+    appOrigins: () => [APP],
+    identityRequest: () => JSON.stringify(answer),
+  };
+  return {
+    execute({ query, variables }: SubgraphRequest) {
+      if (query.includes('identityRequest')) asked.push(JSON.parse(String(variables?.request)));
+      const named = Object.entries(answers).filter(([name]) => query.includes(name));
+      return { data: Object.fromEntries(named.map(([name, make]) => [name, make()])) };
+    },
+    ready: async () => {},
+    close: async () => {},
+  };
+}
+
+let addresses = 0;
+type Sent = {
+  method?: string;
+  body?: string;
+  headers?: Record<string, string>;
+  address?: string;
+  to?: Gateway;
+};
+
+async function send(target: string, { to = gateway, body = '', ...sent }: Sent = {}) {
+  addresses += 1;
+  const [path = '', query] = target.split('?');
+  const { status, headers, observer, ...rest } = await to.handle({
+    ...{ method: 'GET', path, search: query === undefined ? '' : `?${query}`, requestId: 'r' },
+    ...{ address: `2001:db8:${addresses.toString(16)}::1`, headers: {}, ...UNSHARED, ...sent },
+    signal: new AbortController().signal,
+    body: async () => Buffer.from(body),
+  });
+  const text = String(rest.body);
+  observer?.ended(text.length, true);
+  return { status, headers, text };
+}
+
+const ACCESS = { typ: 'at+jwt', aud: ISSUER, client_id: 'c:1', scope: 'openid' };
+function tokenOf({ typ, ...claims }: { typ: string; aud: string } & Record<string, unknown>) {
+  return new SignJWT({ sid: 's', partner_id: 'inn', ...claims })
+    .setProtectedHeader({ alg: 'RS256', kid: 'k', typ })
+    .setIssuer(ISSUER)
+    .setSubject('m')
+    .setIssuedAt()
+    .setExpirationTime('1h')
+    .sign(privateKey);
+}
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const graphql = async (token: string, query: string) => {
+  const headers = { ...bearer(token), 'content-type': 'application/json' };
+  const sent = { method: 'POST', headers, body: JSON.stringify({ query }) };
+  const { headers: received, text } = await send('/graphql', sent);
+  const { errors } = JSON.parse(text);
+  return { code: errors?.[0].extensions.code, left: received['ratelimit-remaining'] };
+};
+
+describe('forwarding', () => {
+  test('hands over what the provider needs, and no other header', async () => {
+    await send('/oauth/authorize?client_id=c', {
+      headers: {
+        ...{ cookie: 'a=b', 'user-agent': 'x', 'accept-language': 'de', 'x-api-key': 'y' },
+        ...{ 'x-forwarded-for': 'z', host: 'evil.example' },
+      },
+      address: '192.0.2.7',
+    });
+    expect(asked).toEqual([
+      {
+        ...{ method: 'GET', path: '/oauth/authorize', search: '?client_id=c', body: '' },
+        headers: { cookie: 'a=b', 'user-agent': 'x', 'accept-language': 'de' },
+        ...{ clientAddress: '192.0.2.7', language: 'de' },
+      },
+    ]);
+  });
+
+  test('passes each cookie on, and no header that it decides about', async () => {
+    answer = {
+      status: 303,
+      headers: {
+        'set-cookie': ['a=b', 'c=d'],
+        location: `${APP}/callback?code=c`,
+        'access-control-allow-origin': '*',
+        'x-powered-by': 'koa',
+      },
+      body: 'Redirecting',
+    };
+    const { status, headers, text } = await send('/oauth/authorize');
+    expect([status, text]).toEqual([303, '']);
+    expect(headers).toEqual({
+      'set-cookie': ['a=b', 'c=d'],
+      location: `${APP}/callback?code=c`,
+    });
+  });
+
+  test('logs no ID of an authorization in progress', async () => {
+    await send('/oauth/authorize/3bSLcqpXV0u?code=secret');
+    expect(lines.at(-1)).toContain('"path":"/oauth/authorize"');
+  });
+
+  test.each([
+    ['/oauth/authorize', 'PUT', 405],
+    ['/oauth/token', 'GET', 405],
+    ['/oauth/userinfo', 'DELETE', 405],
+    ['/account', 'DELETE', 405],
+  ])('%s by %s is %i, without a question to the provider', async (path, method, status) => {
+    expect((await send(path, { method })).status).toBe(status);
+    expect(asked).toEqual([]);
+  });
+
+  test.each(['/account', '/sign-in'])(
+    'a form on a foreign page cannot post to %s (CSRF)',
+    async (path) => {
+      const headers = { 'sec-fetch-site': 'cross-site', cookie: 'session=s' };
+      const posted = await send(path, { method: 'POST', headers, body: 'leave=inn' });
+      expect([posted.status, asked]).toEqual([403, []]);
+    },
+  );
+
+  test('with another provider, /oauth/ and /account are not found, and /sign-in confirms', async () => {
+    for (const path of ['/oauth/authorize', '/oauth/token', '/oauth/userinfo', '/account'])
+      expect((await send(path, { to: elsewhere })).status).toBe(404);
+    const { text } = await send('/.well-known/openid-configuration', { to: elsewhere });
+    expect(Object.keys(JSON.parse(text))).not.toContain('token_endpoint');
+    expect((await send('/sign-in', { to: elsewhere })).status).toBe(404);
+    const link = await send('/sign-in?token=ec_xxxxxxxxxxxx', { to: elsewhere });
+    expect([link.status, asked]).toEqual([200, []]);
+  });
+});
+
+describe('counting', () => {
+  const post = (address: string, headers = {}) =>
+    send('/oauth/token', { method: 'POST', body: 'grant_type=refresh_token', headers, address });
+  const statuses = async (count: number, run: () => Promise<{ status: number }>) => {
+    const all: number[] = [];
+    for (let n = 0; n < count; n += 1) all.push((await run()).status);
+    return all;
+  };
+
+  test('guessing codes: a refused one counts like a refused key of its address', async () => {
+    const address = '198.51.100.1';
+    answer = { status: 400, headers: {}, body: '{}', counts: 'refused' };
+    const seen = await statuses(61, () => post(address));
+    expect(seen).toEqual([...Array(60).fill(400), 429]);
+    const none = await send('/graphql', { method: 'POST', body: '{}', address });
+    expect(none.status).toBe(429);
+    answer = { status: 200, headers: {}, body: '{}', counts: 'valid' };
+    expect((await post(address)).status).toBe(200);
+  });
+
+  test('a valid code or token does not count; what shows nothing counts like a page', async () => {
+    answer = { status: 200, headers: {}, body: '{}', counts: 'valid' };
+    const address = '198.51.100.2';
+    const valid = await statuses(700, () => post(address));
+    expect(new Set(valid)).toEqual(new Set([200]));
+    answer = { status: 400, headers: {}, body: '{}' };
+    const nothing = await statuses(601, () => post(address));
+    expect(nothing).toEqual([...Array(600).fill(400), 429]);
+    expect((await send('/account', { address })).status).toBe(429);
+  });
+
+  test('an app has 6,000 requests with its secret a minute, and the next uses up no code', async () => {
+    answer = { status: 200, headers: {}, body: '{}', counts: 'valid' };
+    const seen = new Set(await statuses(6_000, () => post('198.51.100.3', BASIC)));
+    expect(seen).toEqual(new Set([200]));
+    asked.length = 0;
+    const refused = await post('198.51.100.4', BASIC);
+    expect([refused.status, asked]).toEqual([429, []]);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    const body = 'client_id=c%3A1&client_secret=secret';
+    const posted = await send('/oauth/revoke', { method: 'POST', body });
+    expect(posted.status).toBe(429);
+    expect((await post('198.51.100.3')).status).toBe(200);
+  });
+});
+
+describe('CORS', () => {
+  const from = (origin: string) => ({ origin });
+  const preflight = (origin: string) => ({
+    method: 'OPTIONS',
+    headers: { origin, 'access-control-request-method': 'POST' },
+  });
+  const PATHS = ['/oauth/token', '/oauth/userinfo', '/oauth/revoke', '/graphql'];
+  const DOCUMENTS = ['/.well-known/openid-configuration', '/.well-known/jwks.json'];
+
+  test.each([...PATHS, ...DOCUMENTS])('%s is open to pages of registered apps', async (path) => {
+    const allowed = await send(path, preflight(APP));
+    expect([allowed.status, allowed.headers['access-control-allow-origin']]).toEqual([204, APP]);
+    expect(allowed.headers['access-control-allow-headers']).toContain('authorization');
+    const method = PATHS.includes(path) ? 'POST' : 'GET';
+    const { headers } = await send(path, { method, headers: from(APP) });
+    expect([headers['access-control-allow-origin'], headers.vary]).toEqual([APP, 'origin']);
+    expect(Object.keys(headers)).not.toContain('access-control-allow-credentials');
+    for (const origin of [`${APP}.evil.example`, 'null']) {
+      const refused = await send(path, preflight(origin));
+      expect(refused.headers['access-control-allow-origin']).toBeUndefined();
+    }
+  });
+
+  test.each(['/oauth/authorize', '/oauth/end-session', '/account', '/sign-in'])(
+    '%s is open to no page',
+    async (path) => {
+      const { headers } = await send(path, { headers: from(APP) });
+      expect(headers['access-control-allow-origin']).toBeUndefined();
+    },
+  );
+});
+
+describe('tokens of an app', () => {
+  const idToken = () => tokenOf({ typ: 'JWT', aud: 'c:1' });
+
+  test('an access token reads and changes; an ID token reads alone', async () => {
+    const access = await tokenOf(ACCESS);
+    expect((await graphql(access, PROFILE)).code).toBeUndefined();
+    expect((await graphql(access, RENAME)).code).toBeUndefined();
+    expect((await graphql(await idToken(), PROFILE)).code).toBeUndefined();
+    expect((await graphql(await idToken(), RENAME)).code).toBe('FORBIDDEN');
+  });
+
+  test('of a suspended partner are refused, a first-party one too', async () => {
+    for (const claims of [
+      { partner_id: 'out' },
+      { partner_id: undefined, first_party_of: 'out' },
+    ]) {
+      const token = await tokenOf({ ...ACCESS, ...claims });
+      expect((await graphql(token, PROFILE)).code).toBe('PARTNER_SUSPENDED');
+      expect((await send('/oauth/userinfo', { headers: bearer(token) })).status).toBe(403);
+    }
+  });
+
+  test('have a budget for each member and app, which is not the member', async () => {
+    const own = await tokenOf({ typ: 'JWT', aud: ISSUER, sid: undefined, azp: undefined });
+    const other = await tokenOf({ ...ACCESS, client_id: 'c:2' });
+    expect((await graphql(other, PROFILE)).left).toBe('119');
+    expect((await graphql(other, PROFILE)).left).toBe('118');
+    expect((await graphql(own, PROFILE)).left).toBe('119');
+  });
+
+  test('get their claims from userinfo, by an access token alone', async () => {
+    answer = { status: 200, headers: {}, body: '{"sub":"m"}' };
+    const headers = bearer(await tokenOf({ ...ACCESS, scope: 'openid email' }));
+    expect((await send('/oauth/userinfo', { headers })).text).toBe('{"sub":"m"}');
+    const [{ body = '' } = {}] = asked;
+    expect(JSON.parse(body)).toEqual({ sub: 'm', client_id: 'c:1', scope: 'openid email' });
+    asked.length = 0;
+    for (const refusal of [{}, bearer('x'), bearer(await idToken())]) {
+      const refused = await send('/oauth/userinfo', { headers: refusal });
+      expect([refused.status, JSON.parse(refused.text)]).toEqual([401, { error: 'invalid_token' }]);
+      expect(refused.headers['www-authenticate']).toContain('Bearer');
+    }
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('pages', () => {
+  const account: Account = {
+    ...{ token: '', email: 'a@example.com', firstName: 'Ann' },
+    enrollments: [{ partnerId: 'inn', partnerName: '<b>Inn' }],
+    apps: [{ clientId: 'c:1', appName: 'App', partnerName: 'Inn', agreedAt: 0 }],
+    sessions: [
+      { sessionId: 's1', beganAt: 0, usedAt: 0, browser: 'Firefox', isThis: true },
+      { sessionId: 's2', beganAt: 0, usedAt: 0, browser: 'Chrome', isThis: false },
+    ],
+    notice: { name: 'linkSent', email: 'b@example.com' },
+  };
+  const consent = { name: 'consent', partnerName: 'Inn', appName: 'App' } as const;
+  const PAGES: [string, IdentityPage, RegExp][] = [
+    ['address', { action: '/sign-in', name: 'address', problem: 'invalid' }, /type="email"/],
+    ['code', { action: '/sign-in', name: 'code', address: '<i>@x' }, /"one-time-code"/],
+    ['elsewhere', { action: '/sign-in', name: 'elsewhere' }, /Code|code/],
+    ['consent', { action: '/x', ...consent, scopes: ['openid'], host: 'h' }, />(Agree|Zustimmen)</],
+    ['sign out', { action: '/x', name: 'signOut', xsrf: 'x' }, />(Sign out|Abmelden)</],
+    ['message', { action: '/', name: 'message', message: 'expired' }, /begin|beginnen/],
+    ['account', { action: '/account', name: 'account', ...account }, /value="c:1"/],
+  ];
+
+  test.each(PAGES)('%s: in the language of the reader, without scripts', async (_, page, has) => {
+    const token = await tokenOf({ typ: 'JWT', aud: ISSUER, partner_id: undefined });
+    answer = {
+      status: 200,
+      headers: { 'set-cookie': ['a=b'] },
+      page: page.name === 'account' ? { ...page, token } : page,
+    };
+    const read = (language: string) =>
+      send('/account', { headers: { 'accept-language': language } });
+    const [english, german] = [await read('fr, en;q=0.5'), await read('de-AT, en;q=0.5')];
+    expect([english.status, english.headers['set-cookie']]).toEqual([200, ['a=b']]);
+    for (const [{ text, headers }, language] of [
+      [english, 'en'],
+      [german, 'de'],
+    ] as const) {
+      expect(text).toContain(`<html lang="${language}">`);
+      expect(text).toMatch(has);
+      expect(text).not.toMatch(/<script|<b>|<i>|src=|undefined|\{\}/);
+      expect(headers['content-security-policy']).toMatch(/default-src 'none'.*form-action 'self'/);
+    }
+    expect(english.text).not.toBe(german.text);
+  });
+
+  test('forms may lead to the app, and a policy cannot be widened by what an app registers', async () => {
+    const formOrigins = [APP, 'com.example.app:', 'https://x; script-src *', "'unsafe-inline'"];
+    answer = {
+      ...{ status: 200, headers: {} },
+      page: { action: '/x', ...consent, scopes: [], formOrigins },
+    };
+    const { headers } = await send('/sign-in');
+    const policy = headers['content-security-policy'];
+    expect(policy).toContain(`; form-action 'self' ${APP} com.example.app:; base-uri`);
+    expect(policy).not.toMatch(/script-src|unsafe/);
+  });
+});

@@ -1,0 +1,118 @@
+// What the gateway and the built-in identity provider, in the members subgraph, send each other.
+// Both are JSON texts in the operation `identityRequest`.
+
+/** A request for a path of the provider, as a browser or an app sent it. */
+export type IdentityRequest = {
+  method: string;
+  path: string;
+  /** The query string with its question mark, or empty. */
+  search: string;
+  /** Of the names in FORWARDED_HEADERS alone, in lower case. */
+  headers: Record<string, string>;
+  /** At most 64 KiB. */
+  body: string;
+  clientAddress: string;
+  /** The language of pages for the reader, such as `en`. */
+  language: string;
+};
+
+export const FORWARDED_HEADERS = [
+  'cookie',
+  'authorization',
+  'content-type',
+  'origin',
+  'accept',
+  'accept-language',
+  'user-agent',
+  'sec-fetch-site',
+  'sec-fetch-mode',
+] as const;
+
+/** Answers with the claims behind an access token, whose own claims are the body, in JSON. */
+export const USERINFO_PATH = '/oauth/userinfo';
+
+/** A response to pass through, with `body`, or one whose `page` the gateway renders. */
+export type IdentityResponse = {
+  status: number;
+  /** `set-cookie` is a list. */
+  headers: Record<string, string | string[]>;
+  body?: string | undefined;
+  page?: IdentityPage | undefined;
+  /**
+   * What the request counts as: one with a valid credential, or a refused credential of its
+   * address. Absent: a page.
+   */
+  counts?: 'valid' | 'refused' | undefined;
+};
+
+/** Forms post to `action`, and may lead on to `formOrigins`, for the policy `form-action`. */
+export type IdentityPage = { action: string; formOrigins?: string[] | undefined } & PageContent;
+
+export type PageContent =
+  | {
+      /** Asks for `email`. */
+      name: 'address';
+      partnerName?: string | undefined;
+      appName?: string | undefined;
+      problem?: 'invalid' | 'limited' | undefined;
+    }
+  | {
+      /** Asks for `code`. */
+      name: 'code';
+      address: string;
+      problem?: 'wrong' | 'expired' | undefined;
+    }
+  /** A mailed link, opened elsewhere: the code is to be typed where sign-in began. */
+  | { name: 'elsewhere' }
+  | {
+      /** Asks for `agree` or `cancel`. */
+      name: 'consent';
+      partnerName: string;
+      appName: string;
+      scopes: string[];
+      /** Where the app is, if it has a host of its own. */
+      host?: string | undefined;
+    }
+  | ({ name: 'account' } & Account)
+  /** Asks for `sign-out` or `cancel`; `xsrf` is posted with it. */
+  | { name: 'signOut'; xsrf: string; appName?: string | undefined }
+  | { name: 'message'; message: PageMessage; detail?: string | undefined };
+
+/** What a mailed link is for. */
+export type LinkKind = 'signIn' | 'confirmChange' | 'undoChange' | 'contestUndo';
+
+export type PageMessage = 'invalidLink' | 'expired' | 'signedOut' | 'appRefused' | 'unavailable';
+
+/**
+ * Posts `leave`, `revoke` and `end` with an ID, `sign-out`, `firstName` with `lastName`, or
+ * `new-email`.
+ */
+export type Account = {
+  /** An ID token of the member, with which the gateway reads the profile. */
+  token: string;
+  email: string;
+  firstName?: string | undefined;
+  lastName?: string | undefined;
+  enrollments: { partnerId: string; partnerName: string }[];
+  /** Times are in milliseconds since 1970. */
+  apps: { clientId: string; appName: string; partnerName: string; agreedAt: number }[];
+  sessions: {
+    sessionId: string;
+    beganAt: number;
+    usedAt: number;
+    browser: string;
+    isThis: boolean;
+  }[];
+  notice?: AccountNotice | undefined;
+};
+
+export type AccountNotice =
+  | { name: 'linkSent'; email: string }
+  | { name: 'invalidAddress' | 'invalidNames' | 'namesChanged' }
+  | { name: 'left' | 'revoked' | 'sessionEnded' };
+
+/**
+ * What ended at `endedAt`, in milliseconds since 1970: tokens of it that were issued until then are
+ * not valid. `subject` is `member:ID`, `sid:ID`, `app:MEMBER/CLIENT` or `client:ID`.
+ */
+export type EndedSubject = { subject: string; endedAt: number };

@@ -1,0 +1,135 @@
+// What members do on /account: see and change their profile, and end what others see of it.
+import { randomUUID } from 'node:crypto';
+import { ApiError } from '@partner-loyalty/runtime/errors.ts';
+import type { Account, AccountNotice } from '@partner-loyalty/runtime/signin/exchange.ts';
+import type { Context, Session } from 'oidc-provider';
+import { LENGTHS, parseAddress, parseNames } from '../resolvers/input.ts';
+import { profileOf } from '../resolvers/profile.ts';
+import { issueIdToken } from '../signingkeys/idtoken.ts';
+import type { MembersStore } from '../store/store.ts';
+import { SESSION_MS } from '../tables/access.ts';
+import type { Endings } from './endings.ts';
+import { say, show } from './render.ts';
+import type { Sessions } from './sessions.ts';
+
+export type AccountParts = {
+  store: MembersStore;
+  endings: Endings;
+  sessions: Sessions;
+  issuer: string;
+  basePath: string;
+  wake(): void;
+};
+
+/** Whose account it is, and in which session. */
+export type SignedIn = { memberId: string; sessionId: string; session: Session };
+
+export function createAccount({ store, endings, sessions, ...parts }: AccountParts) {
+  const { issuer, basePath, wake } = parts;
+  const partnerName = async (partnerId: string) =>
+    (await store.partners.get(partnerId))?.name ?? partnerId;
+
+  async function accountOf({ memberId, sessionId }: SignedIn): Promise<Account | undefined> {
+    const member = await store.member(memberId);
+    if (member === undefined) return undefined;
+    const { email, firstName, lastName, activePartnerIds } = profileOf(member, undefined);
+    const { apps = [], sessions: open = [] } = (await store.access.find(memberId)) ?? {};
+    const { idToken } = await issueIdToken(store, { memberId, email }, issuer, new Date());
+    const known = await Promise.all(
+      apps.map(async ({ clientId, agreedAt }) => {
+        const app = await store.apps.find(clientId);
+        return (
+          app && {
+            clientId,
+            agreedAt,
+            appName: app.name,
+            partnerName: await partnerName(app.partnerId),
+          }
+        );
+      }),
+    );
+    return {
+      token: idToken,
+      email,
+      firstName,
+      lastName,
+      enrollments: await Promise.all(
+        activePartnerIds.map(async (partnerId) => ({
+          partnerId,
+          partnerName: await partnerName(partnerId),
+        })),
+      ),
+      apps: known.filter((app) => app !== undefined),
+      sessions: open
+        .filter(({ usedAt }) => usedAt + SESSION_MS > Date.now())
+        .map((one) => ({ ...one, isThis: one.sessionId === sessionId })),
+    };
+  }
+
+  async function changeAddress(memberId: string, email: string): Promise<AccountNotice> {
+    const address = parseAddress('email', email);
+    const task = { kind: 'change', memberId, address } as const;
+    await store.outbox.add({ jobId: randomUUID(), task, requestedAt: Date.now() });
+    wake();
+    return { name: 'linkSent', email: address.typed };
+  }
+
+  async function changeNames(memberId: string, form: URLSearchParams): Promise<AccountNotice> {
+    const name = (field: string) => form.get(field)?.trim() || null;
+    const names = parseNames({ firstName: name('firstName'), lastName: name('lastName') });
+    await store.updateOwnNames(memberId, names);
+    return { name: 'namesChanged' };
+  }
+
+  /** Does what the form asks for. */
+  async function act(memberId: string, form: URLSearchParams): Promise<AccountNotice | undefined> {
+    const [leave, revoke, end] = ['leave', 'revoke', 'end'].map((field) =>
+      form.get(field)?.slice(0, LENGTHS.id),
+    );
+    const email = form.has('new-email') ? form.get('email') : null;
+    if (leave !== undefined) {
+      await store.endEnrollment(leave, memberId);
+      return { name: 'left' };
+    }
+    if (revoke !== undefined) {
+      await endings.revokeApp(memberId, revoke);
+      return { name: 'revoked' };
+    }
+    if (end !== undefined) {
+      await endings.endSession(memberId, end);
+      return { name: 'sessionEnded' };
+    }
+    if (email !== null)
+      return changeAddress(memberId, email).catch(orFault({ name: 'invalidAddress' }));
+    if (form.has('firstName') || form.has('lastName'))
+      return changeNames(memberId, form).catch(orFault({ name: 'invalidNames' }));
+    return undefined;
+  }
+
+  async function view(ctx: Context, signedIn: SignedIn, notice?: AccountNotice): Promise<void> {
+    const account = await accountOf(signedIn);
+    if (account === undefined) return say(ctx, 401, 'signedOut');
+    show(ctx, 200, { name: 'account', action: `${basePath}${ctx.path}`, ...account, notice });
+  }
+
+  return {
+    view,
+    /** Handles a form of the page. */
+    async submit(ctx: Context, signedIn: SignedIn, form: URLSearchParams): Promise<void> {
+      const { memberId, sessionId, session } = signedIn;
+      if (form.has('sign-out') || form.get('end') === sessionId) {
+        await sessions.signOut(ctx, session);
+        return say(ctx, 200, 'signedOut');
+      }
+      await view(ctx, signedIn, await act(memberId, form));
+    },
+  };
+}
+
+/** Catches what is wrong with a member's input. */
+function orFault(notice: AccountNotice): (error: unknown) => AccountNotice {
+  return (error) => {
+    if (error instanceof ApiError && error.code === 'BAD_USER_INPUT') return notice;
+    throw error;
+  };
+}

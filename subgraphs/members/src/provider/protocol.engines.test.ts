@@ -1,0 +1,362 @@
+// OpenID Connect with openid-client, unmodified, from the authorization to the sign-out.
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
+import * as client from 'openid-client';
+import { type Browser, createBrowser, forward } from '../../test/browser.ts';
+import { ENGINES } from '../../test/engine.ts';
+import {
+  addApp,
+  authorization,
+  authorize,
+  configure,
+  REDIRECT,
+  signInByCode,
+} from '../../test/identity.ts';
+import { BASE, type SignInStage, startSignIn } from '../../test/signin.ts';
+import { publicKeys, rotateSigningKey } from '../signingkeys/signingkey.ts';
+
+// The first request has 2 seconds, and Jest takes longer to transform the library.
+beforeAll(() => import('./handle.ts'));
+
+describe.each(ENGINES)('the provider on %s', (engine) => {
+  let stage: SignInStage;
+  let browser: Browser;
+  beforeEach(async () => {
+    stage = await startSignIn(engine);
+    browser = createBrowser(stage);
+  });
+  afterEach(() => stage.release());
+
+  const ended = async () => {
+    const subjects = await stage.store.endedSubjects.list(0, 100);
+    return subjects.map(({ subject }) => subject);
+  };
+  const keys = async () => createLocalJWKSet(await publicKeys(stage.store.signingKeys, Date.now()));
+
+  test('an app signs a member in by code, consent, token, refresh and sign-out', async () => {
+    const app = await addApp(stage);
+    const config = configure(stage, app);
+    const { url, checks } = await authorization(config);
+    const address = await browser.open(url);
+    expect(address).toMatchObject({
+      status: 200,
+      page: { name: 'address', appName: 'Spa Guide', partnerName: 'spa' },
+    });
+    const consent = await signInByCode(stage, browser, address);
+    expect(consent.page).toMatchObject({
+      name: 'consent',
+      partnerName: 'spa',
+      scopes: ['openid', 'profile', 'email'],
+      host: 'spa.example',
+      formOrigins: ['https://spa.example'],
+    });
+    const { location = '' } = await browser.submit(consent, { agree: 'yes' });
+    const callback = new URL(location);
+    expect(callback.searchParams.get('iss')).toBe(BASE);
+    const tokens = await client.authorizationCodeGrant(config, callback, checks);
+
+    const { payload } = await jwtVerify(tokens.id_token ?? '', await keys(), {
+      issuer: BASE,
+      audience: app.clientId,
+      algorithms: ['RS256'],
+    });
+    expect(payload).toMatchObject({
+      sub: 'ada',
+      email: 'Ada@Example.com',
+      email_verified: true,
+      name: 'Ada',
+      given_name: 'Ada',
+      partner_id: 'spa',
+      nonce: checks.expectedNonce,
+    });
+    expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(3_600);
+    const access = await jwtVerify(tokens.access_token, await keys(), { audience: BASE });
+    expect(access.protectedHeader.typ).toBe('at+jwt');
+    expect(access.payload).toMatchObject({
+      sub: 'ada',
+      client_id: app.clientId,
+      partner_id: 'spa',
+      sid: payload.sid,
+    });
+    expect((access.payload.exp ?? 0) - (access.payload.iat ?? 0)).toBe(600);
+
+    const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token ?? '');
+    expect(decodeJwt(refreshed.access_token).sid).toBe(payload.sid);
+    expect(refreshed.refresh_token).not.toBe(tokens.refresh_token);
+
+    const end = client.buildEndSessionUrl(config, {
+      id_token_hint: refreshed.id_token ?? '',
+      post_logout_redirect_uri: REDIRECT,
+      state: 'out',
+    });
+    const question = await browser.open(end.href);
+    expect(question.page).toMatchObject({ name: 'signOut', appName: 'Spa Guide' });
+    const xsrf = question.page?.name === 'signOut' ? question.page.xsrf : '';
+    const signedOut = await browser.submit(question, { xsrf, 'sign-out': 'yes' });
+    expect(signedOut.location).toBe(`${REDIRECT}?state=out`);
+    expect(await ended()).toContain(`sid:${payload.sid}`);
+    await expect(
+      client.refreshTokenGrant(config, refreshed.refresh_token ?? ''),
+    ).rejects.toMatchObject({ error: 'invalid_grant' });
+    expect((await browser.open('/account')).page?.name).toBe('address');
+    // Who is signed out already is sent back at once.
+    expect((await browser.open(end.href)).location).toBe(`${REDIRECT}?state=out`);
+  });
+
+  test('a confidential app authenticates by both methods, and both secrets work after a rotation', async () => {
+    const app = await addApp(stage, { isConfidential: true });
+    const { secret = '' } = app;
+    for (const method of [client.ClientSecretBasic(secret), client.ClientSecretPost(secret)]) {
+      const config = configure(stage, app, method);
+      const { tokens } = await authorize(stage, browser, config);
+      await client.refreshTokenGrant(config, tokens.refresh_token ?? '');
+    }
+    const wrong = configure(stage, app, client.ClientSecretPost('wrong'));
+    await expect(client.refreshTokenGrant(wrong, 'x')).rejects.toMatchObject({
+      error: 'invalid_client',
+    });
+  });
+
+  test('a browser that is signed in goes through without a question, by prompt=none too', async () => {
+    const config = configure(stage, await addApp(stage));
+    await authorize(stage, browser, config);
+    const { url } = await authorization(config, { prompt: 'none' });
+    const { location = '' } = await browser.open(url);
+    expect(new URL(location).searchParams.has('code')).toBe(true);
+    const other = createBrowser(stage);
+    const refused = await other.open(url);
+    expect(new URL(refused.location ?? '').searchParams.get('error')).toBe('login_required');
+  });
+
+  test('prompt=login asks again, and another member who signs in ends the session before', async () => {
+    const config = configure(stage, await addApp(stage));
+    const { tokens } = await authorize(stage, browser, config);
+    const again = await authorization(config, { prompt: 'login' });
+    const page = await browser.open(again.url);
+    const same = await signInByCode(stage, browser, page);
+    expect(new URL(same.location ?? '').searchParams.has('code')).toBe(true);
+    await client.refreshTokenGrant(config, tokens.refresh_token ?? '');
+
+    const other = await authorization(config, { prompt: 'login' });
+    const question = await browser.open(other.url);
+    const consent = await signInByCode(stage, browser, question, 'bob@example.com');
+    const { location = '' } = await browser.submit(consent, { agree: 'yes' });
+    const bobs = await client.authorizationCodeGrant(config, new URL(location), other.checks);
+    expect(bobs.claims()?.sub).toBe('bob');
+    expect(await ended()).toContain(`sid:${decodeJwt(tokens.access_token).sid}`);
+    expect(await stage.store.access.find('ada')).toMatchObject({ sessions: [] });
+  });
+
+  test('a revoked refresh token is of no use, nor is anything of its family', async () => {
+    const config = configure(stage, await addApp(stage));
+    const { tokens } = await authorize(stage, browser, config);
+    await expect(client.tokenRevocation(config, tokens.access_token)).rejects.toMatchObject({
+      error: 'unsupported_token_type',
+    });
+    await client.tokenRevocation(config, tokens.refresh_token ?? '');
+    await expect(
+      client.refreshTokenGrant(config, tokens.refresh_token ?? ''),
+    ).rejects.toMatchObject({ error: 'invalid_grant' });
+    expect(await ended()).toEqual([`sid:${decodeJwt(tokens.access_token).sid}`]);
+  });
+
+  test('refresh token reuse (RFC 9700, 4.14): a stolen one ends the whole family', async () => {
+    const config = configure(stage, await addApp(stage));
+    const { tokens } = await authorize(stage, browser, config);
+    const stolen = tokens.refresh_token ?? '';
+    const fresh = await client.refreshTokenGrant(config, stolen);
+    for (const token of [stolen, fresh.refresh_token ?? ''])
+      await expect(client.refreshTokenGrant(config, token)).rejects.toMatchObject({
+        error: 'invalid_grant',
+      });
+    expect(await ended()).toEqual([`sid:${decodeJwt(fresh.access_token).sid}`]);
+  });
+
+  test('refresh token reuse: of two at the same time one wins, and the family ends', async () => {
+    const config = configure(stage, await addApp(stage));
+    const { tokens } = await authorize(stage, browser, config);
+    const both = await Promise.allSettled(
+      [1, 2].map(() => client.refreshTokenGrant(config, tokens.refresh_token ?? '')),
+    );
+    expect(both.filter(({ status }) => status === 'fulfilled').length).toBeLessThan(2);
+    expect(await ended()).toHaveLength(1);
+  });
+
+  test('code replay (RFC 9700, 4.2): a code works once, and a second use ends the family', async () => {
+    const config = configure(stage, await addApp(stage));
+    const { tokens, callback, checks } = await authorize(stage, browser, config);
+    await expect(client.authorizationCodeGrant(config, callback, checks)).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+    await expect(
+      client.refreshTokenGrant(config, tokens.refresh_token ?? ''),
+    ).rejects.toMatchObject({ error: 'invalid_grant' });
+    expect(await ended()).toHaveLength(1);
+  });
+
+  test('code injection (RFC 9700, 4.5): another app, or another verifier, gets nothing for a code', async () => {
+    const [victim, attacker] = [await addApp(stage), await addApp(stage)];
+    const config = configure(stage, victim);
+    const { url, checks } = await authorization(config);
+    const consent = await signInByCode(stage, browser, await browser.open(url));
+    const { location = '' } = await browser.submit(consent, { agree: 'yes' });
+    const callback = new URL(location);
+    const other = configure(stage, attacker);
+    await expect(client.authorizationCodeGrant(other, callback, checks)).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+    const pkceCodeVerifier = client.randomPKCECodeVerifier();
+    await expect(
+      client.authorizationCodeGrant(config, callback, { ...checks, pkceCodeVerifier }),
+    ).rejects.toMatchObject({ error: 'invalid_grant' });
+  });
+
+  test.each([
+    ['no challenge', { code_challenge: '', code_challenge_method: '' }],
+    ['the plain method', { code_challenge_method: 'plain' }],
+    ['no method', { code_challenge_method: '' }],
+  ])(
+    'PKCE downgrade (RFC 9700, 4.8): %s is refused, of a confidential app too',
+    async (_, less) => {
+      for (const app of [await addApp(stage), await addApp(stage, { isConfidential: true })]) {
+        const { url } = await authorization(configure(stage, app));
+        const changed = new URL(url);
+        for (const [name, value] of Object.entries(less))
+          if (value === '') changed.searchParams.delete(name);
+          else changed.searchParams.set(name, value);
+        const { location = '' } = await browser.open(changed.href);
+        expect(new URL(location).searchParams.get('error')).toBe('invalid_request');
+      }
+    },
+  );
+
+  test('mix-up (RFC 9700, 4.4): a response of another issuer is recognized by the library', async () => {
+    const config = configure(stage, await addApp(stage));
+    const { callback, checks } = await authorize(stage, browser, config);
+    callback.searchParams.set('iss', 'https://attacker.example');
+    await expect(client.authorizationCodeGrant(config, callback, checks)).rejects.toThrow();
+  });
+
+  test.each([
+    'https://spa.example/callback/../evil',
+    'https://spa.example/callback?next=https://evil.example',
+    'https://spa.example.evil.example/callback',
+    'https://evil.example/callback',
+    'http://spa.example/callback',
+    'javascript:alert(1)//callback',
+  ])('open redirect (RFC 9700, 4.1): no answer goes to %s', async (redirect_uri) => {
+    const config = configure(stage, await addApp(stage));
+    const { url } = await authorization(config, { redirect_uri });
+    const answer = await browser.send(url);
+    expect(answer.location).toBeUndefined();
+    expect(answer.page).toMatchObject({ name: 'message', message: 'appRefused' });
+  });
+
+  test('a program on the device: any port of the loopback, and a question at each authorization', async () => {
+    const redirectUris = ['http://127.0.0.1/callback', 'com.example.spa:/callback'];
+    const config = configure(stage, await addApp(stage, { redirectUris, origins: [] }));
+    const redirect_uri = 'http://127.0.0.1:51004/callback';
+    const first = await authorization(config, { redirect_uri });
+    const consent = await signInByCode(stage, browser, await browser.open(first.url));
+    const { location = '' } = await browser.submit(consent, { agree: 'yes' });
+    await client.authorizationCodeGrant(config, new URL(location), first.checks);
+    const again = await authorization(config, { redirect_uri });
+    expect((await browser.open(again.url)).page?.name).toBe('consent');
+    const silent = await authorization(config, { redirect_uri, prompt: 'none' });
+    const refused = await browser.open(silent.url);
+    expect(new URL(refused.location ?? '').searchParams.get('error')).toMatch(/_required$/);
+    const evil = await authorization(config, { redirect_uri: 'http://localhost:51004/callback' });
+    expect((await browser.open(evil.url)).page?.name).toBe('message');
+  });
+
+  test('who cancels sends the app away with access_denied, with and without a session', async () => {
+    const config = configure(stage, await addApp(stage));
+    const { url, checks } = await authorization(config);
+    const page = await browser.open(url);
+    const cancelled = await browser.submit(page, { cancel: 'yes' });
+    expect(new URL(cancelled.location ?? '').searchParams.get('error')).toBe('access_denied');
+    const consent = await signInByCode(stage, browser, await browser.open(url));
+    const callback = new URL((await browser.submit(consent, { cancel: 'yes' })).location ?? '');
+    await expect(client.authorizationCodeGrant(config, callback, checks)).rejects.toMatchObject({
+      error: 'access_denied',
+    });
+  });
+
+  test('an app of a suspended partner: a page at authorization, invalid_client for tokens', async () => {
+    const app = await addApp(stage);
+    const config = configure(stage, app);
+    const { tokens } = await authorize(stage, browser, config);
+    await stage.store.partners.put({ partnerId: 'spa', name: 'Spa', isSuspended: true });
+    const { url } = await authorization(config);
+    expect((await browser.open(url)).page).toMatchObject({ message: 'appRefused' });
+    await expect(
+      client.refreshTokenGrant(config, tokens.refresh_token ?? ''),
+    ).rejects.toMatchObject({ error: 'invalid_client' });
+  });
+
+  test('a first-party app asks for no consent, and its tokens name no partner', async () => {
+    const app = await addApp(stage, { isFirstParty: true });
+    const config = configure(stage, app);
+    const { url, checks } = await authorization(config);
+    const { location = '' } = await signInByCode(stage, browser, await browser.open(url));
+    const tokens = await client.authorizationCodeGrant(config, new URL(location), checks);
+    expect(decodeJwt(tokens.access_token).partner_id).toBeUndefined();
+    expect(decodeJwt(tokens.id_token ?? '').partner_id).toBeUndefined();
+  });
+
+  test('revoking sessions of a member ends refresh tokens and the session of the browser', async () => {
+    const config = configure(stage, await addApp(stage));
+    const { tokens } = await authorize(stage, browser, config);
+    await stage.store.endedSessions.end({ memberId: 'ada', endedAt: Date.now() });
+    await expect(
+      client.refreshTokenGrant(config, tokens.refresh_token ?? ''),
+    ).rejects.toMatchObject({ error: 'invalid_grant' });
+    expect((await browser.open('/account')).page?.name).toBe('address');
+  });
+
+  test('a sign-in with a signing key that was rotated since still ends by its ID token', async () => {
+    const config = configure(stage, await addApp(stage));
+    const { tokens } = await authorize(stage, browser, config);
+    const kid = await rotateSigningKey(stage.store.signingKeys, Date.now());
+    const end = client.buildEndSessionUrl(config, { id_token_hint: tokens.id_token ?? '' });
+    expect((await browser.open(end.href)).page?.name).toBe('signOut');
+    const fresh = await client.refreshTokenGrant(config, tokens.refresh_token ?? '');
+    expect(decodeProtectedHeader(fresh.id_token ?? '').kid).toBe(kid);
+  });
+
+  test('no secret, code, token or session ID is in the store, nor in what a member is shown', async () => {
+    const app = await addApp(stage, { isConfidential: true });
+    const config = configure(stage, app);
+    const { tokens, callback } = await authorize(stage, browser, config);
+    const stored = JSON.stringify([
+      await stage.store.payloads.select(() => true),
+      await stage.store.access.find('ada'),
+      await stage.store.apps.find(app.clientId),
+      await stage.store.rights.find('ada'),
+    ]);
+    expect(stored).toContain('RefreshToken:');
+    const held = [app.secret, tokens.refresh_token, callback.searchParams.get('code')];
+    for (const [key, { value }] of browser.cookies) if (!/^known /.test(key)) held.push(value);
+    for (const secret of held) expect(stored.includes(secret ?? '')).toBe(false);
+  });
+
+  test('what counts against an address: wrong codes, tokens and secrets, and nothing valid', async () => {
+    const app = await addApp(stage);
+    const { tokens } = await authorize(stage, browser, configure(stage, app));
+    const post = async (body: Record<string, string>, path = '/oauth/token') => {
+      const { counts } = await forward(stage, {
+        method: 'POST',
+        path,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams({ client_id: app.clientId, ...body }).toString(),
+      });
+      return counts;
+    };
+    const refresh = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '' };
+    expect([
+      await post({ ...refresh, refresh_token: 'guess' }),
+      await post({ ...refresh, client_id: 'guess' }),
+      await post({ token: 'guess' }, '/oauth/revoke'),
+      await post(refresh),
+    ]).toEqual(['refused', 'refused', 'refused', 'valid']);
+  });
+});

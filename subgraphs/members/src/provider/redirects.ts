@@ -1,0 +1,68 @@
+// The redirect URIs of apps: which may be registered, and which requested URIs match one.
+
+const LOOPBACK = /^http:\/\/(127\.0\.0\.1|\[::1\])(:\d{1,5})?(?=[/?]|$)/;
+/** A private-use scheme is a reversed domain name (RFC 8252, section 7.1). */
+const PRIVATE_SCHEME = /^[a-z][a-z0-9+-]*\.[a-z0-9+.-]*:/;
+
+/** Whether it leads to a program on the member's device, which any other may claim to be. */
+export function isOnDevice(uri: string): boolean {
+  return LOOPBACK.test(uri) || PRIVATE_SCHEME.test(uri);
+}
+
+/** What is wrong with URIs to register; undefined if nothing is. */
+export function redirectsFault(
+  uris: readonly string[],
+  app: { isPublic: boolean; isProduction: boolean },
+): string | undefined {
+  const [fault] = uris.map((uri) => redirectFault(uri, app)).filter((one) => one !== undefined);
+  const isMixed =
+    uris.some(isOnDevice) && uris.some((uri) => /^http:/.test(uri) && !isOnDevice(uri));
+  return (
+    fault ?? (isMixed ? 'must not be http elsewhere if another one is on the device' : undefined)
+  );
+}
+
+function redirectFault(
+  uri: string,
+  { isPublic, isProduction }: { isPublic: boolean; isProduction: boolean },
+): string | undefined {
+  if (!URL.canParse(uri) || /[^\x21-\x7e]/.test(uri)) return 'must be a URI';
+  const url = new URL(uri);
+  if (uri.includes('#')) return 'must not have a fragment';
+  if (uri.includes('*')) return 'must not have a wildcard: it has to match exactly';
+  if (url.username !== '' || url.password !== '') return 'must not have a user name or a password';
+  if (url.protocol === 'https:') return undefined;
+  if (PRIVATE_SCHEME.test(uri)) return undefined;
+  if (LOOPBACK.test(uri) && isPublic) return undefined;
+  if (url.protocol !== 'http:')
+    return 'must be https, or have a scheme with a dot, such as com.example.app';
+  return isProduction
+    ? 'must be https: http is for public apps on 127.0.0.1 or [::1] alone'
+    : undefined;
+}
+
+/**
+ * Whether a requested URI is a registered one, exactly; on the loopback of a public app's device,
+ * any port matches (RFC 8252, section 7.3).
+ */
+export function isRegistered(
+  uri: string,
+  registered: readonly string[],
+  isPublic: boolean,
+): boolean {
+  if (registered.includes(uri)) return true;
+  const anyPort = (one: string) => one.replace(LOOPBACK, 'http://$1');
+  return isPublic && LOOPBACK.test(uri) && registered.map(anyPort).includes(anyPort(uri));
+}
+
+/** The origins of the pages that the URIs lead to. */
+export function originsOf(uris: readonly string[]): string[] {
+  return [
+    ...new Set(uris.filter((uri) => uri.startsWith('https:')).map((uri) => new URL(uri).origin)),
+  ];
+}
+
+/** Where a form may lead on to, for the policy of the page. */
+export function originOf(uri = ''): string[] {
+  return [/^https?:/.test(uri) ? new URL(uri).origin : new URL(uri).protocol];
+}

@@ -1,0 +1,294 @@
+// Signing in on the own page, and the account page that follows.
+import { tokenIn } from '../../../../test/support/servers/mailserver.ts';
+import { type Answer, type Browser, createBrowser } from '../../test/browser.ts';
+import { ENGINES } from '../../test/engine.ts';
+import {
+  addApp,
+  authorization,
+  authorize,
+  begin,
+  configure,
+  signInByCode,
+} from '../../test/identity.ts';
+import { type SignInStage, startSignIn } from '../../test/signin.ts';
+
+// The first request has 2 seconds, and Jest takes longer to transform the library.
+beforeAll(() => import('./handle.ts'));
+
+const ADA = 'ada@example.com';
+
+describe.each(ENGINES)('signing in on %s', (engine) => {
+  let stage: SignInStage;
+  let browser: Browser;
+  beforeEach(async () => {
+    stage = await startSignIn(engine);
+    browser = createBrowser(stage);
+  });
+  afterEach(() => stage.release());
+
+  const begun = async (email = ADA, by = browser) =>
+    begin(stage, by, await by.open('/sign-in'), email);
+  const signIn = async (email = ADA, by = browser) => {
+    const { codePage, code } = await begun(email, by);
+    return by.submit(codePage, { code });
+  };
+  const counted = async (outcome: string) =>
+    Number(
+      new RegExp(`^loyalty_sign_in_total{outcome="${outcome}"} (\\d+)`, 'm').exec(
+        await stage.metrics.text(),
+      )?.[1],
+    );
+  const session = (by: Browser) =>
+    [...by.cookies].find(([key]) => key.startsWith('__Host-session '))?.[1].value;
+
+  test('the code in any spelling signs in, and leads to the account', async () => {
+    const { codePage, code, text } = await begun();
+    expect(codePage.page).toEqual({ name: 'code', action: '/sign-in', address: ADA });
+    expect(code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
+    expect(text).toContain('15 minutes');
+    const typed = ` ${code.toLowerCase().replace('-', ' ')} `;
+    const account = await browser.submit(codePage, { code: typed });
+    expect(account.page).toMatchObject({
+      name: 'account',
+      email: 'Ada@Example.com',
+      firstName: 'Ada',
+      enrollments: [
+        { partnerId: 'inn', partnerName: 'inn' },
+        { partnerId: 'spa', partnerName: 'spa' },
+      ],
+      sessions: [{ browser: 'Firefox, Linux', isThis: true }],
+    });
+    expect((await browser.open('/sign-in')).page?.name).toBe('account');
+    expect(await counted('success')).toBe(1);
+  });
+
+  test('the link signs in where the sign-in began, and shows nothing anywhere else', async () => {
+    const { text } = await begun();
+    const link = `/sign-in?token=${tokenIn(text)}`;
+    const elsewhere = createBrowser(stage);
+    expect((await elsewhere.open(link)).page).toEqual({ name: 'elsewhere', action: '/sign-in' });
+    const other = createBrowser(stage);
+    await begun('bob@example.com', other);
+    expect((await other.open(link)).page?.name).toBe('elsewhere');
+    expect((await browser.open(link)).page?.name).toBe('account');
+    expect((await browser.open('/account')).page?.name).toBe('account');
+    expect(elsewhere.cookies.size).toBe(0);
+  });
+
+  test('the link finishes an app’s request that waits in the same browser', async () => {
+    const config = configure(stage, await addApp(stage, { isFirstParty: true }));
+    const { url } = await authorization(config);
+    const { text } = await begin(stage, browser, await browser.open(url), ADA);
+    const { location = '' } = await browser.open(`/sign-in?token=${tokenIn(text)}`);
+    expect(new URL(location).searchParams.has('code')).toBe(true);
+  });
+
+  test('an unknown address gets the same page and no mail', async () => {
+    const page = await browser.open('/sign-in');
+    const unknown = await browser.submit(page, { email: 'nobody@example.com' });
+    const known = await begun();
+    const masked = ({ status, page, headers }: Answer) => [
+      status,
+      { ...page, address: '' },
+      Object.keys(headers),
+    ];
+    expect(masked(unknown)).toEqual(masked(known.codePage));
+    expect(stage.server.mails.map(({ recipients }) => recipients)).toEqual([[ADA]]);
+  });
+
+  test.each(['', 'ada', 'a b@example.com', `${'a'.repeat(300)}@example.com`])(
+    'no address: %s',
+    async (email) => {
+      const page = await browser.submit(await browser.open('/sign-in'), { email });
+      expect(page.page).toMatchObject({ name: 'address', problem: 'invalid' });
+    },
+  );
+
+  test('code guessing: the fifth wrong code ends code and link', async () => {
+    const { codePage, code, text } = await begun();
+    for (const problem of ['wrong', 'wrong', 'wrong', 'wrong', 'expired'])
+      expect((await browser.submit(codePage, { code: 'BBBB-BBBB' })).page).toMatchObject({
+        name: 'code',
+        problem,
+      });
+    expect((await browser.submit(codePage, { code })).page).toMatchObject({ problem: 'expired' });
+    expect((await browser.open(`/sign-in?token=${tokenIn(text)}`)).page?.name).toBe('elsewhere');
+    expect([await counted('wrong_code'), await counted('expired')]).toEqual([4, 1]);
+  });
+
+  test('code guessing: a code is of no use in another browser, nor twice', async () => {
+    const { codePage, code } = await begun();
+    const thief = createBrowser(stage);
+    expect((await thief.submit(codePage, { code })).page).toMatchObject({ problem: 'expired' });
+    await browser.submit(codePage, { code });
+    await browser.submit(await browser.open('/account'), { 'sign-out': 'yes' });
+    expect((await browser.submit(codePage, { code })).page).toMatchObject({ problem: 'expired' });
+  });
+
+  test('mail bombing: an address gets 5 mails from a client address, and its own browser more', async () => {
+    await signIn();
+    await browser.submit(await browser.open('/account'), { 'sign-out': 'yes' });
+    const attacker = createBrowser(stage);
+    const page = await attacker.open('/sign-in');
+    for (let i = 0; i < 4; i += 1) await attacker.submit(page, { email: ADA });
+    const limited = { name: 'address', problem: 'limited' };
+    expect((await attacker.submit(page, { email: ADA })).page).toMatchObject(limited);
+    expect((await attacker.submit(page, { email: 'nobody@example.com' })).page?.name).toBe('code');
+    expect((await browser.submit(await browser.open('/sign-in'), { email: ADA })).page?.name).toBe(
+      'code',
+    );
+    expect(await counted('limited')).toBe(1);
+  });
+
+  test('mail bombing: a forged cookie makes no browser one that the address knows', async () => {
+    const attacker = createBrowser(stage);
+    const page = await attacker.open('/sign-in');
+    for (let i = 0; i < 5; i += 1) await attacker.submit(page, { email: ADA });
+    attacker.cookies.set('__Host-known /', { value: `id.${'A'.repeat(22)}`, path: '/' });
+    expect((await attacker.submit(page, { email: ADA })).page).toMatchObject({
+      problem: 'limited',
+    });
+  });
+
+  test('a flood of sign-ins takes the oldest of its own client address, and of no other', async () => {
+    const { codePage, code } = await begun();
+    const flood = createBrowser(stage, '198.51.100.7');
+    const page = await flood.open('/sign-in');
+    for (let i = 0; i < 21; i += 1) await flood.submit(page, { email: `m${i}@example.com` });
+    expect(await stage.store.signIns.select(() => true)).toHaveLength(21);
+    expect((await browser.submit(codePage, { code })).page?.name).toBe('account');
+  });
+
+  test('session fixation: signing in gives the session a new ID', async () => {
+    browser.cookies.set('__Host-session /', { value: 'known-to-an-attacker', path: '/' });
+    await signIn();
+    const first = session(browser);
+    expect(first).not.toBe('known-to-an-attacker');
+    const mailed = await stage.link('inn');
+    await browser.send('/sign-in', { token: mailed });
+    expect(session(browser)).not.toBe(first);
+    const attacker = createBrowser(stage);
+    attacker.cookies.set('__Host-session /', { value: first ?? '', path: '/' });
+    expect((await attacker.open('/account')).page?.name).toBe('address');
+  });
+
+  test('login CSRF: a code of another request does not finish an app’s', async () => {
+    const config = configure(stage, await addApp(stage));
+    const { code } = await begun();
+    const page = await browser.open((await authorization(config)).url);
+    expect((await browser.submit(page, { code })).page).toMatchObject({ problem: 'expired' });
+    const victim = createBrowser(stage);
+    expect((await victim.submit(page, { email: ADA })).page).toMatchObject({ message: 'expired' });
+  });
+
+  test('an address that is changed or locked meanwhile does not sign in', async () => {
+    const { codePage, code } = await begun();
+    await stage.store.locks.lock(ADA, Date.now());
+    const refused = await browser.submit(codePage, { code });
+    expect(refused.page).toMatchObject({ name: 'message', message: 'invalidLink' });
+    expect(await counted('refused')).toBe(1);
+  });
+
+  test('signing in confirms the address, and the partner of the app but no other', async () => {
+    const address = { typed: 'eve@example.com', canonical: 'eve@example.com' };
+    await stage.store.enroll({ partnerId: 'spa', address });
+    await stage.store.enroll({ partnerId: 'inn', address });
+    const config = configure(stage, await addApp(stage));
+    const page = await browser.open((await authorization(config)).url);
+    await signInByCode(stage, browser, page, 'eve@example.com');
+    const found = await stage.store.memberByEmail('spa', 'eve@example.com');
+    const record = await stage.store.member(found?.memberId ?? '');
+    expect(record).not.toHaveProperty('unconfirmed');
+    expect(record?.enrollments.map((one) => [one.partnerId, one.unconfirmed])).toEqual([
+      ['spa', undefined],
+      ['inn', true],
+    ]);
+  });
+
+  test('a partner’s mailed link begins a session too, and a used one counts as refused', async () => {
+    const token = await stage.link('inn');
+    const { status, location } = await browser.send('/sign-in', { token });
+    expect([status, location]).toEqual([303, '/sign-in']);
+    expect((await browser.open('/account')).page?.name).toBe('account');
+    const again = await createBrowser(stage).send('/sign-in', { token });
+    expect(again).toMatchObject({ status: 410, counts: 'refused' });
+  });
+
+  test('the account page changes names and address, leaves a partner, and says so', async () => {
+    const account = await signIn();
+    const named = await browser.submit(account, { firstName: 'Adele', lastName: ' ' });
+    expect(named.page).toMatchObject({ firstName: 'Adele', notice: { name: 'namesChanged' } });
+    const long = await browser.submit(account, { firstName: 'x'.repeat(101) });
+    expect(long.page).toMatchObject({ notice: { name: 'invalidNames' } });
+    const left = await browser.submit(account, { leave: 'inn' });
+    expect(left.page).toMatchObject({
+      enrollments: [{ partnerId: 'spa' }],
+      notice: { name: 'left' },
+    });
+    const sent = await browser.submit(account, { 'new-email': 'yes', email: 'New@example.com' });
+    expect(sent.page).toMatchObject({ notice: { name: 'linkSent', email: 'New@example.com' } });
+    const wrong = await browser.submit(account, { 'new-email': 'yes', email: 'new' });
+    expect(wrong.page).toMatchObject({ notice: { name: 'invalidAddress' } });
+  });
+
+  test('revoking an app ends what it holds; it has to be agreed to again, signed in as before', async () => {
+    const app = await addApp(stage);
+    const config = configure(stage, app);
+    await authorize(stage, browser, config);
+    const account = await browser.open('/account');
+    expect(account.page).toMatchObject({
+      apps: [{ clientId: app.clientId, appName: 'Spa Guide', partnerName: 'spa' }],
+    });
+    const revoked = await browser.submit(account, { revoke: app.clientId });
+    expect(revoked.page).toMatchObject({ apps: [], notice: { name: 'revoked' } });
+    const ended = await stage.store.endedSubjects.find(`app:ada/${app.clientId}`);
+    const { url } = await authorization(config);
+    expect((await browser.open(url)).page?.name).toBe('consent');
+    const { tokens } = await authorize(stage, browser, config);
+    // New tokens are of a later second, so nobody refuses them.
+    const { iat = 0 } = tokens.claims() ?? {};
+    expect(iat).toBeGreaterThan(Math.floor((ended ?? 0) / 1_000));
+  });
+
+  test('a session can be ended from another one', async () => {
+    await signIn();
+    const phone = createBrowser(stage, '192.0.2.9');
+    const account = await signIn(ADA, phone);
+    const sessions = account.page?.name === 'account' ? account.page.sessions : [];
+    expect(sessions).toHaveLength(2);
+    const other = sessions.find(({ isThis }) => !isThis);
+    await phone.submit(account, { end: other?.sessionId ?? '' });
+    expect((await browser.open('/account')).page?.name).toBe('address');
+    expect((await phone.open('/account')).page).toMatchObject({ sessions: [{ isThis: true }] });
+  });
+
+  test('signing out ends the session on the server, so a copied cookie is of no use', async () => {
+    const account = await signIn();
+    const copied = session(browser) ?? '';
+    const { page } = await browser.submit(account, { 'sign-out': 'yes' });
+    expect(page).toMatchObject({ message: 'signedOut' });
+    const thief = createBrowser(stage);
+    thief.cookies.set('__Host-session /', { value: copied, path: '/' });
+    expect((await thief.open('/account')).page?.name).toBe('address');
+  });
+
+  test('mail is in the language of the last page that the member used', async () => {
+    const german = createBrowser(stage, '192.0.2.1', 'de');
+    const { text } = await begun(ADA, german);
+    expect(text).toContain('type this code');
+    await signIn(ADA, german);
+    await german.open('/account');
+    expect((await begun()).text).toContain(
+      'geben Sie dort, wo Sie begonnen haben, diesen Code ein',
+    );
+  });
+
+  test('erasing a member ends everything and leaves nothing', async () => {
+    const config = configure(stage, await addApp(stage));
+    await authorize(stage, browser, config);
+    await stage.store.rights.erase('ada');
+    const left = await stage.store.payloads.select(() => true);
+    expect(JSON.stringify([left, await stage.store.access.find('ada')])).not.toMatch(/"ada"/);
+    expect((await browser.open('/account')).page?.name).toBe('address');
+  });
+});

@@ -1,0 +1,127 @@
+// Signing a member in by a mailed link or code: from the address to the proof.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import type { PageContent } from '@partner-loyalty/runtime/signin/exchange.ts';
+import type { Context } from 'oidc-provider';
+import { codeLimits } from '../mail/limits.ts';
+import { canonicalEmail } from '../rules/email.ts';
+import { readCode } from '../rules/mailedcode.ts';
+import type { MembersStore } from '../store/store.ts';
+import { SIGN_IN_MS, type SignIn, secretHash } from '../tables/signins.ts';
+import { digest } from './digest.ts';
+import type { KnownBrowsers } from './knownbrowsers.ts';
+import type { Sessions } from './sessions.ts';
+
+export type SignInParts = {
+  store: Pick<MembersStore, 'outbox' | 'signIns' | 'tokens'>;
+  sessions: Pick<Sessions, 'cookieName' | 'setCookie'>;
+  browsers: KnownBrowsers;
+  metrics: Pick<Metrics, 'signIn'>;
+  /** Called when there is mail to send. */
+  wake(): void;
+};
+
+type AddressPage = Extract<PageContent, { name: 'address' }>;
+type CodePage = Extract<PageContent, { name: 'code' }>;
+
+/** Whoever proved to read the mail of a member. */
+export type Proven = { memberId: string; address: string; signIn: SignIn };
+
+export type SignIns = ReturnType<typeof createSignIns>;
+
+export function createSignIns({ store, sessions, browsers, metrics, wake }: SignInParts) {
+  const { outbox, signIns } = store;
+  const cookie = sessions.cookieName('sign-in');
+  const idOf = (ctx: Context) => digest(ctx.cookies.get(cookie) ?? '');
+
+  async function isLimited(ctx: Context, address: string): Promise<boolean> {
+    const browser = await browsers.find(ctx, address);
+    for (const limit of codeLimits(address, addressBlock(ctx.ip), browser))
+      if (!(await outbox.admit(limit, Date.now()))) return true;
+    return false;
+  }
+
+  async function prove(
+    ctx: Context,
+    kind: 'code' | 'token',
+    typed: string,
+  ): Promise<Proven | 'wrong' | 'ended'> {
+    const outcome = await signIns.finish(idOf(ctx), kind, typed);
+    if (typeof outcome === 'string') {
+      metrics.signIn(outcome === 'wrong' ? 'wrong_code' : 'expired');
+      return outcome;
+    }
+    sessions.setCookie(ctx, cookie, null, 0);
+    const { signIn, mailed } = outcome;
+    return { signIn, memberId: mailed.memberId, address: mailed.mailbox };
+  }
+
+  return {
+    /** The same page and the same writes, whether the address is a member's or not. */
+    async begin(
+      ctx: Context,
+      email: string,
+      interactionId: string | undefined,
+    ): Promise<Pick<AddressPage, 'problem'> | CodePage> {
+      const typed = email.trim();
+      const canonical = canonicalEmail(typed);
+      if (canonical === undefined) return { problem: 'invalid' };
+      if (await isLimited(ctx, canonical)) {
+        metrics.signIn('limited');
+        return { problem: 'limited' };
+      }
+      const id = randomBytes(32).toString('base64url');
+      const signInId = digest(id);
+      const address = { typed, canonical };
+      const [now, client] = [Date.now(), addressBlock(ctx.ip)];
+      const expiresAt = now + SIGN_IN_MS;
+      await signIns.begin({ signInId, address, client, interactionId, expiresAt, tries: 0 });
+      const task = { kind: 'code', signInId, address } as const;
+      await outbox.add({ jobId: randomUUID(), task, requestedAt: now });
+      wake();
+      sessions.setCookie(ctx, cookie, id, SIGN_IN_MS);
+      return { name: 'code', address: typed };
+    },
+
+    /** By the code, for the request that the sign-in was begun for; else the page again. */
+    async byCode(
+      ctx: Context,
+      typed: string,
+      interactionId: string | undefined,
+    ): Promise<Proven | CodePage> {
+      const signIn = await signIns.find(idOf(ctx));
+      const address = signIn?.address.typed ?? '';
+      if (signIn === undefined || signIn.interactionId !== interactionId)
+        return { name: 'code', address, problem: 'expired' };
+      const proven = await prove(ctx, 'code', readCode(typed));
+      if (proven === 'wrong') return { name: 'code', address, problem: 'wrong' };
+      return proven === 'ended' ? { name: 'code', address, problem: 'expired' } : proven;
+    },
+
+    /** By the link, in the browser that the sign-in was begun in; undefined in any other. */
+    async byLink(ctx: Context, token: string): Promise<Proven | undefined> {
+      const signInId = idOf(ctx);
+      const signIn = await signIns.find(signInId);
+      if (signIn?.mailed?.token !== secretHash(signInId, token)) return undefined;
+      const proven = await prove(ctx, 'token', token);
+      return typeof proven === 'string' ? undefined : proven;
+    },
+
+    /**
+     * Confirms the address, and the partner of the app. False if the address is not the member's
+     * any more, or locked.
+     */
+    async confirm(
+      ctx: Context,
+      { memberId, address, signIn }: Proven,
+      partnerId: string | undefined,
+    ): Promise<boolean> {
+      const member = await store.tokens.confirmSignIn(memberId, { address, partnerId });
+      metrics.signIn(member === undefined ? 'refused' : 'success');
+      if (member === undefined) return false;
+      await browsers.add(ctx, signIn.address.canonical);
+      return true;
+    },
+  };
+}

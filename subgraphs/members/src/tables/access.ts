@@ -1,0 +1,126 @@
+// What a member is signed in to: the sessions of browsers, and the apps with what they hold.
+import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
+
+/** Times are in milliseconds since 1970. */
+export type Session = { sessionId: string; beganAt: number; usedAt: number; browser: string };
+
+/**
+ * One authorization of an app: `sid` is in all tokens that come of it. It was given in a session,
+ * and outlasts that one unless it is ended.
+ */
+export type Grant = { sid: string; sessionId: string };
+
+/** An app that the member has agreed to, or that needs no agreement. */
+export type UsedApp = { clientId: string; agreedAt: number; scopes: string[]; grants: Grant[] };
+
+/** A member's row: a session or a grant that is not in it has ended. */
+export type Access = {
+  memberId: string;
+  sessions: Session[];
+  apps: UsedApp[];
+  /** That of the last page that the member used. */
+  language?: string | undefined;
+};
+
+export const ACCESS: TableDefinition<Access> = { name: 'access', id: 'memberId' };
+
+export const SESSION_MS = 30 * 24 * 3_600_000;
+/** The oldest go first. */
+const MAX_SESSIONS = 50;
+const MAX_APPS = 100;
+const MAX_GRANTS = 50;
+
+export type AccessStore = Awaited<ReturnType<typeof openAccess>>;
+
+export async function openAccess(open: OpenTable) {
+  const rows = await open(ACCESS);
+
+  /** Replaces the row, and resolves with the `sid`s of grants that it has lost. */
+  async function change(
+    memberId: string,
+    next: (before: Access) => Partial<Access> | undefined,
+  ): Promise<string[]> {
+    let lost: string[] = [];
+    await rows.update(memberId, (stored) => {
+      const before = stored ?? { memberId, sessions: [], apps: [] };
+      const changes = next(before);
+      lost = [];
+      if (changes === undefined) return stored;
+      const after = { ...before, ...changes };
+      const kept = new Set(sidsOf(after));
+      lost = sidsOf(before).filter((sid) => !kept.has(sid));
+      return after;
+    });
+    return lost;
+  }
+
+  const find = (memberId: string) => rows.get(memberId);
+  return {
+    find,
+    hasSession: (memberId: string, sessionId: string) =>
+      mapMaybe(find(memberId), (row) => row?.sessions.some((one) => one.sessionId === sessionId)),
+    hasGrant: (memberId: string, sid: string) =>
+      mapMaybe(find(memberId), (row) => row !== undefined && sidsOf(row).includes(sid)),
+    begin: (memberId: string, session: Session) =>
+      change(memberId, ({ sessions }) => {
+        const open = sessions.filter(
+          ({ sessionId, usedAt }) =>
+            sessionId !== session.sessionId && usedAt + SESSION_MS > session.usedAt,
+        );
+        return { sessions: [...open, session].slice(-MAX_SESSIONS) };
+      }),
+    /** Does nothing if the session has ended. */
+    use: (memberId: string, sessionId: string, language: string, usedAt: number) =>
+      change(memberId, ({ sessions }) => {
+        if (!sessions.some((one) => one.sessionId === sessionId)) return undefined;
+        const used = sessions.map((one) =>
+          one.sessionId === sessionId ? { ...one, usedAt } : one,
+        );
+        return { sessions: used, language };
+      }),
+    /** Agrees to an app, or to more scopes of it. */
+    agree: (memberId: string, clientId: string, scopes: readonly string[], agreedAt: number) =>
+      change(memberId, ({ apps }) => {
+        const app = apps.find((one) => one.clientId === clientId);
+        const all = [...new Set([...(app?.scopes ?? []), ...scopes])];
+        const agreed = { clientId, agreedAt, grants: app?.grants ?? [], scopes: all };
+        const others = apps.filter((one) => one !== app);
+        return { apps: [...others, agreed].slice(-MAX_APPS) };
+      }),
+    /** Does nothing if the app was revoked. */
+    grant: (memberId: string, clientId: string, grant: Grant) =>
+      change(memberId, ({ apps }) => ({
+        apps: apps.map((app) =>
+          app.clientId === clientId
+            ? { ...app, grants: [...app.grants, grant].slice(-MAX_GRANTS) }
+            : app,
+        ),
+      })),
+    endGrant: (memberId: string, sid: string) =>
+      change(memberId, ({ apps }) => ({ apps: without(apps, (grant) => grant.sid === sid) })),
+    endSession: (memberId: string, sessionId: string) =>
+      change(memberId, ({ sessions, apps }) => ({
+        sessions: sessions.filter((one) => one.sessionId !== sessionId),
+        apps: without(apps, (grant) => grant.sessionId === sessionId),
+      })),
+    /** Ends what the app holds; it has to be agreed to again. */
+    revoke: (memberId: string, clientId: string) =>
+      change(memberId, ({ apps }) => ({ apps: apps.filter((one) => one.clientId !== clientId) })),
+    /** Ends all sessions and grants. What the member has agreed to stays. */
+    async endAll(memberId: string): Promise<void> {
+      if ((await find(memberId)) !== undefined)
+        await change(memberId, ({ apps }) => ({ sessions: [], apps: without(apps, () => true) }));
+    },
+    /** Only for a member who no longer exists. */
+    forget: rows.remove,
+  };
+}
+
+function sidsOf({ apps }: Access): string[] {
+  return apps.flatMap(({ grants }) => grants.map(({ sid }) => sid));
+}
+
+function without(apps: readonly UsedApp[], isEnded: (grant: Grant) => boolean): UsedApp[] {
+  return apps.map((app) => ({ ...app, grants: app.grants.filter((one) => !isEnded(one)) }));
+}

@@ -1,0 +1,148 @@
+// Sign-ins that were begun with an address and are not finished.
+import { hash } from 'node:crypto';
+import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
+import type { Address } from '../rules/member.ts';
+
+export const SIGN_IN_MS = 15 * 60_000;
+const MAX_OF_CLIENT = 20;
+const MAX_OF_ALL = 50_000;
+const MAX_TRIES = 5;
+
+/** Times are in milliseconds since 1970. */
+export type SignIn = {
+  /** The hash of what the browser holds that began it. */
+  signInId: string;
+  address: Address;
+  /** The client address that began it. */
+  client: string;
+  /** The app's request that it is for; none on the own page. */
+  interactionId?: string | undefined;
+  expiresAt: number;
+  /** How many wrong codes were typed. */
+  tries: number;
+  /** Set once mail is composed. */
+  mailed?: Mailed | undefined;
+};
+
+/** `mailbox` is canonical; the codes are hashes. */
+type Mailed = { memberId: string; mailbox: string; code: string; token: string };
+
+/** The sign-ins that a client address has begun, the oldest first. */
+type Begun = { client: string; open: { signInId: string; expiresAt: number }[]; count: number };
+type StoredBegun = Begun & { until: number };
+
+export const SIGN_INS: TableDefinition<SignIn> = {
+  name: 'signins',
+  id: 'signInId',
+  orders: ['expiresAt'],
+};
+export const BEGUN: TableDefinition<StoredBegun> = {
+  name: 'signinsbegun',
+  id: 'client',
+  orders: ['count', 'until'],
+};
+
+export type SignInStore = Awaited<ReturnType<typeof openSignIns>>;
+
+export async function openSignIns(open: OpenTable) {
+  const signIns = await open(SIGN_INS);
+  const begun = await open(BEGUN);
+
+  /** Takes the oldest of a client address out that are too many, before one is added. */
+  async function makeRoom(client: string, most: number, added?: SignIn): Promise<void> {
+    let removed: string[] = [];
+    await begun.update(client, (before) => {
+      const now = Date.now();
+      const still = (before?.open ?? []).filter(({ expiresAt }) => expiresAt > now);
+      const cut = Math.max(0, still.length - most);
+      removed = still.slice(0, cut).map(({ signInId }) => signInId);
+      const open = [...still.slice(cut), ...(added ? [added] : [])].map(
+        ({ signInId, expiresAt }) => ({ signInId, expiresAt }),
+      );
+      const until = open.at(-1)?.expiresAt;
+      return until === undefined ? undefined : { client, open, count: open.length, until };
+    });
+    for (const signInId of removed) await signIns.remove(signInId);
+  }
+
+  async function forgetBegun({ client, signInId }: SignIn): Promise<void> {
+    await begun.update(client, (before) => {
+      if (before === undefined) return before;
+      const open = before.open.filter((one) => one.signInId !== signInId);
+      return open.length === 0 ? undefined : { ...before, open, count: open.length };
+    });
+  }
+
+  /** The client address with the most sign-ins. */
+  async function fullest(): Promise<StoredBegun | undefined> {
+    for (let count = MAX_OF_CLIENT; count > 0; count -= 1) {
+      const [found] = await begun.range('count', count, 1);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  return {
+    /** Always the same writes, whoever has the address. */
+    async begin(signIn: SignIn): Promise<void> {
+      if ((await signIns.count('expiresAt')) >= MAX_OF_ALL) {
+        const most = await fullest();
+        if (most !== undefined) await makeRoom(most.client, most.count - 1);
+      }
+      await makeRoom(signIn.client, MAX_OF_CLIENT - 1, signIn);
+      await signIns.put(signIn);
+    },
+    async find(signInId: string): Promise<SignIn | undefined> {
+      const signIn = await signIns.get(signInId);
+      return signIn !== undefined && signIn.expiresAt > Date.now() ? signIn : undefined;
+    },
+    /** False if it is over. */
+    async mailed(signInId: string, mailed: Mailed): Promise<boolean> {
+      const written = await signIns.update(signInId, (before) => before && { ...before, mailed });
+      return written !== undefined;
+    },
+    /**
+     * Ends the sign-in if the code or token is the mailed one, for one of any number of concurrent
+     * callers. The fifth wrong code ends it too.
+     */
+    async finish(
+      signInId: string,
+      kind: 'code' | 'token',
+      typed: string,
+    ): Promise<'wrong' | 'ended' | { signIn: SignIn; mailed: Mailed }> {
+      let ended: SignIn | undefined;
+      let outcome: 'wrong' | 'ended' | { signIn: SignIn; mailed: Mailed } = 'ended';
+      await signIns.update(signInId, (before) => {
+        [ended, outcome] = [undefined, 'ended'];
+        if (before === undefined || before.expiresAt <= Date.now()) return before;
+        const { mailed, tries } = before;
+        if (mailed?.[kind] === secretHash(signInId, typed)) outcome = { signIn: before, mailed };
+        else if (tries + 1 < MAX_TRIES) {
+          outcome = 'wrong';
+          return { ...before, tries: tries + 1 };
+        }
+        ended = before;
+        return undefined;
+      });
+      if (ended !== undefined) await forgetBegun(ended);
+      return outcome;
+    },
+    /** Those with an address that is wanted. */
+    async select(isWanted: (canonical: string) => boolean) {
+      const found = await signIns.select(({ address }) => isWanted(address.canonical));
+      return found.map(({ address, client, expiresAt }) => ({ address, client, expiresAt }));
+    },
+    /** Removes those with an address that is unwanted. */
+    discard: (isUnwanted: (canonical: string) => boolean) =>
+      signIns.removeWhere(({ address }) => isUnwanted(address.canonical)),
+    async clean(now: number): Promise<void> {
+      await signIns.removeUntil('expiresAt', now);
+      await begun.removeUntil('until', now);
+    },
+  };
+}
+
+/** The form in which a code or token is stored. */
+export function secretHash(signInId: string, secret: string): string {
+  return hash('sha256', `${signInId}\n${secret}`);
+}

@@ -1,0 +1,94 @@
+// A browser for tests of signing in: it keeps cookies, and asks the provider as the gateway does.
+import type {
+  IdentityRequest,
+  IdentityResponse,
+} from '@partner-loyalty/runtime/signin/exchange.ts';
+import { BASE, SERVICE, type SignInStage } from './signin.ts';
+
+const FORWARD = 'mutation ($request: String!) { answer: identityRequest(request: $request) }';
+
+type Cookie = { value: string; path: string };
+type Fields = Record<string, string>;
+
+export type Answer = IdentityResponse & { location?: string };
+
+export type Browser = ReturnType<typeof createBrowser>;
+
+/** Hands a request over. */
+export async function forward(
+  stage: SignInStage,
+  request: Partial<IdentityRequest> & { path: string },
+): Promise<IdentityResponse> {
+  const whole: IdentityRequest = {
+    method: 'GET',
+    search: '',
+    headers: {},
+    body: '',
+    clientAddress: '192.0.2.1',
+    language: 'en',
+    ...request,
+  };
+  const answer = await stage.ask(SERVICE, FORWARD, { request: JSON.stringify(whole) });
+  try {
+    return JSON.parse(String(answer));
+  } catch (cause) {
+    throw new Error(`the provider answered ${answer}`, { cause });
+  }
+}
+
+export function createBrowser(stage: SignInStage, clientAddress = '192.0.2.1', language = 'en') {
+  const cookies = new Map<string, Cookie>();
+
+  function keep(headers: IdentityResponse['headers']): void {
+    for (const line of [headers['set-cookie'] ?? []].flat()) {
+      const [pair = '', ...attributes] = line.split('; ');
+      const [name = '', value = ''] = pair.split('=');
+      const path = attributes.find((one) => one.startsWith('path='))?.slice(5) ?? '/';
+      const isGone = /expires=Thu, 01 Jan 1970/.test(line);
+      if (isGone) cookies.delete(`${name} ${path}`);
+      else cookies.set(`${name} ${path}`, { value, path });
+    }
+  }
+
+  async function send(url: string, form?: Fields): Promise<Answer> {
+    const { pathname: path, search } = new URL(url, BASE);
+    const cookie = [...cookies]
+      .filter(([, one]) => path === one.path || path.startsWith(one.path.replace(/\/?$/, '/')))
+      .map(([key, { value }]) => `${key.split(' ')[0]}=${value}`)
+      .join('; ');
+    const response = await forward(stage, {
+      method: form === undefined ? 'GET' : 'POST',
+      path,
+      search,
+      clientAddress,
+      language,
+      headers: {
+        'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Firefox/144.0',
+        accept: 'text/html',
+        'sec-fetch-mode': 'navigate',
+        ...(cookie !== '' && { cookie }),
+        ...(form && { 'content-type': 'application/x-www-form-urlencoded' }),
+      },
+      body: form === undefined ? '' : new URLSearchParams(form).toString(),
+    });
+    keep(response.headers);
+    const { location } = response.headers;
+    return { ...response, ...(typeof location === 'string' && { location }) };
+  }
+
+  /** Follows redirects within the service. */
+  async function follow(answer: Answer): Promise<Answer> {
+    const { location } = answer;
+    return location !== undefined && new URL(location, BASE).origin === BASE
+      ? follow(await send(location))
+      : answer;
+  }
+
+  return {
+    cookies,
+    send,
+    open: async (url: string) => follow(await send(url)),
+    /** Sends the form of a page. */
+    submit: async ({ page }: Answer, form: Fields) => follow(await send(page?.action ?? '', form)),
+  };
+}

@@ -1,0 +1,149 @@
+// Apps with a server, with openid-client and its strategy for Passport: from discovery to sign-out.
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type App, makeSecret } from '@partner-loyalty/members';
+// @ts-expect-error: the package brings no types.
+import express from 'express';
+// @ts-expect-error: the package brings no types.
+import session from 'express-session';
+import * as client from 'openid-client';
+import { Strategy } from 'openid-client/passport';
+// @ts-expect-error: the package brings no types.
+import passport from 'passport';
+import { codeIn } from '../support/servers/mailserver.ts';
+import { freePort } from '../support/servers/process.ts';
+import { createVisitor, type Visited, type Visitor } from '../support/servers/visitor.ts';
+import { ENGINES, type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { BUILT_IN, newMember, nextEmail } from '../support/service/mailbox.ts';
+import { until } from '../support/until.ts';
+
+const CALLBACK = 'http://app.localhost:1/callback';
+const PROFILE = 'query ($id: ID!) { memberProfile(id: $id) { email } }';
+
+describe.each(ENGINES)('an app on %s', (engine) => {
+  let service: InProcessService;
+  let issuer: string;
+  beforeAll(async () => {
+    const port = await freePort();
+    issuer = `http://127.0.0.1:${port}`;
+    const env = { ...BUILT_IN, PORT: `${port}`, SANDBOX_URL: issuer };
+    service = await startInProcess({ engine, env });
+  });
+  afterAll(() => service?.close());
+
+  let made = 0;
+  const register = async (app: Partial<App> = {}) => {
+    made += 1;
+    const clientId = `app-${made}`;
+    const { secret, hash } = makeSecret();
+    await service.stores.members.apps.add({
+      clientId,
+      partnerId: 'alpha',
+      name: 'Alpha Rooms',
+      redirectUris: [CALLBACK],
+      origins: [],
+      secrets: [{ hash }],
+      createdAt: Date.now(),
+      ...app,
+    });
+    const config = await client.discovery(new URL(issuer), clientId, secret, undefined, {
+      execute: [client.allowInsecureRequests],
+    });
+    return { clientId, config };
+  };
+  /** From the page for the address to where the app is. */
+  const signIn = async (visitor: Visitor, page: Visited, email: string): Promise<Visited> => {
+    let typed: Visited | undefined;
+    const mail = await nextEmail(service, email, async () => {
+      typed = await visitor.send(page, { email });
+    });
+    if (typed === undefined) throw new Error('no page');
+    const next = await visitor.send(typed, { code: codeIn(mail) });
+    return next.html.includes('name="agree"') ? visitor.send(next, {}, 'agree') : next;
+  };
+  const canRead = async (token: string, id: string) =>
+    (await service.send({ query: PROFILE, variables: { id }, token })).code === undefined;
+
+  test('openid-client: discovery, sign-in, userinfo, the API, refresh, revocation, sign-out', async () => {
+    const { memberId, email } = await newMember(service, { firstName: 'Ada', lastName: 'Byron' });
+    const { clientId, config } = await register();
+    const visitor = createVisitor((url) => url.startsWith(CALLBACK));
+    const pkceCodeVerifier = client.randomPKCECodeVerifier();
+    const [expectedState, expectedNonce] = [client.randomState(), client.randomNonce()];
+    const start = client.buildAuthorizationUrl(config, {
+      redirect_uri: CALLBACK,
+      scope: 'openid profile email',
+      code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: 'S256',
+      state: expectedState,
+      nonce: expectedNonce,
+    });
+    const back = await signIn(visitor, await visitor.visit(start.href), email);
+    const checks = { pkceCodeVerifier, expectedState, expectedNonce };
+    const tokens = await client.authorizationCodeGrant(config, new URL(back.url), checks);
+    const claims = tokens.claims();
+    expect(claims).toMatchObject({ sub: memberId, email, partner_id: 'alpha' });
+    const userinfo = await client.fetchUserInfo(config, tokens.access_token, memberId);
+    expect(userinfo).toMatchObject({ email, email_verified: true });
+
+    expect(await canRead(tokens.access_token, memberId)).toBe(true);
+    expect(await canRead(tokens.id_token ?? '', memberId)).toBe(true);
+    const change = { query: 'mutation { updateProfile(input: {}) { email } }' };
+    const refused = await service.send({ ...change, token: tokens.id_token });
+    expect(refused.code).toBe('FORBIDDEN');
+
+    const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token ?? '');
+    expect(await canRead(refreshed.access_token, memberId)).toBe(true);
+    await client.tokenRevocation(config, refreshed.refresh_token ?? '');
+    await until(async () => !(await canRead(refreshed.access_token, memberId)));
+
+    const end = client.buildEndSessionUrl(config, {
+      id_token_hint: tokens.id_token ?? '',
+      post_logout_redirect_uri: CALLBACK,
+    });
+    const question = await visitor.visit(end.href);
+    expect((await visitor.send(question, {}, 'sign-out')).url).toBe(CALLBACK);
+    const account = await visitor.visit(`${issuer}/account`);
+    expect([account.url, account.html.includes('type="email"')]).toEqual([
+      `${issuer}/sign-in`,
+      true,
+    ]);
+    expect(clientId).not.toBe('');
+  });
+
+  test('the strategy for Passport signs a member in to an app of Express, again without a question', async () => {
+    const { memberId, email } = await newMember(service);
+    const app = express();
+    const server: Server = app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    // Cast: a server that listens on a port has an address with a port.
+    const home = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { config } = await register({ redirectUris: [`${home}/callback`] });
+    const strategy = new Strategy(
+      { config, scope: 'openid email', callbackURL: `${home}/callback`, name: 'loyalty' },
+      (tokens, done) => done(null, { id: tokens.claims()?.sub }),
+    );
+    passport.use(strategy);
+    passport.serializeUser((user: object, done: (error: null, user: object) => void) =>
+      done(null, user),
+    );
+    passport.deserializeUser((user: object, done: (error: null, user: object) => void) =>
+      done(null, user),
+    );
+    app.use(session({ secret: 'of the test', resave: false, saveUninitialized: false }));
+    app.use(passport.authenticate('session'));
+    app.get('/login', passport.authenticate('loyalty'));
+    app.get('/callback', passport.authenticate('loyalty', { successRedirect: '/' }));
+    app.get('/', (request: { user?: object }, response: { json(body: unknown): void }) =>
+      response.json(request.user ?? null),
+    );
+    const visitor = createVisitor();
+    const page = await visitor.visit(`${home}/login`);
+    expect((await signIn(visitor, page, email)).html).toBe(JSON.stringify({ id: memberId }));
+    const again = await visitor.visit(`${home}/login`);
+    expect([again.url, again.html]).toEqual([`${home}/`, JSON.stringify({ id: memberId })]);
+    server.closeAllConnections();
+    server.close();
+  });
+});
