@@ -1,9 +1,10 @@
 // The account page as HTML: what a member is, has allowed and may change.
+import { fill } from '@partner-loyalty/runtime/fill.ts';
 import type { Account, IdentityPage } from '@partner-loyalty/runtime/signin/exchange.ts';
 import { type Html, html } from '../pages/html.ts';
 import { page } from '../pages/layout.ts';
 import { form, noticeBox, submit } from './cards.ts';
-import type { Texts } from './languages/en.ts';
+import type { Texts } from './language.ts';
 
 export type AccountPage = Extract<IdentityPage, { name: 'account' }>;
 
@@ -62,7 +63,7 @@ export function retryPage(action: string, { account: words, language }: Texts): 
 type Words = Texts['account'];
 
 function noticeOf(notice: NonNullable<Account['notice']>, { notices }: Words): Html {
-  if (notice.name === 'linkSent') return noticeBox(notices.linkSent(notice.email), false);
+  if (notice.name === 'linkSent') return noticeBox(fill(notices.linkSent, notice), false);
   return noticeBox(notices[notice.name], notice.name.startsWith('invalid'));
 }
 
@@ -124,7 +125,7 @@ ${list(
   words.apps,
   'revoke',
   apps.map(({ clientId, appName, partnerName, agreedAt }) => ({
-    text: `${words.appOf(appName, partnerName)}, ${words.since(time(agreedAt))}`,
+    text: `${fill(words.appOf, { app: appName, partner: partnerName })}, ${fill(words.since, { time: time(agreedAt) })}`,
     button: words.revoke,
     value: clientId,
   })),
@@ -133,7 +134,10 @@ ${list(
   words.sessions,
   'end',
   sessions.map(({ sessionId, browser, usedAt, isThis }) => ({
-    text: words.session(isThis ? `${browser} (${words.thisSession})` : browser, time(usedAt)),
+    text: fill(words.session, {
+      browser: isThis ? `${browser} (${words.thisSession})` : browser,
+      time: time(usedAt),
+    }),
     // Signing out ends this one.
     button: isThis ? undefined : words.endSession,
     value: sessionId,

@@ -1,9 +1,10 @@
 // The small pages for members as HTML: what the identity provider or a mailed link asks for.
+import { fill } from '@partner-loyalty/runtime/fill.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { IdentityPage } from '@partner-loyalty/runtime/signin/exchange.ts';
 import { type Html, html } from '../pages/html.ts';
 import { page, pageResponse, textPage } from '../pages/layout.ts';
-import type { Texts } from './languages/en.ts';
+import type { Texts } from './language.ts';
 
 type PageOf<Name extends IdentityPage['name']> = Extract<IdentityPage, { name: Name }>;
 
@@ -40,7 +41,7 @@ ${form(path, html`<input type="hidden" name="token" value="${token}">${submit(bu
 
 function addressPage({ action, appName, problem }: PageOf<'address'>, texts: Texts): string {
   const { title, app, label, hint, button, problems } = texts.address;
-  const content = html`${appName === undefined ? '' : html`<p>${app(appName)}</p>`}
+  const content = html`${appName === undefined ? '' : html`<p>${fill(app, { app: appName })}</p>`}
 ${problem === undefined ? '' : noticeBox(problems[problem], true)}
 ${form(
   action,
@@ -55,7 +56,7 @@ ${form(
 function codePage({ action, address, problem }: PageOf<'code'>, texts: Texts): string {
   const { title, text, label, button, problems, again } = texts.code;
   const content = html`${problem === undefined ? '' : noticeBox(problems[problem], true)}
-<p>${text(address)}</p>
+<p>${fill(text, { address })}</p>
 ${form(
   action,
   html`<label for="code">${label}</label>
@@ -68,17 +69,19 @@ ${submit(button)}`,
 }
 
 function consentPage(shown: PageOf<'consent'>, texts: Texts): string {
-  const { title, text, host, scopes, agree, cancel } = texts.consent;
+  const { title, text, host, agree, cancel } = texts.consent;
+  const scopes: Readonly<Record<string, string>> = texts.consent.scopes;
+  const names = { app: shown.appName, partner: shown.partnerName };
   const items = shown.scopes.map((scope) => html`<li>${scopes[scope] ?? scope}</li>`);
-  const content = html`<p>${text(shown.appName, shown.partnerName)}</p>
+  const content = html`<p>${fill(text, names)}</p>
 <ul>${items}</ul>
-${shown.host === undefined ? '' : html`<p class="soft">${host(shown.host)}</p>`}
+${shown.host === undefined ? '' : html`<p class="soft">${fill(host, { host: shown.host })}</p>`}
 ${form(
   shown.action,
   html`<button name="agree" value="yes">${agree}</button>
 <button name="cancel" value="yes" class="plain">${cancel}</button>`,
 )}`;
-  return page(title(shown.appName), content, texts.language);
+  return page(fill(title, names), content, texts.language);
 }
 
 function signOutPage({ action, xsrf }: PageOf<'signOut'>, texts: Texts): string {
@@ -112,15 +115,10 @@ export function noticeBox(text: string, isProblem: boolean): Html {
 
 export type MessageName = keyof Texts['messages'];
 
-/** A page that says one thing; `detail` has a place in it, or follows. */
+/** A page that says one thing; `detail` has a place in it. */
 function messageText({ messages, language }: Texts, name: MessageName, detail = ''): string {
   const [title = '', text = ''] = messages[name];
-  const [before = '', after] = text.split('{}');
-  const content =
-    after === undefined
-      ? html`<p>${text}</p>${detail === '' ? '' : html`<p class="soft">${detail}</p>`}`
-      : html`<p>${before}${detail}${after}</p>`;
-  return page(title, content, language);
+  return textPage(title, fill(text, { detail }), language);
 }
 
 export function messagePage(

@@ -1,4 +1,5 @@
 // The route /invitation: a mailed link shows who invites the reader, and a button accepts.
+import { fill } from '@partner-loyalty/runtime/fill.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
@@ -27,8 +28,12 @@ export function createInvitation({
       const { language, ...texts } = textsOf(request);
       if (!isInvitation(token)) return messagePage(404, { language, ...texts }, 'invalidLink');
       const { title, text, button } = texts.invitation;
-      return tokens.redeem('invitation', token, request, ({ partnerName, email }) => {
-        const link = { title: title(partnerName), text: text(partnerName, email), button };
+      return tokens.redeem('invitation', token, request, ({ partnerName: partner, email }) => {
+        const link = {
+          title: fill(title, { partner }),
+          text: fill(text, { partner, email }),
+          button,
+        };
         return pageResponse(200, linkPage(link, token, INVITATION_PATH, language));
       });
     },
@@ -37,8 +42,14 @@ export function createInvitation({
       const { invitation, language } = textsOf(request);
       const { accepted, acceptedText } = invitation;
       if (!isInvitation(token)) return tokens.refuse(request);
-      return tokens.redeem('acceptInvitation', token, request, ({ partnerName, email }) =>
-        pageResponse(200, textPage(accepted, acceptedText(partnerName, email), language)),
+      return tokens.redeem(
+        'acceptInvitation',
+        token,
+        request,
+        ({ partnerName: partner, email }) => {
+          const text = fill(acceptedText, { partner, email });
+          return pageResponse(200, textPage(accepted, text, language));
+        },
       );
     },
   });

@@ -1,14 +1,16 @@
 // The language of the pages for members: the reader's, if there is one.
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import Negotiator from 'negotiator';
-import { DE } from './languages/de.ts';
-import { EN, type Texts } from './languages/en.ts';
+import de from './languages/de.json' with { type: 'json' };
+import en from './languages/en.json' with { type: 'json' };
 
-const LANGUAGES = [EN, DE];
+export type Texts = typeof en;
+
+const LANGUAGES: readonly Texts[] = [en, de];
 const NAMES = LANGUAGES.map(({ language }) => language);
 
 /** In the language that the reader prefers (RFC 9110, section 12.5.4), or else in English. */
 export function textsOf({ headers }: Pick<HttpRequest, 'headers'>): Texts {
   const [preferred] = new Negotiator({ headers }).languages(NAMES);
-  return LANGUAGES.find(({ language }) => language === preferred) ?? EN;
+  return LANGUAGES.find(({ language }) => language === preferred) ?? en;
 }

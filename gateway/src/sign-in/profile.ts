@@ -6,7 +6,7 @@ import { pageResponse } from '../pages/layout.ts';
 import { type AccountPage, accountPage, type Profile, retryPage } from './account.ts';
 import { type CallApi, claimsIn } from './apiclient.ts';
 import { messagePage } from './cards.ts';
-import type { Texts } from './languages/en.ts';
+import type { Texts } from './language.ts';
 
 /** Shows the account. Rejects if the API fails, unless it is unavailable: then it says so. */
 export type ShowAccount = (

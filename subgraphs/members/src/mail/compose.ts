@@ -5,7 +5,7 @@ import type { MembersStore } from '../store/store.ts';
 import type { Job, MailTask } from '../tables/outbox.ts';
 import { secretHash } from '../tables/signins.ts';
 import { admit, changeLimits, partnerLimits } from './limits.ts';
-import { type Email, lettersIn, linkTo } from './template.ts';
+import { type Email, linkTo, write } from './template.ts';
 
 /** The part of the members store that mail needs. */
 export type MailStore = Pick<
@@ -72,8 +72,8 @@ async function composeMagicLink(
   );
   if (mailbox === undefined) return 'dropped';
   const link = linkTo(partner.magicLinkUrl ?? `${baseAddress}/sign-in`, token);
-  const letters = await lettersFor(memberId, store);
-  return letters.magicLink(mailbox.address, partner.name, link, lifetimeMs / 60_000);
+  const words = { partner: partner.name, link, minutes: lifetimeMs / 60_000 };
+  return write('magicLink', mailbox.address, words, await languageOf(memberId, store));
 }
 
 /** Its limits were checked when the sign-in was begun. */
@@ -96,8 +96,9 @@ async function composeCode(
   });
   if (!isKept) return 'dropped';
   const link = linkTo(`${baseAddress}/sign-in`, token);
-  const letters = await lettersFor(memberId, store);
-  return letters.code(canonical, code, link, TOKEN_USES.browser.lifetimeMs / 60_000);
+  const shown = `${code.slice(0, 4)}-${code.slice(4)}`;
+  const words = { code: shown, link, minutes: TOKEN_USES.browser.lifetimeMs / 60_000 };
+  return write('code', canonical, words, await languageOf(memberId, store));
 }
 
 async function composeChange(
@@ -119,8 +120,8 @@ async function composeChange(
   );
   if (!isAdded) return 'dropped';
   const link = linkTo(`${baseAddress}/sign-in`, token);
-  const letters = await lettersFor(memberId, store);
-  return letters.change(address.canonical, link, lifetimeMs / 60_000);
+  const words = { link, minutes: lifetimeMs / 60_000 };
+  return write('change', address.canonical, words, await languageOf(memberId, store));
 }
 
 async function composeChangeNotice(
@@ -132,7 +133,8 @@ async function composeChangeNotice(
   if (change === undefined) return now - job.requestedAt < CHANGE_MS ? 'early' : 'dropped';
   const link = linkTo(`${baseAddress}/sign-in`, token);
   const until = new Date(change.at + TOKEN_USES.undo.lifetimeMs);
-  return (await lettersFor(memberId, store)).changed(change.from.canonical, link, until);
+  const language = await languageOf(memberId, store);
+  return write('changed', change.from.canonical, { link, until }, language);
 }
 
 async function composeUndoNotice(
@@ -144,7 +146,7 @@ async function composeUndoNotice(
   if (loss === undefined) return now - job.requestedAt < CHANGE_MS ? 'early' : 'dropped';
   const link = linkTo(`${baseAddress}/sign-in`, token);
   const until = new Date(loss.at + TOKEN_USES.contest.lifetimeMs);
-  return (await lettersFor(undo.memberId, store)).undone(address, link, until);
+  return write('undone', address, { link, until }, await languageOf(undo.memberId, store));
 }
 
 async function composeInvitation(
@@ -170,11 +172,11 @@ async function composeInvitation(
     return 'dropped';
   }
   const link = linkTo(`${baseAddress}/invitation`, token);
-  const letters = await lettersFor(memberId, store);
-  return letters.invitation(address.canonical, partner.name, link, lifetimeMs / 86_400_000);
+  const words = { partner: partner.name, link, days: lifetimeMs / 86_400_000 };
+  return write('invitation', address.canonical, words, await languageOf(memberId, store));
 }
 
-/** In the language of the last page that the member used. */
-async function lettersFor(memberId: string, { access }: MailStore) {
-  return lettersIn((await access.find(memberId))?.language);
+/** That of the last page that the member used. */
+async function languageOf(memberId: string, { access }: MailStore): Promise<string | undefined> {
+  return (await access.find(memberId))?.language;
 }

@@ -3,11 +3,15 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import PostalMime from 'postal-mime';
+import PAGES_DE from '../../../../gateway/src/sign-in/languages/de.json' with { type: 'json' };
+import PAGES_EN from '../../../../gateway/src/sign-in/languages/en.json' with { type: 'json' };
 import { temporaryFolder } from '../../../../test/support/folder.ts';
 import { anyText } from '../../../../test/support/text.ts';
 import { makeToken } from '../rules/mailedtoken.ts';
+import DE from './letters/de.json' with { type: 'json' };
+import EN from './letters/en.json' with { type: 'json' };
 import { openMailer } from './mailer.ts';
-import { type Email, lettersIn, linkTo } from './template.ts';
+import { type Email, linkTo, write } from './template.ts';
 
 const LINK = 'https://api.example/sign-in?token=ml_x';
 
@@ -30,7 +34,9 @@ const sent = async (email: Email) => {
 };
 
 test("magic link mail has the partner's name, the link and its lifetime, as text and HTML", async () => {
-  const { mail } = await sent(lettersIn().magicLink('ada@example.com', 'The Inn', LINK, 15));
+  const { mail } = await sent(
+    write('magicLink', 'ada@example.com', { partner: 'The Inn', link: LINK, minutes: 15 }),
+  );
   expect(mail).toMatchObject({
     subject: 'Sign in to The Inn',
     messageId: '<job@api.example>',
@@ -47,17 +53,19 @@ test("magic link mail has the partner's name, the link and its lifetime, as text
 test('a link is on one line of the file, so that it can be copied', async () => {
   const link = linkTo('http://localhost:4000/sign-in', makeToken('sign-in').token);
   expect(
-    (await sent(lettersIn().magicLink('ada@example.com', 'The Inn', link, 15))).raw.split('\r\n'),
+    (
+      await sent(write('magicLink', 'ada@example.com', { partner: 'The Inn', link, minutes: 15 }))
+    ).raw.split('\r\n'),
   ).toContain(link);
 });
 
 test('mail loads nothing and tracks nobody: the link is its only URL', async () => {
   for (const email of [
-    lettersIn().magicLink('ada@example.com', 'The Inn', LINK, 15),
-    lettersIn().change('ada@example.com', LINK, 15),
-    lettersIn().changed('ada@example.com', LINK, new Date('2026-03-11T05:06:07Z')),
-    lettersIn().undone('ada@example.com', LINK, new Date('2026-03-11T05:06:07Z')),
-    lettersIn().invitation('ada@example.com', 'The Inn', LINK, 7),
+    write('magicLink', 'ada@example.com', { partner: 'The Inn', link: LINK, minutes: 15 }),
+    write('change', 'ada@example.com', { link: LINK, minutes: 15 }),
+    write('changed', 'ada@example.com', { link: LINK, until: new Date('2026-03-11T05:06:07Z') }),
+    write('undone', 'ada@example.com', { link: LINK, until: new Date('2026-03-11T05:06:07Z') }),
+    write('invitation', 'ada@example.com', { partner: 'The Inn', link: LINK, days: 7 }),
   ]) {
     expect([...email.html.matchAll(/https?:[^"<\s]+/g)].map(String)).toEqual([LINK, LINK]);
     expect(email.html).not.toMatch(/<(img|link|script|iframe|style|object)|url\(|src=/i);
@@ -65,30 +73,35 @@ test('mail loads nothing and tracks nobody: the link is its only URL', async () 
 });
 
 test.each([
-  ['a former address says when undoing', lettersIn().changed],
-  ['an address taken away says when contesting', lettersIn().undone],
-])('the notice to %s ends, and names no address', (_, compose) => {
-  const email = compose('ada@example.com', LINK, new Date('2026-03-11T05:06:07Z'));
+  ['a former address says when undoing', 'changed'],
+  ['an address taken away says when contesting', 'undone'],
+] as const)('the notice to %s ends, and names no address', (_, name) => {
+  const email = write(name, 'ada@example.com', {
+    link: LINK,
+    until: new Date('2026-03-11T05:06:07Z'),
+  });
   expect(email.text).toContain('Wed, 11 Mar 2026 05:06:07 GMT');
   expect(email.text.match(/[\w.]+@[\w.]+/g)).toBeNull();
 });
 
 test("header injection: a partner's name with line breaks stays in the subject", async () => {
   const name = 'Inn\r\nBcc: eve@example.com\r\n\r\nBody\u2028x\u202eevil';
-  const { subject } = lettersIn().invitation('ada@example.com', name, LINK, 7);
+  const { subject } = write('invitation', 'ada@example.com', {
+    partner: name,
+    link: LINK,
+    days: 7,
+  });
   expect(subject).toBe('Inn Bcc: eve@example.com Body x evil invites you');
-  const { mail } = await sent(lettersIn().magicLink('ada@example.com', name, LINK, 15));
+  const { mail } = await sent(
+    write('magicLink', 'ada@example.com', { partner: name, link: LINK, minutes: 15 }),
+  );
   expect(mail.subject).toBe('Sign in to Inn Bcc: eve@example.com Body x evil');
   expect([mail.bcc ?? [], mail.to]).toEqual([[], [{ address: 'ada@example.com', name: '' }]]);
 });
 
 test("HTML injection: a partner's name is escaped", () => {
-  const { html } = lettersIn().magicLink(
-    'ada@example.com',
-    `<img src=x onerror="alert('1')">&amp;`,
-    LINK,
-    15,
-  );
+  const partner = `<img src=x onerror="alert('1')">&amp;`;
+  const { html } = write('magicLink', 'ada@example.com', { partner, link: LINK, minutes: 15 });
   expect(html).not.toContain('<img');
   expect(html).toContain('&#60;img src=x onerror=&#34;alert(&#39;1&#39;)&#34;&#62;&#38;amp;');
 });
@@ -99,7 +112,10 @@ test("whatever the partner's name, the mail has one recipient, one subject line 
   await fc.assert(
     fc.asyncProperty(anyText({ maxLength: 100 }), async (name) => {
       count += 1;
-      await mailer.send(lettersIn().magicLink('ada@example.com', name, LINK, 15), `n${count}@x`);
+      await mailer.send(
+        write('magicLink', 'ada@example.com', { partner: name, link: LINK, minutes: 15 }),
+        `n${count}@x`,
+      );
       const file = readdirSync(outbox()).find((one) => one.endsWith(`_n${count}.eml`)) ?? '';
       const mail = await PostalMime.parse(readFileSync(join(outbox(), file)));
       expect(mail.to).toEqual([{ address: 'ada@example.com', name: '' }]);
@@ -122,13 +138,15 @@ test("whatever the partner's name, the mail has one recipient, one subject line 
 });
 
 test("an address beyond ASCII is the recipient's address", async () => {
-  const { mail } = await sent(lettersIn().change('jürgen@xn--bcher-kva.example', LINK, 15));
+  const { mail } = await sent(
+    write('change', 'jürgen@xn--bcher-kva.example', { link: LINK, minutes: 15 }),
+  );
   expect(mail.to?.[0]?.address).toMatch(/^jürgen@(xn--bcher-kva|bücher)\.example$/);
 });
 
 test('files are named in the order of time and readable by their owner only', async () => {
-  await send(lettersIn().change('ada@example.com', LINK, 15), 'one@x');
-  await send(lettersIn().change('ada@example.com', LINK, 15), 'two@x');
+  await send(write('change', 'ada@example.com', { link: LINK, minutes: 15 }), 'one@x');
+  await send(write('change', 'ada@example.com', { link: LINK, minutes: 15 }), 'two@x');
   const names = readdirSync(outbox()).sort();
   expect(names).toEqual([
     expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z_one\.eml$/),
@@ -146,25 +164,40 @@ test.each([
   ['https://api.example/loyalty/sign-in', 'https://api.example/loyalty/sign-in?token=T'],
 ])('the link to %s is %s', (page, link) => expect(linkTo(page, 'T')).toBe(link));
 
-test('a member who reads German gets German, with the same links, and an unknown language is English', async () => {
+test('a member who reads German gets German, with the same link, and an unknown language is English', () => {
+  const words = { link: LINK, partner: 'The Inn', code: 'BCDF-GHJK', minutes: 15, days: 7 };
   const until = new Date('2026-03-11T05:06:07Z');
-  const german = lettersIn('de');
-  for (const { html, text, subject } of [
-    german.magicLink('ada@example.com', 'The Inn', LINK, 15),
-    german.code('ada@example.com', 'BCDFGHJK', LINK, 15),
-    german.invitation('ada@example.com', 'The Inn', LINK, 7),
-    german.change('ada@example.com', LINK, 15),
-    german.changed('ada@example.com', LINK, until),
-    german.undone('ada@example.com', LINK, until),
-  ]) {
-    expect([html, text]).toEqual([
+  // Cast: the keys of an object of this type.
+  for (const name of Object.keys(EN) as (keyof typeof EN)[]) {
+    const [german, english] = ['de', 'fr'].map((language) =>
+      write(name, 'ada@example.com', { ...words, until }, language),
+    );
+    expect([german?.html, german?.text]).toEqual([
       expect.stringContaining('<html lang="de">'),
       expect.stringContaining(LINK),
     ]);
-    expect(`${subject} ${text}`).not.toMatch(/\b(the|you|this)\b/);
+    expect(`${german?.subject} ${german?.text}`).not.toMatch(/\b(the|you|this)\b/);
+    expect(english).toEqual(write(name, 'ada@example.com', { ...words, until }));
   }
-  expect(german.changed('ada@example.com', LINK, until).text).toContain('11. März 2026');
-  expect(lettersIn('fr').change('ada@example.com', LINK, 15)).toEqual(
-    lettersIn().change('ada@example.com', LINK, 15),
+  expect(write('changed', 'ada@example.com', { link: LINK, until }, 'de').text).toContain(
+    '11. März 2026',
   );
 });
+
+test('the languages have the same texts, with the same placeholders', () => {
+  for (const [english, german] of [
+    [EN, DE],
+    [PAGES_EN, PAGES_DE],
+  ] as const)
+    expect(placeholdersOf(german)).toEqual(placeholdersOf(english));
+});
+
+/** By the path of the text. */
+function placeholdersOf(texts: object): Record<string, string[]> {
+  const entries = Object.entries(texts).flatMap(([key, text]) =>
+    typeof text === 'object' && text !== null
+      ? Object.entries(placeholdersOf(text)).map(([path, names]) => [`${key}.${path}`, names])
+      : [[key, [...new Set(String(text).match(/\{\w+\}/g))].sort()]],
+  );
+  return Object.fromEntries(entries);
+}
