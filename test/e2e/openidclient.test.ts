@@ -102,7 +102,7 @@ describe.each(ENGINES)('an app on %s', (engine) => {
       post_logout_redirect_uri: CALLBACK,
     });
     const question = await visitor.visit(end.href);
-    expect((await visitor.send(question, {}, 'sign-out')).url).toBe(CALLBACK);
+    expect((await visitor.send(question, {}, 'logout')).url).toBe(CALLBACK);
     const account = await visitor.visit(`${issuer}/account`);
     expect([account.url, account.html.includes('type="email"')]).toEqual([
       `${issuer}/sign-in`,

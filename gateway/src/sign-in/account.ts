@@ -15,16 +15,17 @@ export type Profile = {
   lastName: string | null;
   membershipYearStats: { akinPoints: number; totalStays: number };
   /** `partner` is the name that members read. */
-  partnerStandings: { partner: string; tier: string; points: number }[];
+  partnerStandings: { partnerId: string; partner: string; tier: string; points: number }[];
 };
 
 export function accountPage(account: AccountPage, profile: Profile, texts: Texts): string {
-  const { action, notice, firstName = '', lastName = '' } = account;
+  const { action, notice } = account;
+  const { firstName, lastName, partnerStandings } = profile;
   const { account: words, language } = texts;
   const content = html`${notice === undefined ? '' : noticeOf(notice, words)}
 ${profileList(profile, texts)}
 <h2 id="standing">${words.standing}</h2>
-${standingTable(profile.partnerStandings, texts)}
+${standingTable(partnerStandings, texts)}
 <h2>${words.address}</h2>
 <p class="soft" id="how">${words.addressHint}</p>
 ${form(
@@ -38,12 +39,12 @@ ${form(
 ${form(
   action,
   html`<label for="first">${words.firstName}</label>
-<input id="first" name="firstName" autocomplete="given-name" maxlength="100" value="${firstName}">
+<input id="first" name="firstName" autocomplete="given-name" maxlength="100" value="${firstName ?? ''}">
 <label for="last">${words.lastName}</label>
-<input id="last" name="lastName" autocomplete="family-name" maxlength="100" value="${lastName}">
+<input id="last" name="lastName" autocomplete="family-name" maxlength="100" value="${lastName ?? ''}">
 ${submit(words.saveNames)}`,
 )}
-${lists(account, texts)}
+${lists(account, partnerStandings, texts)}
 ${form(
   action,
   html`<p class="soft">${words.signedIn}</p>
@@ -97,7 +98,11 @@ function standingTable(
 }
 
 /** The enrollments, apps and sessions, each with a button that ends it. */
-function lists({ action, enrollments, apps, sessions }: AccountPage, texts: Texts): Html {
+function lists(
+  { action, apps, sessions }: AccountPage,
+  standings: Profile['partnerStandings'],
+  texts: Texts,
+): Html {
   const { account: words, language } = texts;
   const format = new Intl.DateTimeFormat(language, {
     dateStyle: 'medium',
@@ -115,8 +120,8 @@ ${items.map((item, index) => listItem(action, name, `${name}-${index}`, item))}
   return html`${list(
     words.enrollments,
     'leave',
-    enrollments.map(({ partnerId, partnerName }) => ({
-      text: partnerName,
+    standings.map(({ partnerId, partner }) => ({
+      text: partner,
       button: words.leave,
       value: partnerId,
     })),

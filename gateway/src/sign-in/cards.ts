@@ -90,7 +90,7 @@ function signOutPage({ action, xsrf }: PageOf<'signOut'>, texts: Texts): string 
 ${form(
   action,
   html`<input type="hidden" name="xsrf" value="${xsrf}">
-<button name="sign-out" value="yes">${button}</button>
+<button name="logout" value="yes">${button}</button>
 <button name="cancel" value="yes" class="plain">${cancel}</button>`,
 )}`;
   return page(title, content, texts.language);

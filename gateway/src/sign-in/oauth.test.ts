@@ -159,14 +159,14 @@ describe('forwarding', () => {
     await send('/oauth/authorize?client_id=c', {
       headers: {
         ...{ cookie: 'a=b', 'user-agent': 'x', 'accept-language': 'de', 'x-api-key': 'y' },
-        ...{ 'x-forwarded-for': 'z', host: 'evil.example' },
+        ...{ 'x-forwarded-for': 'z', host: 'evil.example', origin: 'https://page.example' },
       },
       address: '192.0.2.7',
     });
     expect(asked).toEqual([
       {
         ...{ method: 'GET', path: '/oauth/authorize', search: '?client_id=c', body: '' },
-        headers: { cookie: 'a=b', 'user-agent': 'x', 'accept-language': 'de' },
+        headers: { cookie: 'a=b', 'user-agent': 'x' },
         ...{ clientAddress: '192.0.2.7', language: 'de' },
       },
     ]);
@@ -352,12 +352,11 @@ describe('tokens of an app', () => {
 
 describe('pages', () => {
   const account: Account = {
-    ...{ token: '', email: 'a@example.com', firstName: 'Ann' },
-    enrollments: [{ partnerId: 'inn', partnerName: '<b>Inn' }],
-    apps: [{ clientId: 'c:1', appName: 'App', partnerName: 'Inn', agreedAt: 0 }],
+    token: '',
+    apps: [{ clientId: 'c:1', appName: '<b>App', partnerName: 'Inn', agreedAt: 0 }],
     sessions: [
-      { sessionId: 's1', beganAt: 0, usedAt: 0, browser: 'Firefox', isThis: true },
-      { sessionId: 's2', beganAt: 0, usedAt: 0, browser: 'Chrome', isThis: false },
+      { sessionId: 's1', usedAt: 0, browser: 'Firefox', isThis: true },
+      { sessionId: 's2', usedAt: 0, browser: 'Chrome', isThis: false },
     ],
     notice: { name: 'linkSent', email: 'b@example.com' },
   };

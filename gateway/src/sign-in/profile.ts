@@ -30,7 +30,7 @@ type MemberProfile = Omit<Profile, 'partnerStandings'> & {
 export function createShowAccount(callApi: CallApi, partnerName: PartnerName): ShowAccount {
   async function named({ partnerStandings, ...profile }: MemberProfile): Promise<Profile> {
     const standings = partnerStandings.map(async ({ partnerId, tier, points }) => {
-      return { partner: await partnerName(partnerId), tier, points };
+      return { partnerId, partner: await partnerName(partnerId), tier, points };
     });
     return { ...profile, partnerStandings: await Promise.all(standings) };
   }

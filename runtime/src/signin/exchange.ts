@@ -17,15 +17,7 @@ export type IdentityRequest = {
 };
 
 export const FORWARDED_HEADERS = [
-  'cookie',
-  'authorization',
-  'content-type',
-  'origin',
-  'accept',
-  'accept-language',
-  'user-agent',
-  'sec-fetch-site',
-  'sec-fetch-mode',
+  ...['cookie', 'authorization', 'content-type', 'accept', 'user-agent', 'sec-fetch-mode'],
 ] as const;
 
 /** Answers with the claims behind an access token, whose own claims are the body, in JSON. */
@@ -34,8 +26,7 @@ export const USERINFO_PATH = '/oauth/userinfo';
 /** A response to pass through, with `body`, or one whose `page` the gateway renders. */
 export type IdentityResponse = {
   status: number;
-  /** `set-cookie` is a list. */
-  headers: Record<string, string | string[]>;
+  headers: Readonly<Record<string, string | string[] | number | undefined>>;
   body?: string | undefined;
   page?: IdentityPage | undefined;
   /**
@@ -49,33 +40,23 @@ export type IdentityResponse = {
 export type IdentityPage = { action: string; formOrigins?: string[] | undefined } & PageContent;
 
 export type PageContent =
-  | {
-      /** Asks for `email`. */
-      name: 'address';
-      partnerName?: string | undefined;
-      appName?: string | undefined;
-      problem?: 'invalid' | 'limited' | undefined;
-    }
-  | {
-      /** Asks for `code`. */
-      name: 'code';
-      address: string;
-      problem?: 'wrong' | 'expired' | undefined;
-    }
+  /** Asks for `email`. */
+  | { name: 'address'; appName?: string | undefined; problem?: 'invalid' | 'limited' | undefined }
+  /** Asks for `code`. */
+  | { name: 'code'; address: string; problem?: 'wrong' | 'expired' | undefined }
   /** A mailed link, opened elsewhere: the code is to be typed where sign-in began. */
   | { name: 'elsewhere' }
+  /** Asks for `agree` or `cancel`; `host` is where the app is, if it has one of its own. */
   | {
-      /** Asks for `agree` or `cancel`. */
       name: 'consent';
       partnerName: string;
       appName: string;
       scopes: string[];
-      /** Where the app is, if it has a host of its own. */
       host?: string | undefined;
     }
   | ({ name: 'account' } & Account)
-  /** Asks for `sign-out` or `cancel`; `xsrf` is posted with it. */
-  | { name: 'signOut'; xsrf: string; appName?: string | undefined }
+  /** Asks for `logout` or `cancel`; `xsrf` is posted with it. */
+  | { name: 'signOut'; xsrf: string }
   | { name: 'message'; message: PageMessage; detail?: string | undefined };
 
 /** What a mailed link is for. */
@@ -90,19 +71,9 @@ export type PageMessage = 'invalidLink' | 'expired' | 'signedOut' | 'appRefused'
 export type Account = {
   /** An ID token of the member, with which the gateway reads the profile. */
   token: string;
-  email: string;
-  firstName?: string | undefined;
-  lastName?: string | undefined;
-  enrollments: { partnerId: string; partnerName: string }[];
   /** Times are in milliseconds since 1970. */
   apps: { clientId: string; appName: string; partnerName: string; agreedAt: number }[];
-  sessions: {
-    sessionId: string;
-    beganAt: number;
-    usedAt: number;
-    browser: string;
-    isThis: boolean;
-  }[];
+  sessions: { sessionId: string; usedAt: number; browser: string; isThis: boolean }[];
   notice?: AccountNotice | undefined;
 };
 

@@ -40,7 +40,7 @@ export function createBrowser(stage: SignInStage, clientAddress = '192.0.2.1', l
   const cookies = new Map<string, Cookie>();
 
   function keep(headers: IdentityResponse['headers']): void {
-    for (const line of [headers['set-cookie'] ?? []].flat()) {
+    for (const line of [headers['set-cookie'] ?? []].flat().map(String)) {
       const [pair = '', ...attributes] = line.split('; ');
       const [name = '', value = ''] = pair.split('=');
       const path = attributes.find((one) => one.startsWith('path='))?.slice(5) ?? '/';

@@ -5,7 +5,7 @@ import { Provider } from 'oidc-provider';
 
 const [, , port, keys = '{}'] = process.argv;
 const issuer = `http://127.0.0.1:${port}`;
-const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
+const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const;
 
 const provider = new Provider(issuer, {
   jwks: JSON.parse(keys),
@@ -36,11 +36,11 @@ createServer(async (request, response) => {
   const { prompt, params, session } = await provider.interactionDetails(request, response);
   if (prompt.name === 'login')
     return provider.interactionFinished(request, response, {
-      login: { accountId: params.login_hint },
+      login: { accountId: String(params.login_hint) },
     });
   const grant = new provider.Grant({
     accountId: session?.accountId ?? '',
-    clientId: params.client_id ?? '',
+    clientId: String(params.client_id),
   });
   grant.addOIDCScope('openid');
   return provider.interactionFinished(request, response, {

@@ -2,19 +2,19 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import type { Account, AccountNotice } from '@partner-loyalty/runtime/signin/exchange.ts';
-import type { Context, Session } from 'oidc-provider';
+import type { KoaContextWithOIDC as Context, Session } from 'oidc-provider';
 import { LENGTHS, parseAddress, parseNames } from '../resolvers/input.ts';
 import { profileOf } from '../resolvers/profile.ts';
 import { issueIdToken } from '../signingkeys/idtoken.ts';
 import type { MembersStore } from '../store/store.ts';
 import { SESSION_MS } from '../tables/access.ts';
-import type { Endings } from './endings.ts';
+import type { Grants } from './grants.ts';
 import { say, show } from './render.ts';
 import type { Sessions } from './sessions.ts';
 
 export type AccountParts = {
   store: MembersStore;
-  endings: Endings;
+  grants: Grants;
   sessions: Sessions;
   issuer: string;
   basePath: string;
@@ -24,42 +24,31 @@ export type AccountParts = {
 /** Whose account it is, and in which session. */
 export type SignedIn = { memberId: string; sessionId: string; session: Session };
 
-export function createAccount({ store, endings, sessions, ...parts }: AccountParts) {
+export function createAccount({ store, grants, sessions, ...parts }: AccountParts) {
   const { issuer, basePath, wake } = parts;
-  const partnerName = async (partnerId: string) =>
-    (await store.partners.get(partnerId))?.name ?? partnerId;
-
   async function accountOf({ memberId, sessionId }: SignedIn): Promise<Account | undefined> {
     const member = await store.member(memberId);
     if (member === undefined) return undefined;
-    const { email, firstName, lastName, activePartnerIds } = profileOf(member, undefined);
+    const { email } = profileOf(member, undefined);
     const { apps = [], sessions: open = [] } = (await store.access.find(memberId)) ?? {};
     const { idToken } = await issueIdToken(store, { memberId, email }, issuer, new Date());
-    const known = await Promise.all(
+    const used = await Promise.all(
       apps.map(async ({ clientId, agreedAt }) => {
         const app = await store.apps.find(clientId);
+        const partner = app && (await store.partners.get(app.partnerId));
         return (
           app && {
             clientId,
             agreedAt,
             appName: app.name,
-            partnerName: await partnerName(app.partnerId),
+            partnerName: partner?.name ?? app.partnerId,
           }
         );
       }),
     );
     return {
       token: idToken,
-      email,
-      firstName,
-      lastName,
-      enrollments: await Promise.all(
-        activePartnerIds.map(async (partnerId) => ({
-          partnerId,
-          partnerName: await partnerName(partnerId),
-        })),
-      ),
-      apps: known.filter((app) => app !== undefined),
+      apps: used.filter((app) => app !== undefined),
       sessions: open
         .filter(({ usedAt }) => usedAt + SESSION_MS > Date.now())
         .map((one) => ({ ...one, isThis: one.sessionId === sessionId })),
@@ -92,11 +81,11 @@ export function createAccount({ store, endings, sessions, ...parts }: AccountPar
       return { name: 'left' };
     }
     if (revoke !== undefined) {
-      await endings.revokeApp(memberId, revoke);
+      await grants.revokeApp(memberId, revoke);
       return { name: 'revoked' };
     }
     if (end !== undefined) {
-      await endings.endSession(memberId, end);
+      await grants.endSession(memberId, end);
       return { name: 'sessionEnded' };
     }
     if (email !== null)

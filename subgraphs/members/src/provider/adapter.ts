@@ -1,15 +1,15 @@
 // Where oidc-provider stores what it has: payloads by hashed IDs, and apps as its clients.
-
+import type { Adapter, AdapterFactory } from 'oidc-provider';
 import type { MembersStore } from '../store/store.ts';
+import { digest } from '../tables/access.ts';
 import type { App } from '../tables/apps.ts';
 import type { Payload } from '../tables/payloads.ts';
-import { digest } from './digest.ts';
-import type { Endings } from './endings.ts';
+import type { Grants } from './grants.ts';
 import { isOnDevice } from './redirects.ts';
 
 export type AdapterParts = {
   store: Pick<MembersStore, 'access' | 'apps' | 'partners' | 'payloads'>;
-  endings: Pick<Endings, 'endGrant'>;
+  grants: Pick<Grants, 'endGrant'>;
   /** Where an interaction leads back to: the ID follows. */
   resumeUrl: string;
   /** The error for a code or a token that somebody else has used. */
@@ -19,11 +19,12 @@ export type AdapterParts = {
 };
 
 /** Returns a function that makes the adapter of a model, as oidc-provider wants it. */
-export function createAdapter(parts: AdapterParts) {
-  return (model: string) => (model === 'Client' ? clients(parts) : payloads(model, parts));
+export function createAdapter(parts: AdapterParts): AdapterFactory {
+  // Cast: of the methods, oidc-provider calls no others here.
+  return (model) => (model === 'Client' ? clients(parts) : payloads(model, parts)) as Adapter;
 }
 
-function payloads(model: string, { store, endings, resumeUrl, AlreadyUsed }: AdapterParts) {
+function payloads(model: string, { store, grants, resumeUrl, AlreadyUsed }: AdapterParts) {
   const { access, payloads: table } = store;
   const keyOf = (id: string) => `${model}:${digest(id)}`;
   const uidKey = (uid: string) => `uid:${digest(uid)}`;
@@ -39,17 +40,14 @@ function payloads(model: string, { store, endings, resumeUrl, AlreadyUsed }: Ada
   async function revokeByGrantId(grantId: string): Promise<void> {
     const grant = await table.find(`Grant:${digest(grantId)}`);
     if (typeof grant?.accountId === 'string')
-      await endings.endGrant(grant.accountId, digest(grantId));
+      await grants.endGrant(grant.accountId, digest(grantId));
   }
 
   return {
     async upsert(id: string, { jti: _, ...payload }: Payload, expiresIn: number): Promise<void> {
       const expiresAt = Date.now() + expiresIn * 1_000;
-      await table.put(
-        keyOf(id),
-        model === 'Interaction' ? withoutIds(payload) : payload,
-        expiresAt,
-      );
+      const kept = model === 'Interaction' ? withoutIds(payload) : payload;
+      await table.put(keyOf(id), kept, expiresAt);
       if (model === 'Session')
         await table.put(uidKey(String(payload.uid)), { key: keyOf(id) }, expiresAt);
     },
@@ -94,7 +92,7 @@ function clients({ store }: AdapterParts) {
   };
 }
 
-function metadataOf({ clientId, partnerId, name, redirectUris, origins, secrets, ...app }: App) {
+function metadataOf({ clientId, name, redirectUris, secrets }: App) {
   return {
     client_id: clientId,
     client_name: name,
@@ -105,8 +103,5 @@ function metadataOf({ clientId, partnerId, name, redirectUris, origins, secrets,
     grant_types: ['authorization_code', 'refresh_token'],
     response_modes: ['query'],
     ...(secrets && { client_secret: JSON.stringify(secrets) }),
-    origins,
-    partner_id: partnerId,
-    is_first_party: app.isFirstParty === true,
   };
 }

@@ -1,11 +1,10 @@
 // What an app learns of a member (OpenID Connect Core, section 5.1).
-import type { Client } from 'oidc-provider';
 import { profileOf } from '../resolvers/profile.ts';
 import { canonicalEmail } from '../rules/email.ts';
 import type { Member } from '../rules/member.ts';
 import { isConfirmed, type MemberRecord } from '../rules/record.ts';
-
-type View = Pick<Client, 'partner_id' | 'is_first_party'>;
+import type { MembersStore } from '../store/store.ts';
+import type { App } from '../tables/apps.ts';
 
 /** The claims by scope. */
 export const CLAIMS = {
@@ -16,9 +15,8 @@ export const CLAIMS = {
 export const SCOPES = ['openid', 'profile', 'email', 'offline_access'];
 
 /** A partner's app sees what its partner sees. `sid` is that of the tokens. */
-export function claimsOf(member: Member, client: View, sid: string | undefined) {
-  const partnerId = partnerOf(client);
-  const { email, firstName, lastName } = profileOf(member, partnerId);
+export function claimsOf(member: Member, app: App, sid: string | undefined) {
+  const { email, firstName, lastName } = profileOf(member, viewOf(app));
   const name = [firstName, lastName].filter((part) => part !== undefined).join(' ');
   // A partner may have written it in another way. Cast: the store reads members as records.
   const isCurrent =
@@ -31,16 +29,37 @@ export function claimsOf(member: Member, client: View, sid: string | undefined) 
     ...(firstName !== undefined && { given_name: firstName }),
     ...(lastName !== undefined && { family_name: lastName }),
     ...(sid !== undefined && { sid }),
-    ...holderOf(client),
+    ...holderOf(app),
   };
 }
 
 /** Whose app it is, by which the gateway refuses the tokens of suspended partners. */
-export function holderOf({ partner_id, is_first_party }: View) {
-  return is_first_party ? { first_party_of: partner_id } : { partner_id };
+export function holderOf({ partnerId, isFirstParty }: App) {
+  return isFirstParty ? { first_party_of: partnerId } : { partner_id: partnerId };
 }
 
 /** The partner whose view the app has; undefined for one that sees all. */
-export function partnerOf({ partner_id, is_first_party }: View): string | undefined {
-  return is_first_party ? undefined : partner_id;
+export function viewOf({ partnerId, isFirstParty }: App): string | undefined {
+  return isFirstParty ? undefined : partnerId;
+}
+
+/**
+ * The claims behind an access token that the gateway has verified; `text` is JSON, the claims of
+ * the token. Undefined if the member or the app is gone.
+ */
+export async function userinfoOf(
+  store: Pick<MembersStore, 'member' | 'apps'>,
+  text: string,
+): Promise<string | undefined> {
+  // Cast: only the gateway asks, about tokens of this provider.
+  const token = JSON.parse(text) as { sub: string; client_id: string; scope: string };
+  const member = await store.member(token.sub);
+  const app = await store.apps.find(token.client_id);
+  if (member === undefined || app === undefined) return undefined;
+  const scopes = token.scope.split(' ');
+  const allowed = Object.entries(CLAIMS).flatMap(([scope, names]) =>
+    scopes.includes(scope) ? names : [],
+  );
+  const claims = Object.entries(claimsOf(member, app, undefined));
+  return JSON.stringify(Object.fromEntries(claims.filter(([name]) => allowed.includes(name))));
 }

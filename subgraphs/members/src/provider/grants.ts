@@ -1,54 +1,99 @@
-// What an app may have of a member: agreed to once, and granted anew with each authorization.
-import type { Client, Context, Grant, Provider, RequestContext } from 'oidc-provider';
+// What apps may have of a member: agreed to once, granted anew with each authorization, and ended.
+import { setTimeout } from 'node:timers/promises';
+import type { Grant, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { MembersStore } from '../store/store.ts';
+import { digest } from '../tables/access.ts';
+import type { App } from '../tables/apps.ts';
 import { SCOPES } from './claims.ts';
-import { digest } from './digest.ts';
+import { isOnDevice } from './redirects.ts';
 
-type GrantParts = { store: Pick<MembersStore, 'access'>; issuer: string };
+export type GrantParts = {
+  store: Pick<MembersStore, 'access' | 'apps' | 'endedSessions' | 'endedSubjects'>;
+  issuer: string;
+};
 
-export function createGrants({ store: { access }, issuer }: GrantParts) {
+export type Grants = ReturnType<typeof createGrants>;
+
+/** How far the clocks of processes may differ. */
+const CLOCK_SKEW_MS = 2_000;
+
+export function createGrants({ store, issuer }: GrantParts) {
+  const { access, apps, endedSessions, endedSubjects } = store;
+
   /** Records a new grant with the member, and stores it. */
   async function grant(
     provider: Provider,
-    { clientId }: Client,
+    clientId: string,
     { memberId, sessionId, scopes }: { memberId: string; sessionId: string; scopes: string[] },
   ): Promise<string> {
     const made = new provider.Grant({ accountId: memberId, clientId });
-    made.addOIDCScope(scopes.join(' '));
-    made.addResourceScope(issuer, scopes.join(' '));
+    made.addOIDCScope(scopes);
+    made.addResourceScope(issuer, scopes);
     const grantId = await made.save();
-    await access.agree(memberId, clientId, scopes, Date.now());
-    await access.grant(memberId, clientId, { sid: digest(grantId), sessionId });
+    const sid = digest(grantId);
+    await access.grant(memberId, { clientId, scopes, agreedAt: Date.now() }, { sid, sessionId });
     return grantId;
+  }
+
+  /**
+   * Ends the subjects, acts, and ends again what the act took away. The first time, because a crash
+   * must not leave tokens valid; the second, because tokens may have been issued meanwhile.
+   */
+  async function ending(subjects: string[], act: () => Promise<string[]>): Promise<void> {
+    for (const subject of subjects) await endedSubjects.end(subject, Date.now());
+    const lost = (await act()).map((sid) => `sid:${sid}`);
+    for (const subject of new Set([...subjects, ...lost]))
+      await endedSubjects.end(subject, Date.now());
   }
 
   return {
     grant,
     /** The grant that an authorization may use; undefined if the member has to agree first. */
-    async load(
-      provider: Provider,
-      { oidc }: Context & { oidc: RequestContext },
-    ): Promise<Grant | undefined> {
+    async load(provider: Provider, { oidc }: KoaContextWithOIDC): Promise<Grant | undefined> {
       const { client, session, account, result } = oidc;
-      if (result?.consent !== undefined) return provider.Grant.find(result.consent.grantId);
+      if (result?.consent !== undefined) return provider.Grant.find(result.consent.grantId ?? '');
       if (client === undefined || session === undefined || account === undefined) return undefined;
       if (['login', 'consent'].some((prompt) => oidc.promptPending(prompt))) return undefined;
+      const { clientId } = client;
       const { accountId: memberId } = account;
       const scopes = [...oidc.requestParamScopes].filter((scope) => SCOPES.includes(scope));
-      if (!client.is_first_party) {
-        const { apps = [] } = (await access.find(memberId)) ?? {};
-        const agreed = apps.find(({ clientId }) => clientId === client.clientId)?.scopes ?? [];
-        const isAgreed = scopes.every((scope) => agreed.includes(scope)) && agreed.length > 0;
-        if (!isAgreed || asksEachTime(client)) return undefined;
+      const app = await apps.find(clientId);
+      if (app === undefined) return undefined;
+      if (!app.isFirstParty) {
+        const used = (await access.find(memberId))?.apps.find((one) => one.clientId === clientId);
+        const isAgreed = used !== undefined && scopes.every((one) => used.scopes.includes(one));
+        if (!isAgreed || asksEachTime(app)) return undefined;
       }
       const sessionId = digest(session.uid);
-      const grantId = await grant(provider, client, { memberId, sessionId, scopes });
-      return provider.Grant.find(grantId);
+      return provider.Grant.find(await grant(provider, clientId, { memberId, sessionId, scopes }));
+    },
+    endGrant: (memberId: string, sid: string) =>
+      ending([`sid:${sid}`], () => access.endGrant(memberId, sid)),
+    async endSession(memberId: string, sessionId: string): Promise<void> {
+      const used = (await access.find(memberId))?.apps ?? [];
+      const grants = used.flatMap((app) => app.grants).filter((one) => one.sessionId === sessionId);
+      const subjects = grants.map(({ sid }) => `sid:${sid}`);
+      await ending(subjects, () => access.endSession(memberId, sessionId));
+    },
+    revokeApp: (memberId: string, clientId: string) =>
+      ending([`app:${memberId}/${clientId}`], () => access.revoke(memberId, clientId)),
+    /**
+     * Resolves when a token that is issued then is of a later second than what ended: one of the
+     * same second would count as ended.
+     */
+    async settled(memberId: string, clientId: string): Promise<void> {
+      const ends = await Promise.all([
+        endedSessions.find(memberId),
+        endedSubjects.find(`app:${memberId}/${clientId}`),
+      ]);
+      const next = (Math.floor(Math.max(...ends.map((at) => at ?? 0)) / 1_000) + 1) * 1_000;
+      const waitMs = next - Date.now();
+      if (waitMs > 0) await setTimeout(Math.min(waitMs, CLOCK_SKEW_MS));
     },
   };
 }
 
 /** Any program on the device may claim the URI of such an app (RFC 8252, section 8.6). */
-export function asksEachTime({ applicationType, clientAuthMethod }: Client): boolean {
-  return applicationType === 'native' && clientAuthMethod === 'none';
+function asksEachTime({ secrets, redirectUris }: App): boolean {
+  return secrets === undefined && redirectUris.some(isOnDevice);
 }

@@ -1,19 +1,14 @@
 // Handles the requests that the gateway forwards, with oidc-provider and the pages before it.
-import {
-  type IdentityRequest,
-  type IdentityResponse,
-  USERINFO_PATH,
-} from '@partner-loyalty/runtime/signin/exchange.ts';
+import { type IdentityRequest, USERINFO_PATH } from '@partner-loyalty/runtime/signin/exchange.ts';
 import inject from 'light-my-request';
-import type { Context, Provider } from 'oidc-provider';
-import { createEndings } from './endings.ts';
-import { createKnownBrowsers } from './knownbrowsers.ts';
-import { COUNTS_HEADER, createPages } from './pages.ts';
+import type { KoaContextWithOIDC as Context, Provider } from 'oidc-provider';
+import { userinfoOf } from './claims.ts';
+import { createGrants } from './grants.ts';
+import { COUNTS_HEADER, createPages, redirect } from './pages.ts';
 import { createProvider, type ProviderParts } from './provider.ts';
 import { PAGE_HEADER, say } from './render.ts';
 import { createSessions } from './sessions.ts';
 import type { SignInParts } from './signin.ts';
-import { userinfoOf } from './userinfo.ts';
 
 export type IdentityParts = Pick<ProviderParts, 'store' | 'issuer' | 'log'> &
   Pick<SignInParts, 'metrics' | 'wake'>;
@@ -23,28 +18,21 @@ export function createIdentity(parts: IdentityParts): (request: string) => Promi
   const { store, issuer } = parts;
   const { pathname, host, protocol } = new URL(issuer);
   const basePath = pathname === '/' ? '' : pathname;
-  const sessions = createSessions(parts);
-  const endings = createEndings(store);
-  const browsers = createKnownBrowsers(store, sessions);
-  const shared = { ...parts, sessions, endings, browsers, basePath };
+  const [sessions, grants] = [createSessions(parts), createGrants(parts)];
+  const shared = { ...parts, sessions, grants, basePath };
   const pages = createPages(shared);
-  let open: { kids: string; provider: Promise<Provider> } | undefined;
-
-  async function openWith(keys: Parameters<typeof createProvider>[1]): Promise<Provider> {
-    const provider = await createProvider(shared, keys);
-    return provider.use(counting).use(signedOut).use(pages(provider));
-  }
+  let open: { kids: string; provider: Provider } | undefined;
 
   /** Made again when the signing keys have changed. */
   async function providerNow(): Promise<Provider> {
     const keys = await store.signingKeys.keys();
     const kids = keys.map(({ kid, state }) => `${kid} ${state}`).join('\n');
     if (open?.kids !== kids) {
-      const provider = openWith(keys);
+      const provider = await createProvider(shared, keys);
+      provider.use(counting);
+      provider.use(signedOut);
+      provider.use(pages(provider));
       open = { kids, provider };
-      provider.catch(() => {
-        open = undefined;
-      });
     }
     return open.provider;
   }
@@ -75,42 +63,15 @@ export function createIdentity(parts: IdentityParts): (request: string) => Promi
           'x-forwarded-for': request.clientAddress,
           'x-language': request.language,
         },
-        ...(request.method === 'POST' && { payload: bodyOf(request) }),
+        ...(request.method === 'POST' && { payload: request.body }),
       },
     );
-    return JSON.stringify(toResponse(response));
+    const { [PAGE_HEADER]: isPage, [COUNTS_HEADER]: counts, ...headers } = response.headers;
+    const { statusCode: status, payload } = response;
+    const shown = isPage === undefined ? { body: payload } : { page: JSON.parse(payload) };
+    return JSON.stringify({ status, headers, counts, ...shown });
   };
 }
-
-/** oidc-provider wants another field of the form that confirms a sign-out. */
-function bodyOf({ path, body }: IdentityRequest): string {
-  return path === '/oauth/end-session/confirm' ? body.replace('sign-out=', 'logout=') : body;
-}
-
-function toResponse({
-  statusCode: status,
-  headers,
-  payload,
-}: {
-  statusCode: number;
-  headers: NodeJS.Dict<string | number | string[]>;
-  payload: string;
-}): IdentityResponse {
-  const { [PAGE_HEADER]: isPage, [COUNTS_HEADER]: counts, ...others } = headers;
-  const passed = Object.entries(others).flatMap(([name, value]) => {
-    if (value === undefined || UNPASSED.includes(name)) return [];
-    return [[name, Array.isArray(value) ? value : String(value)]];
-  });
-  return {
-    status,
-    headers: Object.fromEntries(passed),
-    ...(isPage === undefined ? { body: payload } : { page: JSON.parse(payload) }),
-    // Cast: set below, and in pages.ts.
-    ...(counts !== undefined && { counts: counts as 'valid' | 'refused' }),
-  };
-}
-
-const UNPASSED = ['connection', 'content-length', 'date', 'transfer-encoding'];
 
 type Next = () => Promise<void>;
 
@@ -132,14 +93,10 @@ async function counting(ctx: Context, next: Next): Promise<void> {
 /** Who is not signed in has nothing to confirm, so the browser goes on at once. */
 async function signedOut(ctx: Context, next: Next): Promise<void> {
   await next();
-  const { session } = ctx.oidc ?? {};
-  if (ctx.path !== '/oauth/end-session' || ctx.status !== 200 || session?.state === undefined)
-    return;
-  if (session.accountId !== undefined) return;
-  const { postLogoutRedirectUri, state } = session.state;
-  if (postLogoutRedirectUri === undefined) return say(ctx, 200, 'signedOut');
-  const url = new URL(postLogoutRedirectUri);
-  if (state !== undefined) url.searchParams.set('state', state);
-  ctx.status = 303;
-  ctx.redirect(url.href);
+  const { accountId, state } = ctx.oidc?.session ?? {};
+  if (ctx.path !== '/oauth/end-session' || ctx.status !== 200 || accountId || !state) return;
+  if (typeof state.postLogoutRedirectUri !== 'string') return say(ctx, 200, 'signedOut');
+  const url = new URL(state.postLogoutRedirectUri);
+  if (typeof state.state === 'string') url.searchParams.set('state', state.state);
+  redirect(ctx, url.href);
 }

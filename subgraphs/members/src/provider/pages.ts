@@ -1,16 +1,18 @@
 // The pages of the provider: /sign-in, which an app's request leads through too, and /account.
-
-import type { Client, Context, Interaction, Provider, Result } from 'oidc-provider';
+import { text } from 'node:stream/consumers';
+import type {
+  KoaContextWithOIDC as Context,
+  Interaction,
+  InteractionResults,
+  Provider,
+} from 'oidc-provider';
 import { hashToken } from '../rules/mailedtoken.ts';
+import { digest } from '../tables/access.ts';
 import { type AccountParts, createAccount } from './account.ts';
-import { partnerOf, SCOPES } from './claims.ts';
-import { digest } from './digest.ts';
-import { createGrants } from './grants.ts';
+import { SCOPES, viewOf } from './claims.ts';
 import { originOf } from './redirects.ts';
 import { say, show } from './render.ts';
 import { createSignIns, type Proven, type SignInParts } from './signin.ts';
-
-const MAX_FORM = 64 * 1_024;
 
 export type PagesParts = AccountParts & SignInParts;
 
@@ -18,26 +20,27 @@ type Middleware = (ctx: Context, next: () => Promise<void>) => Promise<void>;
 
 /** Returns the middleware that handles the pages, before the provider's own paths. */
 export function createPages(parts: PagesParts): (provider: Provider) => Middleware {
-  const { store, sessions, basePath } = parts;
+  const { store, grants, sessions, basePath } = parts;
   const account = createAccount(parts);
   const signIns = createSignIns(parts);
-  const grants = createGrants(parts);
 
   return (provider) => {
-    async function appOf({ params }: Interaction) {
-      const client = await provider.Client.find(params.client_id);
-      if (client === undefined) return undefined;
-      const partner = await store.partners.get(client.partner_id);
-      return {
-        client,
-        appName: client.clientName,
-        partnerName: partner?.name ?? client.partner_id,
-        formOrigins: originOf(params.redirect_uri),
-      };
+    /** The app of a request, unless it is gone or its partner is suspended. */
+    async function appOf(interaction: Interaction) {
+      const { client_id: clientId = '', redirect_uri: uri } = paramsOf(interaction);
+      const app = await store.apps.find(clientId);
+      const partner = app && (await store.partners.get(app.partnerId));
+      if (app === undefined || partner?.isSuspended) return undefined;
+      const shown = { appName: app.name, formOrigins: originOf(uri) };
+      return { app, shown, partnerName: partner?.name ?? app.partnerId };
     }
 
     /** Goes on with an app's request, which `result` answers a question of. */
-    async function resume(ctx: Context, interaction: Interaction, result: Result): Promise<void> {
+    async function resume(
+      ctx: Context,
+      interaction: Interaction,
+      result: InteractionResults,
+    ): Promise<void> {
       // What was answered before stays answered, unless the member refuses.
       interaction.result =
         result.error === undefined ? { ...interaction.lastSubmission, ...result } : result;
@@ -55,9 +58,9 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
         return redirect(ctx, `${basePath}/account`);
       }
       const interaction = await provider.Interaction.find(interactionId);
-      const app = interaction && (await appOf(interaction));
-      if (interaction === undefined || app === undefined) return say(ctx, 400, 'expired');
-      if (!(await signIns.confirm(ctx, proven, partnerOf(app.client))))
+      const of = interaction && (await appOf(interaction));
+      if (interaction === undefined || of === undefined) return say(ctx, 400, 'expired');
+      if (!(await signIns.confirm(ctx, proven, viewOf(of.app))))
         return say(ctx, 410, 'invalidLink');
       if (interaction.session !== undefined && interaction.session.accountId !== memberId) {
         // Another member takes the browser over: the former one's session ends.
@@ -72,7 +75,7 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
       ctx: Context,
       form: URLSearchParams,
       interactionId?: string,
-      app?: { appName: string; partnerName: string; formOrigins: string[] },
+      app?: { appName: string; formOrigins: string[] },
     ): Promise<void> {
       const action = `${basePath}${ctx.path}`;
       const [email, code] = [form.get('email'), form.get('code')];
@@ -88,11 +91,11 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
       show(ctx, 200, { name: 'address', action, ...app, ...begun });
     }
 
-    async function agree(ctx: Context, interaction: Interaction, client: Client): Promise<void> {
+    async function agree(ctx: Context, interaction: Interaction, clientId: string): Promise<void> {
       const { accountId: memberId = '', uid = '' } = interaction.session ?? {};
       const sessionId = digest(uid);
       const scopes = scopesOf(interaction);
-      const grantId = await grants.grant(provider, client, { memberId, sessionId, scopes });
+      const grantId = await grants.grant(provider, clientId, { memberId, sessionId, scopes });
       await resume(ctx, interaction, { consent: { grantId } });
     }
 
@@ -100,22 +103,22 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
     async function ask(ctx: Context, id: string, form: URLSearchParams): Promise<void> {
       const isOfBrowser = ctx.cookies.get('interaction') === id;
       const interaction = isOfBrowser ? await provider.Interaction.find(id) : undefined;
-      const app = interaction && (await appOf(interaction));
-      if (interaction === undefined || app === undefined) return say(ctx, 400, 'expired');
+      const of = interaction && (await appOf(interaction));
+      if (interaction === undefined || of === undefined) return say(ctx, 400, 'expired');
       if (form.has('cancel'))
         return resume(ctx, interaction, {
           error: 'access_denied',
           error_description: 'the member has cancelled',
         });
-      const { client, ...shown } = app;
+      const { app, shown, partnerName } = of;
       if (interaction.prompt.name === 'login') return login(ctx, form, id, shown);
       // Whoever signs out meanwhile agrees to nothing.
       const current = await provider.Session.get(ctx);
       if (current.uid !== interaction.session?.uid) return say(ctx, 400, 'expired');
-      if (form.has('agree')) return agree(ctx, interaction, client);
-      const host = hostOf(interaction.params.redirect_uri);
+      if (form.has('agree')) return agree(ctx, interaction, app.clientId);
+      const [scopes, host] = [scopesOf(interaction), hostOf(paramsOf(interaction).redirect_uri)];
       const action = `${basePath}${ctx.path}`;
-      show(ctx, 200, { name: 'consent', action, ...shown, scopes: scopesOf(interaction), host });
+      show(ctx, 200, { name: 'consent', action, ...shown, partnerName, scopes, host });
     }
 
     /** A partner's mailed link. */
@@ -160,7 +163,7 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
     return async (ctx, next) => {
       const [, page, id] = /^\/(sign-in|account)(?:\/([\w-]{1,64}))?$/.exec(ctx.path) ?? [];
       if (page === undefined) return next();
-      const form = new URLSearchParams(ctx.method === 'POST' ? await readBody(ctx) : '');
+      const form = new URLSearchParams(ctx.method === 'POST' ? await text(ctx.req) : '');
       if (id === undefined) return own(ctx, form);
       return page === 'sign-in' ? ask(ctx, id, form) : say(ctx, 404, 'expired');
     };
@@ -170,27 +173,22 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
 /** What the gateway counts a request as. */
 export const COUNTS_HEADER = 'x-identity-counts';
 
-function redirect(ctx: Context, url: string): void {
+export function redirect(ctx: Context, url: string): void {
   ctx.status = 303;
   ctx.redirect(url);
   ctx.body = '';
 }
 
-function scopesOf({ params }: Interaction): string[] {
-  return (params.scope ?? '').split(' ').filter((scope) => SCOPES.includes(scope));
+/** Cast: oidc-provider has checked that they are texts. */
+function paramsOf({ params }: Interaction) {
+  return params as Readonly<Record<string, string | undefined>>;
+}
+
+function scopesOf(interaction: Interaction): string[] {
+  const { scope = '' } = paramsOf(interaction);
+  return scope.split(' ').filter((one) => SCOPES.includes(one));
 }
 
 function hostOf(uri = ''): string | undefined {
   return /^https?:/.test(uri) ? new URL(uri).host : undefined;
-}
-
-async function readBody({ req }: Context): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of req) {
-    bytes += chunk.length;
-    if (bytes > MAX_FORM) return '';
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }

@@ -39,7 +39,7 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     const address = await browser.open(url);
     expect(address).toMatchObject({
       status: 200,
-      page: { name: 'address', appName: 'Spa Guide', partnerName: 'spa' },
+      page: { name: 'address', appName: 'Spa Guide' },
     });
     const consent = await signInByCode(stage, browser, address);
     expect(consent.page).toMatchObject({
@@ -89,9 +89,9 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
       state: 'out',
     });
     const question = await browser.open(end.href);
-    expect(question.page).toMatchObject({ name: 'signOut', appName: 'Spa Guide' });
+    expect(question.page).toMatchObject({ name: 'signOut' });
     const xsrf = question.page?.name === 'signOut' ? question.page.xsrf : '';
-    const signedOut = await browser.submit(question, { xsrf, 'sign-out': 'yes' });
+    const signedOut = await browser.submit(question, { xsrf, logout: 'yes' });
     expect(signedOut.location).toBe(`${REDIRECT}?state=out`);
     expect(await ended()).toContain(`sid:${payload.sid}`);
     await expect(

@@ -3,35 +3,33 @@
 import { createPublicKey } from 'node:crypto';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import {
-  type Client,
-  type Context,
+  type AccessToken,
+  type KoaContextWithOIDC as Context,
   ExternalSigningKey,
   errors,
-  type GrantSource,
   interactionPolicy,
   Provider,
   type RefreshToken,
-  type RequestContext,
 } from 'oidc-provider';
 import { ALGORITHM, type SigningKey } from '../signingkeys/signingkey.ts';
 import type { MembersStore } from '../store/store.ts';
-import { SESSION_MS } from '../tables/access.ts';
+import { digest, SESSION_MS } from '../tables/access.ts';
 import { createAdapter } from './adapter.ts';
 import { CLAIMS, claimsOf, holderOf, SCOPES } from './claims.ts';
 import { hasSecret } from './clientsecret.ts';
-import { digest } from './digest.ts';
-import type { Endings } from './endings.ts';
-import { asksEachTime, createGrants } from './grants.ts';
+import type { Grants } from './grants.ts';
 import { isRegistered, originOf } from './redirects.ts';
-import { show, showError, showSignedOut } from './render.ts';
+import { say, show, showError } from './render.ts';
 import type { Sessions } from './sessions.ts';
 
 export type ProviderParts = {
   store: MembersStore;
-  endings: Endings;
+  grants: Grants;
   sessions: Sessions;
   /** The base address of the service, which may have a path. */
   issuer: string;
+  /** Its path, or an empty text. */
+  basePath: string;
   log: Log;
 };
 
@@ -48,42 +46,31 @@ const LIFETIMES = {
   IdToken: 3_600,
   Interaction: 1_800,
   Session: MONTH,
-  RefreshToken: (_ctx: unknown, { iiat }: RefreshToken) =>
+  RefreshToken: (_ctx: unknown, { iiat = now() }: RefreshToken) =>
     Math.max(1, Math.min(MONTH, iiat + YEAR - now())),
 };
-
-type Authorization = Context & { oidc: RequestContext };
 
 export async function createProvider(
   parts: ProviderParts,
   keys: readonly SigningKey[],
 ): Promise<Provider> {
-  const { store, endings, sessions, issuer, log } = parts;
-  const grants = createGrants(parts);
-  const { pathname } = new URL(issuer);
-  const basePath = pathname === '/' ? '' : pathname;
+  const { store, grants, sessions, issuer, basePath, log } = parts;
+  const appOf = ({ oidc: { client } }: Context) => store.apps.find(client?.clientId ?? '');
 
   const policy = interactionPolicy.base();
-  const { checks } = policy.get('consent');
-  checks.remove('native_client_prompt');
-  const isUnasked = ({ oidc }: Authorization) =>
-    oidc.client !== undefined && asksEachTime(oidc.client) && oidc.result?.consent === undefined;
-  checks.add(
-    new interactionPolicy.Check('each_time', 'not agreed', 'interaction_required', isUnasked),
-  );
+  // Without a grant, members are asked anyway.
+  policy.get('consent')?.checks.remove('native_client_prompt');
 
   const provider: Provider = new Provider(issuer, {
     adapter: createAdapter({
       store,
-      endings,
+      grants,
       resumeUrl: `${issuer}/oauth/authorize/`,
       AlreadyUsed: errors.InvalidGrant,
     }),
     claims: CLAIMS,
     scopes: SCOPES,
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
-    clientBasedCORS: (_ctx: Context, origin: string, client: Client) =>
-      client.origins.includes(origin),
     conformIdTokenClaims: false,
     cookies: {
       names: { session: sessions.name, interaction: 'interaction', resume: 'authorization' },
@@ -92,11 +79,11 @@ export async function createProvider(
     },
     enabledJWA: { idTokenSigningAlgValues: [ALGORITHM] },
     expiresWithSession: () => false,
-    extraClientMetadata: { properties: ['origins', 'partner_id', 'is_first_party'] },
-    extraTokenClaims: ({ oidc: { client } }: Authorization, { grantId }: GrantSource) => ({
-      sid: digest(grantId),
-      ...(client && holderOf(client)),
-    }),
+    async extraTokenClaims(ctx, token) {
+      const app = await appOf(ctx);
+      // Cast: no other tokens are issued, and all by a grant.
+      return { sid: digest((token as AccessToken).grantId), ...(app && holderOf(app)) };
+    },
     features: {
       devInteractions: { enabled: false },
       dPoP: { enabled: false },
@@ -106,7 +93,7 @@ export async function createProvider(
         enabled: true,
         defaultResource: () => issuer,
         useGrantedResource: () => true,
-        getResourceServerInfo(_ctx: Context, resource: string) {
+        getResourceServerInfo(_ctx, resource) {
           if (resource !== issuer) throw new errors.InvalidTarget();
           return {
             scope: SCOPES.join(' '),
@@ -119,39 +106,38 @@ export async function createProvider(
       },
       revocation: {
         enabled: true,
-        allowedPolicy: (_ctx: Context, client: Client, token: { clientId: string }) =>
-          token.clientId === client.clientId,
+        allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
       },
       rpInitiatedLogout: {
         enabled: true,
-        logoutSource: (ctx: Authorization) =>
+        logoutSource(ctx) {
+          const { secret, postLogoutRedirectUri: uri } = ctx.oidc.session?.state ?? {};
           show(ctx, 200, {
             name: 'signOut',
             action: `${basePath}/oauth/end-session/confirm`,
-            xsrf: ctx.oidc.session?.state?.secret ?? '',
-            formOrigins: backOf(ctx),
-            ...(ctx.oidc.client && { appName: ctx.oidc.client.clientName }),
-          }),
-        postLogoutSuccessSource: showSignedOut,
+            xsrf: String(secret),
+            formOrigins: typeof uri === 'string' ? originOf(uri) : [],
+          });
+        },
+        postLogoutSuccessSource: (ctx) => say(ctx, 200, 'signedOut'),
       },
       userinfo: { enabled: false },
     },
-    async findAccount(ctx: Authorization, memberId: string, source?: GrantSource) {
-      const { client } = ctx.oidc;
-      const member = await store.member(memberId);
-      if (member === undefined || client === undefined) return undefined;
-      if (source === undefined) await sessions.used(ctx, memberId);
-      else await endings.settled(memberId, client.clientId);
-      const sid = source && digest(source.grantId);
-      return { accountId: memberId, claims: async () => claimsOf(member, client, sid) };
+    async findAccount(ctx, memberId, token) {
+      const [member, app] = [await store.member(memberId), await appOf(ctx)];
+      if (member === undefined || app === undefined) return undefined;
+      if (token === undefined) await sessions.used(ctx, memberId);
+      else await grants.settled(memberId, app.clientId);
+      const sid = token && digest(token.grantId ?? '');
+      return { accountId: memberId, claims: async () => claimsOf(member, app, sid) };
     },
     interactions: {
       policy,
-      url: (_ctx: Context, { jti }: { jti: string }) => `${basePath}/sign-in/${jti}`,
+      url: (_ctx, { jti }) => `${basePath}/sign-in/${jti}`,
     },
     issueRefreshToken: () => true,
     jwks: { keys: await jwksOf(keys, store) },
-    loadExistingGrant: (ctx: Authorization) => grants.load(provider, ctx),
+    loadExistingGrant: (ctx) => grants.load(provider, ctx),
     pkce: { required: () => true },
     renderError: showError,
     responseTypes: ['code'],
@@ -167,28 +153,22 @@ export async function createProvider(
   });
   provider.proxy = true;
   provider.on('server_error', (_ctx, err) => log.error({ err }, 'a sign-in request failed'));
-  adjustModels(provider, endings);
+  adjustModels(provider, grants);
   return provider;
 }
 
-/** Where the app wants the browser after signing out. */
-function backOf({ oidc: { session } }: Authorization): string[] {
-  const uri = session?.state?.postLogoutRedirectUri;
-  return uri === undefined ? [] : originOf(uri);
-}
-
 /** What this service does in its own way. */
-function adjustModels({ Client, Session }: Provider, endings: Endings): void {
+function adjustModels({ Client, Session }: Provider, grants: Grants): void {
   Client.prototype.compareClientSecret = function compare(given) {
     return this.clientSecret !== undefined && hasSecret(this.clientSecret, given, Date.now());
   };
   Client.prototype.redirectUriAllowed = function isAllowed(uri) {
-    return isRegistered(uri, this.redirectUris, this.clientAuthMethod === 'none');
+    return isRegistered(uri, this.redirectUris ?? [], this.clientAuthMethod === 'none');
   };
   Client.prototype.postLogoutRedirectUriAllowed = Client.prototype.redirectUriAllowed;
   const { destroy } = Session.prototype;
   Session.prototype.destroy = async function end() {
-    if (this.accountId !== undefined) await endings.endSession(this.accountId, digest(this.uid));
+    if (this.accountId !== undefined) await grants.endSession(this.accountId, digest(this.uid));
     await destroy.call(this);
   };
 }
@@ -205,16 +185,10 @@ async function jwksOf(
       const common = { kid: key.kid, alg: ALGORITHM, use: 'sig' };
       if (key.state === 'current')
         return { ...(await signingKeys.unseal(key.privateKey)), ...common };
-      const retired = new ExternalSigningKey();
-      retired.kid = key.kid;
-      retired.alg = ALGORITHM;
       // Cast: a public JWK as jose and Node both have it.
-      const publicKey = createPublicKey({
-        key: key.publicKey as import('node:crypto').JsonWebKey,
-        format: 'jwk',
-      });
-      retired.keyObject = () => publicKey;
-      return retired;
+      const publicKey = key.publicKey as import('node:crypto').JsonWebKey;
+      const keyObject = () => createPublicKey({ key: publicKey, format: 'jwk' });
+      return Object.assign(new ExternalSigningKey(), { kid: key.kid, alg: ALGORITHM, keyObject });
     }),
   );
 }

@@ -1,6 +1,6 @@
 // Pages of the provider, which the gateway renders: they leave as JSON with a header that says so.
 import type { IdentityPage, PageContent } from '@partner-loyalty/runtime/signin/exchange.ts';
-import type { Context } from 'oidc-provider';
+import type { KoaContextWithOIDC as Context, ErrorOut } from 'oidc-provider';
 
 export const PAGE_HEADER = 'x-identity-page';
 
@@ -23,16 +23,8 @@ export function say(
 }
 
 /** What oidc-provider shows instead of sending a browser back to an app that it does not trust. */
-export function showError(
-  ctx: Context,
-  out: { error: string; error_description?: string },
-  error: Error,
-): void {
+export function showError(ctx: Context, out: ErrorOut, error: Error): void {
   if (out.error === 'server_error') say(ctx, 500, 'unavailable');
   else if (error.name === 'SessionNotFound') say(ctx, 400, 'expired');
   else say(ctx, ctx.status, 'appRefused', out.error_description);
-}
-
-export function showSignedOut(ctx: Context): void {
-  say(ctx, 200, 'signedOut');
 }

@@ -1,41 +1,36 @@
 // The sessions of browsers: oidc-provider's own, each of which the member can see and end.
-import type { Context, Provider, RequestContext, Session } from 'oidc-provider';
+import type { KoaContextWithOIDC as Context, Provider, Session } from 'oidc-provider';
 import type { MembersStore } from '../store/store.ts';
-import { SESSION_MS } from '../tables/access.ts';
-import { digest } from './digest.ts';
+import { digest, SESSION_MS } from '../tables/access.ts';
 
 type SessionParts = { store: Pick<MembersStore, 'access'>; issuer: string };
 
 export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions({ store: { access }, issuer }: SessionParts) {
-  const isSecure = issuer.startsWith('https:');
   /** `__Host-` makes browsers refuse the cookie without TLS (RFC 6265bis, section 4.1.3). */
-  const cookieName = (name: string) => (isSecure ? `__Host-${name}` : name);
+  const cookieName = (name: string) => (issuer.startsWith('https:') ? `__Host-${name}` : name);
   const name = cookieName('session');
 
-  /** Records the session with the member; one that was there before keeps its beginning. */
-  async function begin(ctx: Context, memberId: string, session: Session): Promise<void> {
-    const sessionId = digest(session.uid);
-    const row = await access.find(memberId);
-    const known = row?.sessions.find((one) => one.sessionId === sessionId);
-    const usedAt = Date.now();
-    const browser = browserOf(ctx.get('user-agent'));
-    await access.begin(memberId, {
-      sessionId,
-      beganAt: known?.beganAt ?? usedAt,
-      usedAt,
-      browser,
+  /** Records the session with the member. */
+  const begin = (ctx: Context, memberId: string, { uid }: Session) =>
+    access.begin(memberId, {
+      sessionId: digest(uid),
+      usedAt: Date.now(),
+      browser: browserOf(ctx.get('user-agent')),
     });
-  }
 
-  async function keep(ctx: Context, session: Session): Promise<void> {
+  const use = (ctx: Context, memberId: string, { uid }: Session) =>
+    access.use(memberId, digest(uid), ctx.get('x-language'), Date.now());
+
+  async function keep(ctx: Context, session: Session, memberId: string) {
     await session.save(SESSION_MS / 1_000);
     setCookie(ctx, name, session.jti, SESSION_MS);
+    return { session, memberId, sessionId: digest(session.uid) };
   }
 
   function setCookie(ctx: Context, cookie: string, value: string | null, maxAge: number): void {
-    const attributes = { httpOnly: true, sameSite: 'lax', path: '/', overwrite: true };
+    const attributes = { httpOnly: true, sameSite: 'lax', path: '/', overwrite: true } as const;
     ctx.cookies.set(cookie, value, { ...attributes, ...(value !== null && { maxAge }) });
   }
 
@@ -48,17 +43,13 @@ export function createSessions({ store: { access }, issuer }: SessionParts) {
       const session = await provider.Session.get(ctx);
       const { accountId: memberId } = session;
       if (memberId === undefined) return undefined;
-      const sessionId = digest(session.uid);
-      await access.use(memberId, sessionId, ctx.get('x-language'), Date.now());
-      await keep(ctx, session);
-      return { session, memberId, sessionId };
+      await use(ctx, memberId, session);
+      return keep(ctx, session, memberId);
     },
     /** Notes an authorization in a session, which begins if the member has just signed in. */
-    async used(ctx: Context & { oidc: RequestContext }, memberId: string): Promise<void> {
+    async used(ctx: Context, memberId: string): Promise<void> {
       const { session, result } = ctx.oidc;
-      if (session === undefined) return;
-      if (result?.login !== undefined) return begin(ctx, memberId, session);
-      await access.use(memberId, digest(session.uid), ctx.get('x-language'), Date.now());
+      if (session !== undefined) await (result?.login ? begin : use)(ctx, memberId, session);
     },
     /** Signs the browser in with a new ID of its session, so that nobody can know it before. */
     async signIn(ctx: Context, provider: Provider, memberId: string) {
@@ -68,10 +59,9 @@ export function createSessions({ store: { access }, issuer }: SessionParts) {
         session = new provider.Session();
       }
       session.loginAccount({ accountId: memberId });
-      if (!session.new) session.resetIdentifier();
+      session.resetIdentifier();
       await begin(ctx, memberId, session);
-      await keep(ctx, session);
-      return { session, memberId, sessionId: digest(session.uid) };
+      return keep(ctx, session, memberId);
     },
     async signOut(ctx: Context, session: Session): Promise<void> {
       await session.destroy();
@@ -80,18 +70,14 @@ export function createSessions({ store: { access }, issuer }: SessionParts) {
   };
 }
 
-const BROWSERS = [
-  ['Edg', 'Edge'],
-  ['OPR', 'Opera'],
-  ['Firefox', 'Firefox'],
-  ['Chrome', 'Chrome'],
-  ['Safari', 'Safari'],
-] as const;
-const SYSTEMS = ['Windows', 'Android', 'iPhone', 'iPad', 'Mac', 'Linux'];
+/** The first that is in a User-Agent is the one: the others claim to be those after them. */
+const BROWSERS = { Edg: 'Edge', OPR: 'Opera', Firefox: '', Chrome: '', Safari: '' };
+const SYSTEM = /Windows|Android|iPhone|iPad|Mac|Linux/;
 
 /** What a person would call the browser. */
 function browserOf(userAgent: string): string {
-  const [, browser] = BROWSERS.find(([mark]) => userAgent.includes(`${mark}/`)) ?? [];
-  const system = SYSTEMS.find((one) => userAgent.includes(one));
-  return [browser ?? '?', system].filter((part) => part !== undefined).join(', ');
+  const [mark = '?', name] =
+    Object.entries(BROWSERS).find(([one]) => userAgent.includes(`${one}/`)) ?? [];
+  const [system] = /Android/.exec(userAgent) ?? SYSTEM.exec(userAgent) ?? [];
+  return [name || mark, ...(system ? [system] : [])].join(', ');
 }

@@ -3,20 +3,20 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { PageContent } from '@partner-loyalty/runtime/signin/exchange.ts';
-import type { Context } from 'oidc-provider';
+import type { KoaContextWithOIDC as Context } from 'oidc-provider';
 import { codeLimits } from '../mail/limits.ts';
 import { canonicalEmail } from '../rules/email.ts';
 import { readCode } from '../rules/mailedcode.ts';
 import type { MembersStore } from '../store/store.ts';
+import { digest } from '../tables/access.ts';
 import { SIGN_IN_MS, type SignIn, secretHash } from '../tables/signins.ts';
-import { digest } from './digest.ts';
-import type { KnownBrowsers } from './knownbrowsers.ts';
 import type { Sessions } from './sessions.ts';
 
+const YEAR_MS = 365 * 24 * 3_600_000;
+
 export type SignInParts = {
-  store: Pick<MembersStore, 'outbox' | 'signIns' | 'tokens'>;
+  store: Pick<MembersStore, 'outbox' | 'payloads' | 'signIns' | 'tokens'>;
   sessions: Pick<Sessions, 'cookieName' | 'setCookie'>;
-  browsers: KnownBrowsers;
   metrics: Pick<Metrics, 'signIn'>;
   /** Called when there is mail to send. */
   wake(): void;
@@ -30,13 +30,19 @@ export type Proven = { memberId: string; address: string; signIn: SignIn };
 
 export type SignIns = ReturnType<typeof createSignIns>;
 
-export function createSignIns({ store, sessions, browsers, metrics, wake }: SignInParts) {
-  const { outbox, signIns } = store;
+export function createSignIns({ store, sessions, metrics, wake }: SignInParts) {
+  const { outbox, payloads, signIns } = store;
   const cookie = sessions.cookieName('sign-in');
+  const knownCookie = sessions.cookieName('known');
   const idOf = (ctx: Context) => digest(ctx.cookies.get(cookie) ?? '');
 
+  /** The row of a browser that has signed in with the address before. */
+  const knownKey = (id: string, address: string) => `Known:${digest(`${id}\n${address}`)}`;
+
   async function isLimited(ctx: Context, address: string): Promise<boolean> {
-    const browser = await browsers.find(ctx, address);
+    const id = ctx.cookies.get(knownCookie) ?? '';
+    const isKnown = (await payloads.find(knownKey(id, address))) !== undefined;
+    const browser = isKnown ? digest(id) : undefined;
     for (const limit of codeLimits(address, addressBlock(ctx.ip), browser))
       if (!(await outbox.admit(limit, Date.now()))) return true;
     return false;
@@ -120,7 +126,10 @@ export function createSignIns({ store, sessions, browsers, metrics, wake }: Sign
       const member = await store.tokens.confirmSignIn(memberId, { address, partnerId });
       metrics.signIn(member === undefined ? 'refused' : 'success');
       if (member === undefined) return false;
-      await browsers.add(ctx, signIn.address.canonical);
+      const known = ctx.cookies.get(knownCookie) ?? randomBytes(32).toString('base64url');
+      const key = knownKey(known, signIn.address.canonical);
+      await payloads.put(key, { accountId: memberId }, Date.now() + YEAR_MS);
+      sessions.setCookie(ctx, knownCookie, known, YEAR_MS);
       return true;
     },
   };

@@ -1,9 +1,10 @@
 // What a member is signed in to: the sessions of browsers, and the apps with what they hold.
+import { hash } from 'node:crypto';
 import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 
 /** Times are in milliseconds since 1970. */
-export type Session = { sessionId: string; beganAt: number; usedAt: number; browser: string };
+export type Session = { sessionId: string; usedAt: number; browser: string };
 
 /**
  * One authorization of an app: `sid` is in all tokens that come of it. It was given in a session,
@@ -79,24 +80,15 @@ export async function openAccess(open: OpenTable) {
         );
         return { sessions: used, language };
       }),
-    /** Agrees to an app, or to more scopes of it. */
-    agree: (memberId: string, clientId: string, scopes: readonly string[], agreedAt: number) =>
+    /** Agrees to an app, or to more scopes of it, and grants them. */
+    grant: (memberId: string, agreed: Omit<UsedApp, 'grants'>, grant: Grant) =>
       change(memberId, ({ apps }) => {
-        const app = apps.find((one) => one.clientId === clientId);
-        const all = [...new Set([...(app?.scopes ?? []), ...scopes])];
-        const agreed = { clientId, agreedAt, grants: app?.grants ?? [], scopes: all };
+        const app = apps.find(({ clientId }) => clientId === agreed.clientId);
+        const grants = [...(app?.grants ?? []), grant].slice(-MAX_GRANTS);
+        const scopes = [...new Set([...(app?.scopes ?? []), ...agreed.scopes])];
         const others = apps.filter((one) => one !== app);
-        return { apps: [...others, agreed].slice(-MAX_APPS) };
+        return { apps: [...others, { ...agreed, scopes, grants }].slice(-MAX_APPS) };
       }),
-    /** Does nothing if the app was revoked. */
-    grant: (memberId: string, clientId: string, grant: Grant) =>
-      change(memberId, ({ apps }) => ({
-        apps: apps.map((app) =>
-          app.clientId === clientId
-            ? { ...app, grants: [...app.grants, grant].slice(-MAX_GRANTS) }
-            : app,
-        ),
-      })),
     endGrant: (memberId: string, sid: string) =>
       change(memberId, ({ apps }) => ({ apps: without(apps, (grant) => grant.sid === sid) })),
     endSession: (memberId: string, sessionId: string) =>
@@ -115,6 +107,11 @@ export async function openAccess(open: OpenTable) {
     /** Only for a member who no longer exists. */
     forget: rows.remove,
   };
+}
+
+/** The form in which IDs that browsers and apps hold are stored. */
+export function digest(id: string): string {
+  return hash('sha256', id, 'base64url');
 }
 
 function sidsOf({ apps }: Access): string[] {

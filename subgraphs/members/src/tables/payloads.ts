@@ -3,8 +3,8 @@ import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/
 
 export type Payload = Record<string, unknown>;
 
-/** `id` has only hashes of what a browser or an app holds. */
-type StoredPayload = { id: string; payload: Payload; expiresAt: number };
+/** `id` has only hashes of what a browser or an app holds. In JSON, names may be URLs. */
+type StoredPayload = { id: string; json: string; expiresAt: number };
 
 export const PAYLOADS: TableDefinition<StoredPayload> = {
   name: 'oidc',
@@ -20,22 +20,25 @@ export async function openPayloads(open: OpenTable) {
   return {
     async find(id: string): Promise<Payload | undefined> {
       const row = await rows.get(id);
-      return row !== undefined && row.expiresAt > Date.now() ? row.payload : undefined;
+      return row !== undefined && row.expiresAt > Date.now() ? JSON.parse(row.json) : undefined;
     },
-    put: (id: string, payload: Payload, expiresAt: number) => rows.put({ id, payload, expiresAt }),
+    put: (id: string, payload: Payload, expiresAt: number) =>
+      rows.put({ id, json: JSON.stringify(payload), expiresAt }),
     /** Marks it as used; false if it is already. Of many at the same time, one gets true. */
     async consume(id: string, consumed: number): Promise<boolean> {
-      const written = await rows.update(id, (row) =>
-        row === undefined || row.payload.consumed !== undefined
+      const written = await rows.update(id, (row) => {
+        const payload = row && JSON.parse(row.json);
+        return row === undefined || payload.consumed !== undefined
           ? row
-          : { ...row, payload: { ...row.payload, consumed } },
-      );
+          : { ...row, json: JSON.stringify({ ...payload, consumed }) };
+      });
       return written !== undefined;
     },
     remove: rows.remove,
     select: rows.select,
     /** Removes those of a member. */
-    forget: (memberId: string) => rows.removeWhere(({ payload }) => payload.accountId === memberId),
+    forget: (memberId: string) =>
+      rows.removeWhere(({ json }) => JSON.parse(json).accountId === memberId),
     /** Removes those that have expired. */
     clean: (now: number) => rows.removeUntil('expiresAt', now),
   };
