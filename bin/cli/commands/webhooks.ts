@@ -51,7 +51,7 @@ export function webhooksCommand(shell: Shell): Command {
     )
     .action((id: string, options: { since: Date }) => replay(shell, id, options.since));
   onEndpoint('disable', 'send nothing until it is enabled').action((id: string) =>
-    change(shell, id, (store) => disableEndpoint(store, id, 'COMMAND')),
+    change(shell, id, (store) => disableEndpoint(store, id)),
   );
   onEndpoint('enable', 'send the events from now on').action((id: string) =>
     change(shell, id, (store) => enableEndpoint(store, id)),
