@@ -2,10 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import type { Event } from '../rules/event.ts';
 import type { StandingsStore } from '../store/store.ts';
 import { dropWaiting, type Endpoint, type WaitingMessage } from '../store/webhooks.ts';
 import { type Hold, saveEndpoint } from './holding.ts';
-import { eventAt, messageOf } from './message.ts';
 import { FAILING_MS } from './queue.ts';
 import type { Send } from './send.ts';
 
@@ -190,4 +190,26 @@ export function startDelivery(
       return (now() - oldestAt) / 1_000;
     },
   };
+}
+
+/**
+ * Reads the event at a position now, so that it has what an erasure has left. Resolves with
+ * undefined if it was dropped.
+ */
+async function eventAt(
+  feed: StandingsStore['feed'],
+  partnerId: string,
+  position: number,
+): Promise<Event | undefined> {
+  const page = await feed.page(partnerId, { after: position - 1, first: 1, types: undefined });
+  if (page === 'expired') return undefined;
+  const [found] = page === 'unknown' ? [] : page.events;
+  if (found?.position !== position) throw new Error('the feed lacks an event that it had');
+  return found.event;
+}
+
+/** The event with the fields that the API has and this event has, without `member`. */
+function messageOf({ id, type, partnerId, occurredAt, ...content }: Event) {
+  const timestamp = new Date(occurredAt);
+  return { id, type, timestamp, data: { id, type, occurredAt: timestamp, ...content } };
 }
