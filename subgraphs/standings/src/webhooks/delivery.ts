@@ -50,6 +50,8 @@ export function startDelivery(
   let readAt = 0;
   let savedAt = now();
   let isChanged = false;
+  /** The latest page, for a second: an erasure may have changed what it has. */
+  let recent = { events: new Map<number, Event>(), until: 0 };
 
   const wake = () => woken.abort();
   for (const outcome of ['delivered', 'failed'] as const)
@@ -68,7 +70,10 @@ export function startDelivery(
   const mayBegin = () => now() < hold.until - ATTEMPT_MS;
 
   async function attempt(message: WaitingMessage): Promise<void> {
-    const event = await eventAt(store.feed, partnerId, message.position);
+    const { position } = message;
+    const event =
+      (now() < recent.until ? recent.events.get(position) : undefined) ??
+      (await eventAt(store.feed, partnerId, position));
     if (event === undefined) return queue.drop(message);
     const { signal } = sending;
     const sent = mayBegin() && (await send(endpoint, messageOf(event), { signal, now: now() }));
@@ -114,6 +119,8 @@ export function startDelivery(
     if (typeof page === 'string') return;
     isChanged ||= page.end > queue.readTo();
     queue.add(page.events, page.end);
+    const events = new Map(page.events.map(({ position, event }) => [position, event]));
+    recent = { events, until: now() + POLL_MS };
   }
 
   /** Whether the lease is still held, and the endpoint unchanged. */
