@@ -52,6 +52,7 @@ export type Settings = WithSubgraphs & {
   corsOrigins: string[];
   auditLog: string | undefined;
   eventRetentionDays: number;
+  webhookDelivery: 'on' | 'off';
   webhookPrivate: 'on' | 'off';
   explorer: 'on' | 'off';
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
@@ -310,6 +311,14 @@ export const SETTINGS: {
     usedBy: STANDINGS,
     schema: integer(1, 366),
     fallback: () => 30,
+  },
+  webhookDelivery: {
+    name: 'WEBHOOK_DELIVERY',
+    default: '`on`',
+    meaning: 'Whether this process sends [webhooks](../api.md#webhooks): `on` or `off`.',
+    usedBy: STANDINGS,
+    schema: oneOf('on', 'off'),
+    fallback: () => 'on',
   },
   webhookPrivate: {
     name: 'WEBHOOK_PRIVATE',

@@ -52,7 +52,7 @@ export const verifyStandings = openByEngine<number, [Inspection]>({
 
 export type StandingsSettings = Pick<
   Settings,
-  'environment' | 'eventRetentionDays' | 'keyEncryptionKey' | 'webhookPrivate'
+  'environment' | 'eventRetentionDays' | 'keyEncryptionKey' | 'webhookDelivery' | 'webhookPrivate'
 >;
 
 /** What the subgraph needs beside its store. */
@@ -65,8 +65,8 @@ export type StandingsOptions = {
 };
 
 /**
- * Starts the subgraph, with a sequencer if members can be reached, and the delivery of webhooks if
- * their secrets can be encrypted. Closing it finishes what is in progress, then closes the store.
+ * Starts the subgraph, with a sequencer if members can be reached, and the delivery of webhooks
+ * unless that is off. Closing it finishes what is in progress, then closes the store.
  */
 export function startStandings(
   store: StandingsStore,
@@ -97,7 +97,7 @@ function deliveriesOf(
   { log, metrics }: { log: Log; metrics: Metrics },
 ) {
   const secrets = createWebhookSecrets(settings);
-  if (!secrets.isUsable) return undefined;
+  if (settings.webhookDelivery === 'off' || !secrets.isUsable) return undefined;
   const { send, close } = createSender(settings, secrets);
   const { wake, stop } = startDeliveries(store, { send, log, metrics });
   return { wake, stop: () => stop().then(close) };
