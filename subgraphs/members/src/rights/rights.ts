@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import { canonicalEmail } from '../rules/email.ts';
 import { enrolledMark } from '../rules/enrollment.ts';
-import type { MergedMember } from '../rules/merge.ts';
+import type { MergedMember } from '../rules/member.ts';
 import { addressKey, type MemberRecord } from '../rules/record.ts';
 import type { EndedSessionsStore } from '../signingkeys/endedsessions.ts';
 import type { InvitationStore } from '../tables/invitation.ts';

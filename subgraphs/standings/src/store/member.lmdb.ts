@@ -1,6 +1,7 @@
 // What LMDB has of one member: found by the index, and deleted in transactions of bounded size.
 import type { Activity } from '../rules/activity.ts';
-import type { Before, MemberStanding } from './store.ts';
+import type { MemberStanding } from '../rules/standing.ts';
+import type { Before } from './store.ts';
 import {
   activityKeyOf,
   decodeActivity,

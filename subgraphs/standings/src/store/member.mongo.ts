@@ -2,10 +2,11 @@
 import { onePage } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Collection, Filter } from 'mongodb';
 import type { Activity } from '../rules/activity.ts';
+import type { MemberStanding } from '../rules/standing.ts';
 import type { ActivityDocument, Collections, StoredPending } from './collections.mongo.ts';
 import { copyOut } from './outbox.mongo.ts';
 import { activityIdOf, latestActivitiesQueries, memberStandingsQuery } from './queries.mongo.ts';
-import type { Before, MemberStanding } from './store.ts';
+import type { Before } from './store.ts';
 
 type Written = Pick<Collections, 'standings' | 'activities' | 'outbox'>;
 

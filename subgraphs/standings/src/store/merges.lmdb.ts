@@ -1,16 +1,14 @@
 // The merging of members in LMDB: one transaction counts everything for the one who stays.
-import { addStandings, NO_ACTIVITY, type Standing } from '../rules/standing.ts';
-import { keysOfMember, partnersOf, standingKeys } from './member.lmdb.ts';
-import type { Merges } from './merges.ts';
+import { joinStandings } from '../rules/standing.ts';
+import { keysOfMember, partnersOf, standingKeys, standingsOf } from './member.lmdb.ts';
+import type { MergeRefusal, Merges } from './merges.ts';
 import {
   activityKeyOf,
   decodeActivity,
-  decodeStanding,
   encodeActivity,
   encodeStanding,
   memberActivityKey,
   NO_VALUE,
-  type StandingKey,
   type Tables,
 } from './tables.lmdb.ts';
 
@@ -39,8 +37,7 @@ export function createLmdbMerges(tables: Tables): Merges {
     currentIds: (memberIds) => currentIds(tables, memberIds),
     async idsOf(memberId) {
       const current = merged.get(memberId) ?? memberId;
-      const others = [...merged.getRange()].filter(({ value }) => value === current);
-      return [current, ...others.map(({ key }) => key)];
+      return [current, ...mergedInto(tables, current)];
     },
     forget: (memberIds) => write(() => memberIds.forEach((id) => void merged.remove(id))),
   };
@@ -58,23 +55,17 @@ export function currentIds({ merged }: Pick<Tables, 'merged'>, memberIds: readon
 }
 
 /** Call it in a transaction. The writes come last. */
-function begin(tables: Tables, from: string, into: string): boolean {
+function begin(tables: Tables, from: string, into: string): MergeRefusal | undefined {
   const { merged, standings, activities, memberActivities } = tables;
-  if (merged.get(from) === into) return true;
-  const sums: { key: StandingKey; sum: Standing }[] = [];
-  for (const partnerId of partnersOf(tables, from))
-    for (const key of standingKeys(tables, partnerId, from)) {
-      const own: StandingKey = [partnerId, into, key[2]];
-      const [theirs, present] = [standings.get(key), standings.get(own)];
-      const sum = addStandings(
-        present ? decodeStanding(present) : NO_ACTIVITY,
-        theirs ? decodeStanding(theirs) : NO_ACTIVITY,
-      );
-      if (sum === undefined) return false;
-      sums.push({ key: own, sum });
-    }
+  const current = merged.get(from);
+  if (current === into) return undefined;
+  const isShared = current !== undefined || merged.doesExist(into) || mergedInto(tables, from)[0];
+  if (isShared) return 'shared';
+  const sums = joinStandings([into, from].flatMap((id) => standingsOf(tables, id)));
+  if (sums === undefined) return 'out-of-range';
   const keys = [...keysOfMember(tables, from)];
-  for (const { key, sum } of sums) standings.put(key, encodeStanding(sum));
+  for (const { partnerId, year, ...sum } of sums)
+    standings.put([partnerId, into, year], encodeStanding(sum));
   for (const key of keys) {
     const activityKey = activityKeyOf(key);
     const stored = activities.get(activityKey);
@@ -84,5 +75,9 @@ function begin(tables: Tables, from: string, into: string): boolean {
     memberActivities.put(memberActivityKey(activityKey, moved), NO_VALUE);
   }
   merged.put(from, into);
-  return true;
+  return undefined;
+}
+
+function mergedInto({ merged }: Tables, memberId: string): string[] {
+  return [...merged.getRange()].flatMap(({ key, value }) => (value === memberId ? key : []));
 }

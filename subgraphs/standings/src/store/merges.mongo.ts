@@ -3,11 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isDuplicate } from '@partner-loyalty/runtime/store/mongo.ts';
 import { oneResponse } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { ObjectId } from 'mongodb';
-import { addStandings, NO_ACTIVITY } from '../rules/standing.ts';
+import { addStandings, joinStandings } from '../rules/standing.ts';
 import type { Collections, StandingDocument } from './collections.mongo.ts';
-import { deleteStandings } from './member.mongo.ts';
-import type { Merges } from './merges.ts';
-import { MAX_STANDINGS, partnerOf, standingId, yearIn } from './queries.mongo.ts';
+import { deleteStandings, standingsOf } from './member.mongo.ts';
+import type { MergeRefusal, Merges } from './merges.ts';
+import { partnerOf, standingId, yearIn } from './queries.mongo.ts';
 import { carryOut, decidedBy } from './steps.mongo.ts';
 
 type Written = Pick<Collections, 'standings' | 'activities' | 'outbox' | 'merges'>;
@@ -37,7 +37,9 @@ export async function mergedAmong(
   const ids = [...memberIds];
   if (ids.length === 0) return new Map();
   const found = merges.find({ _id: { $in: ids } }, oneResponse(ids.length));
-  return new Map((await found.toArray()).map(({ _id, into }) => [_id, into]));
+  return new Map(
+    (await found.toArray()).flatMap(({ _id, into }) => (into === undefined ? [] : [[_id, into]])),
+  );
 }
 
 /** By member, those who were merged into them. */
@@ -46,27 +48,53 @@ export async function mergedInto(
   memberIds: readonly string[],
 ): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
-  for await (const { _id, into } of merges.find({ into: { $in: [...memberIds] } }))
+  for await (const { _id, into = '' } of merges.find({ into: { $in: [...memberIds] } }))
     found.set(into, [...(found.get(into) ?? []), _id]);
   return found;
 }
 
-async function begin(collections: Written, from: string, into: string): Promise<boolean> {
-  const { standings, merges } = collections;
-  const ofFrom = () => standings.find({ memberId: from }, oneResponse(MAX_STANDINGS)).toArray();
-  if ((await merges.findOne({ _id: from })) === null)
-    for (const { _id, ...theirs } of await ofFrom()) {
-      const own = await standings.findOne({ _id: ownId(_id, into) });
-      if (addStandings(own ?? NO_ACTIVITY, theirs) === undefined) return false;
-    }
-  // From here on, whoever records for the member counts for the other one. Whoever has looked here
-  // before has created the standing already, so that it is among those that are closed now.
-  await merges.updateOne({ _id: from }, { $setOnInsert: { into } }, { upsert: true });
-  for (const { _id } of await ofFrom()) {
-    const closed = await closeStanding(collections, _id);
+async function begin(
+  collections: Written,
+  from: string,
+  into: string,
+): Promise<MergeRefusal | undefined> {
+  const refusal = await claim(collections, from, into);
+  if (refusal !== undefined) return refusal;
+  for (const { partnerId, year } of await standingsOf(collections, from)) {
+    const closed = await closeStanding(
+      collections,
+      standingId({ partnerId, memberId: from, year }),
+    );
     if (closed !== undefined) await repeated(() => addClosed(collections, closed, into));
   }
-  return true;
+  return undefined;
+}
+
+/**
+ * Says first that the two are to be merged, and looks for other merges then: of those that share a
+ * member, one at least sees the other.
+ */
+async function claim(
+  collections: Written,
+  from: string,
+  into: string,
+): Promise<MergeRefusal | undefined> {
+  const { merges } = collections;
+  await merges.updateOne({ _id: from }, { $setOnInsert: { claims: into } }, { upsert: true });
+  const own = await merges.findOne({ _id: from });
+  if (own?.claims !== into) return 'shared';
+  if (own.into !== undefined) return undefined;
+  const isShared = (await merges.findOne({ $or: [{ _id: into }, { claims: from }] })) !== null;
+  const sums = await Promise.all([into, from].map((id) => standingsOf(collections, id)));
+  const refusal = isShared ? 'shared' : joinStandings(sums.flat()) ? undefined : 'out-of-range';
+  if (refusal !== undefined) {
+    await merges.deleteOne({ _id: from, claims: into, into: { $exists: false } });
+    return refusal;
+  }
+  // From here on, whoever records for the member counts for the other one. Whoever has looked here
+  // before has created the standing already, so that it is among those that are closed now.
+  const begun = await merges.updateOne({ _id: from, claims: into }, { $set: { into } });
+  return begun.matchedCount === 1 ? undefined : 'shared';
 }
 
 /**

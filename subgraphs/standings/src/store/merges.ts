@@ -1,14 +1,17 @@
 // The merging of members in the standings store, in domain terms, which both engines implement.
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 
+/** Why a merge does not begin: another one with one of the two has, or a sum would leave Int. */
+export type MergeRefusal = 'shared' | 'out-of-range';
+
 export type Merges = {
   /**
    * Adds to each of the sums of `into` what `from` has with the same partner in the same year, and
    * shows the activities of both for `into`. What is recorded for `from` from now on counts for
    * `into`. For `from`, standings and activities stay as they are until `finish`. It can be killed
-   * and repeated. False, and nothing is changed, if a sum would leave the range of Int.
+   * and repeated. Of merges that would make a chain, at most one begins.
    */
-  begin(from: string, into: string): Promise<boolean>;
+  begin(from: string, into: string): Promise<MergeRefusal | undefined>;
   /** Removes the standings of `from`, for whom nobody asks any more. It can be repeated. */
   finish(from: string): Promise<void>;
   /** Those of the members who were merged, and into whom. */

@@ -10,7 +10,7 @@ import {
   type StandingDocument,
   strictCollections,
 } from '../store/collections.mongo.ts';
-import { mergedInto } from '../store/merges.mongo.ts';
+import { mergedAmong, mergedInto } from '../store/merges.mongo.ts';
 import { activityIdOf, activityKey, standingId, standingsQuery } from '../store/queries.mongo.ts';
 import { checkFeed } from './feed.ts';
 import { checkPartner, type Group, groupsOf, problemOf, reportStanding } from './sums.ts';
@@ -104,9 +104,9 @@ async function problemNow(
   { memberId, partnerId }: Pick<Group, 'memberId' | 'partnerId'>,
   year: string,
 ): Promise<string | undefined> {
-  const { standings, merges } = collections;
+  const { standings } = collections;
   // What a merged member has counts for the one that it is part of.
-  if ((await merges.findOne({ _id: memberId })) !== null) return undefined;
+  if ((await mergedAmong(collections, [memberId])).has(memberId)) return undefined;
   const merged = (await mergedInto(collections, [memberId])).get(memberId) ?? [];
   let problem: string | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
