@@ -1,6 +1,6 @@
 // The merging of members in LMDB: one transaction counts everything for the one who stays.
 import { joinStandings } from '../rules/standing.ts';
-import { keysOfMember, partnersOf, standingKeys, standingsOf } from './member.lmdb.ts';
+import { deleteSome, nextKeys, standingsOf } from './member.lmdb.ts';
 import type { MergeRefusal, Merges } from './merges.ts';
 import {
   activityKeyOf,
@@ -12,10 +12,8 @@ import {
   type Tables,
 } from './tables.lmdb.ts';
 
-const BATCH_SIZE = 1_000;
-
 export function createLmdbMerges(tables: Tables): Merges {
-  const { root, merged, standings, memberActivities } = tables;
+  const { root, merged } = tables;
   const write = async <T>(work: () => T): Promise<T> => {
     const result = await root.transaction(work);
     await root.flushed;
@@ -24,15 +22,8 @@ export function createLmdbMerges(tables: Tables): Merges {
   return {
     begin: (from, into) => write(() => begin(tables, from, into)),
     async finish(from) {
-      await write(() => {
-        for (const partnerId of partnersOf(tables, from))
-          for (const key of standingKeys(tables, partnerId, from)) standings.remove(key);
-      });
-      for (;;) {
-        const keys = [...keysOfMember(tables, from, BATCH_SIZE)];
-        if (keys.length === 0) return;
-        await write(() => keys.forEach((key) => void memberActivities.remove(key)));
-      }
+      while ((await deleteSome(tables, from)) > 0);
+      await root.flushed;
     },
     currentIds: (memberIds) => currentIds(tables, memberIds),
     async idsOf(memberId) {
@@ -63,7 +54,7 @@ function begin(tables: Tables, from: string, into: string): MergeRefusal | undef
   if (isShared) return 'shared';
   const sums = joinStandings([into, from].flatMap((id) => standingsOf(tables, id)));
   if (sums === undefined) return 'out-of-range';
-  const keys = [...keysOfMember(tables, from)];
+  const keys = nextKeys(tables, from, undefined, Number.MAX_SAFE_INTEGER);
   for (const { partnerId, year, ...sum } of sums)
     standings.put([partnerId, into, year], encodeStanding(sum));
   for (const key of keys) {

@@ -1,14 +1,13 @@
 // The merging of members on MongoDB: standings that are closed, and added to those of another one.
 import { setTimeout as pause } from 'node:timers/promises';
-import { isDuplicate } from '@partner-loyalty/runtime/store/mongo.ts';
 import { oneResponse } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { ObjectId } from 'mongodb';
 import { addStandings, joinStandings } from '../rules/standing.ts';
 import type { Collections, StandingDocument } from './collections.mongo.ts';
 import { deleteStandings, standingsOf } from './member.mongo.ts';
 import type { MergeRefusal, Merges } from './merges.ts';
-import { partnerOf, standingId, yearIn } from './queries.mongo.ts';
-import { carryOut, decidedBy } from './steps.mongo.ts';
+import { standingId } from './queries.mongo.ts';
+import { carryOut, createStandings, decidedBy } from './steps.mongo.ts';
 
 type Written = Pick<Collections, 'standings' | 'activities' | 'outbox' | 'merges'>;
 
@@ -61,11 +60,13 @@ async function begin(
   const refusal = await claim(collections, from, into);
   if (refusal !== undefined) return refusal;
   for (const { partnerId, year } of await standingsOf(collections, from)) {
-    const closed = await closeStanding(
-      collections,
-      standingId({ partnerId, memberId: from, year }),
-    );
-    if (closed !== undefined) await repeated(() => addClosed(collections, closed, into));
+    const [own, theirs] = [
+      { partnerId, memberId: into, year },
+      { partnerId, memberId: from, year },
+    ];
+    const closed = await closeStanding(collections, standingId(theirs));
+    const kept = { _id: standingId(own), memberId: into };
+    if (closed) await repeated(() => addClosed(collections, closed, kept));
   }
   return undefined;
 }
@@ -121,18 +122,14 @@ export function closeStanding(
 async function addClosed(
   collections: Written,
   closed: StandingDocument,
-  into: string,
+  into: Pick<StandingDocument, '_id' | 'memberId'>,
 ): Promise<{ done: undefined } | undefined> {
   const { standings } = collections;
-  const _id = ownId(closed._id, into);
-  const { memberId: from, points, stays } = closed;
-  const version = new ObjectId();
+  const { memberId: from } = closed;
+  const { _id } = into;
   const own = await standings.findOne({ _id });
   if (own === null) {
-    const added = { _id, memberId: into, points, stays, version, recent: [], added: [from] };
-    await standings.insertOne(added).catch((error) => {
-      if (!isDuplicate(error)) throw error;
-    });
+    await createStandings(collections, [into]);
     return undefined;
   }
   if (own.added?.includes(from)) return { done: undefined };
@@ -142,14 +139,9 @@ async function addClosed(
   await carryOut(collections, decidedBy(own, own.recent));
   await standings.updateOne(
     { _id, version: own.version },
-    { $set: { ...sum, version, recent: [] }, $push: { added: from } },
+    { $set: { ...sum, version: new ObjectId(), recent: [] }, $push: { added: from } },
   );
   return undefined;
-}
-
-/** The ID of another member's standing with the same partner in the same year. */
-function ownId(standing: string, memberId: string): string {
-  return standingId({ partnerId: partnerOf(standing), memberId, year: yearIn(standing) });
 }
 
 /** Repeats an attempt that other writes may defeat. */

@@ -31,11 +31,6 @@ export function partnerOf(standing: string): string {
   return standing.slice(0, standing.indexOf('\0'));
 }
 
-/** The membership year of a standing. */
-export function yearIn(standing: string): string {
-  return standing.slice(standing.lastIndexOf('\0') + 1);
-}
-
 export function programsQuery({ programs }: Pick<Collections, 'programs'>, partnerIds: string[]) {
   return programs.find({ _id: { $in: partnerIds } }, oneResponse(partnerIds.length));
 }
