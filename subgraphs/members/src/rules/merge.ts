@@ -1,4 +1,4 @@
-// The rules of merging two members: who can be merged, and the record that they become.
+// The rules of merging two members: the record that they become, and what partners are told.
 import { activeEnrollment } from './enrollment.ts';
 import { eventsOf, type MemberEvent, newEvent } from './events.ts';
 import type { Address, Enrollment } from './member.ts';
@@ -63,26 +63,21 @@ function joined(into: MemberRecord, from: MemberRecord, partnerId: string): Enro
     enrolledAt: began.length > 0 ? Math.min(...began) : first.enrolledAt,
     unconfirmed: confirmed ? undefined : true,
     confirmedAt: confirmed?.confirmedAt,
-    ...usable(into, from, active, confirmed !== undefined),
+    ...(active.length > 0 && usable(into, from, partnerId, confirmed !== undefined)),
   };
-  const pairs = [
-    ...(own ? [partnerNames(into, own)] : []),
-    ...(other ? [partnerNames(from, other)] : []),
-  ];
-  return withNames(into, next, pairs.find(hasName) ?? {});
+  const pairs = [own && partnerNames(into, own), other && partnerNames(from, other)];
+  return withNames(into, next, pairs.find((names) => names && hasName(names)) ?? {});
 }
 
 /** Which addresses the partner of active enrollments of the two may see and use. */
 function usable(
   into: MemberRecord,
   from: MemberRecord,
-  active: readonly Enrollment[],
+  partnerId: string,
   isConfirmed: boolean,
 ): Pick<Enrollment, 'written' | 'limited' | 'withheld'> {
-  const own = active.find((one) => into.enrollments.includes(one));
-  const other = active.find((one) => from.enrollments.includes(one));
+  const [own, other] = [activeEnrollment(into, partnerId), activeEnrollment(from, partnerId)];
   const written = [...(other?.written ?? []), ...(own?.written ?? [])];
-  if (active.length === 0) return {};
   if (isConfirmed) return { written, limited: undefined, withheld: undefined };
   const known = other ? writtenOf(from, other) : [];
   if (own === undefined || own.limited)

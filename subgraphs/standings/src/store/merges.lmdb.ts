@@ -25,24 +25,16 @@ export function createLmdbMerges(tables: Tables): Merges {
       while ((await deleteSome(tables, from)) > 0);
       await root.flushed;
     },
-    currentIds: (memberIds) => currentIds(tables, memberIds),
+    currentIds: (memberIds) =>
+      new Map(
+        memberIds.flatMap((id) => (merged.doesExist(id) ? [[id, merged.get(id) ?? id]] : [])),
+      ),
     async idsOf(memberId) {
       const current = merged.get(memberId) ?? memberId;
       return [current, ...mergedInto(tables, current)];
     },
     forget: (memberIds) => write(() => memberIds.forEach((id) => void merged.remove(id))),
   };
-}
-
-/** Nearly always, there is none. */
-export function currentIds({ merged }: Pick<Tables, 'merged'>, memberIds: readonly string[]) {
-  const found = new Map<string, string>();
-  if (merged.getKeysCount({ limit: 1 }) === 0) return found;
-  for (const memberId of memberIds) {
-    const current = merged.get(memberId);
-    if (current !== undefined) found.set(memberId, current);
-  }
-  return found;
 }
 
 /** Call it in a transaction. The writes come last. */

@@ -24,11 +24,14 @@ export function createMongoMerges(collections: Written): Merges {
       const others = await mergedInto(collections, [current]);
       return [current, ...(others.get(current) ?? [])];
     },
-    forget: async (memberIds) => void (await merges.deleteMany({ _id: { $in: [...memberIds] } })),
+    async forget(memberIds) {
+      const any = { $in: [...memberIds] };
+      await merges.deleteMany({ $or: [{ _id: any }, { claims: any }] });
+    },
   };
 }
 
-/** Those of the members who were merged, and into whom. */
+/** By the ID of each of the members that was merged, the ID of the one that it is part of now. */
 export async function mergedAmong(
   { merges }: Pick<Written, 'merges'>,
   memberIds: Iterable<string>,
@@ -100,16 +103,13 @@ async function claim(
 
 /**
  * Makes sure that no more activities are counted by a standing of a member who was merged. Those
- * that are pending then are not in its sums. Undefined if there is no such standing.
+ * that are pending then are not in its sums. Null if there is no such standing.
  */
-export function closeStanding(
-  collections: Written,
-  _id: string,
-): Promise<StandingDocument | undefined> {
+export function closeStanding(collections: Written, _id: string): Promise<StandingDocument | null> {
   const { standings } = collections;
   return repeated(async () => {
     const standing = await standings.findOne({ _id });
-    if (standing === null || standing.isClosed) return { done: standing ?? undefined };
+    if (standing === null || standing.isClosed) return standing;
     await carryOut(collections, decidedBy(standing, standing.recent));
     const { version } = standing;
     const closed = { version: new ObjectId(), recent: [], isClosed: true as const };
@@ -123,7 +123,7 @@ async function addClosed(
   collections: Written,
   closed: StandingDocument,
   into: Pick<StandingDocument, '_id' | 'memberId'>,
-): Promise<{ done: undefined } | undefined> {
+): Promise<true | undefined> {
   const { standings } = collections;
   const { memberId: from } = closed;
   const { _id } = into;
@@ -132,7 +132,7 @@ async function addClosed(
     await createStandings(collections, [into]);
     return undefined;
   }
-  if (own.added?.includes(from)) return { done: undefined };
+  if (own.added?.includes(from)) return true;
   const sum = addStandings(own, closed);
   if (sum === undefined)
     throw new Error('points recorded meanwhile take a year out of the range of Int');
@@ -144,11 +144,11 @@ async function addClosed(
   return undefined;
 }
 
-/** Repeats an attempt that other writes may defeat. */
-async function repeated<T>(attempt: () => Promise<{ done: T } | undefined>): Promise<T> {
+/** Repeats an attempt until it has a result, as long as other writes defeat it. */
+async function repeated<T>(attempt: () => Promise<T | undefined>): Promise<T> {
   for (let number = 1; number <= MAX_ATTEMPTS; number += 1) {
     const result = await attempt();
-    if (result !== undefined) return result.done;
+    if (result !== undefined) return result;
     if (number > 1) await pause(Math.random() * number);
   }
   throw new Error(`other writers changed a standing ${MAX_ATTEMPTS} times in a row`);

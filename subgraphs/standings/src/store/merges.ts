@@ -12,9 +12,9 @@ export type Merges = {
    * and repeated. Of merges that would make a chain, at most one begins.
    */
   begin(from: string, into: string): Promise<MergeRefusal | undefined>;
-  /** Removes the standings of `from`, for whom nobody asks any more. It can be repeated. */
+  /** Removes the standings of `from`, which nobody reads any more. It can be repeated. */
   finish(from: string): Promise<void>;
-  /** Those of the members who were merged, and into whom. */
+  /** By the ID of each of the members that was merged, the ID of the one that it is part of now. */
   currentIds(memberIds: readonly string[]): MaybePromise<ReadonlyMap<string, string>>;
   /** All IDs of the member with this one: first the current one, then those of merged members. */
   idsOf(memberId: string): Promise<string[]>;

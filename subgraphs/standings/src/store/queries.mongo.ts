@@ -16,6 +16,12 @@ export function standingId(of: { partnerId: string; memberId: string; year: stri
   return `${of.partnerId}\0${of.memberId}\0${of.year}`;
 }
 
+/** What the ID of a standing's document, or of a copy of its outbox, is made of. */
+export function standingOf(_id: string) {
+  const [partnerId = '', memberId = '', year = ''] = _id.split('\0');
+  return { partnerId, memberId, year };
+}
+
 /** The ID of an activity's document. Neither part contains a control character. */
 export function activityKey(of: { partnerId: string; activityId: string }): string {
   return `${of.partnerId}\0${of.activityId}`;

@@ -11,7 +11,13 @@ import {
   strictCollections,
 } from '../store/collections.mongo.ts';
 import { mergedAmong, mergedInto } from '../store/merges.mongo.ts';
-import { activityIdOf, activityKey, standingId, standingsQuery } from '../store/queries.mongo.ts';
+import {
+  activityIdOf,
+  activityKey,
+  standingId,
+  standingOf,
+  standingsQuery,
+} from '../store/queries.mongo.ts';
 import { checkFeed } from './feed.ts';
 import { checkPartner, type Group, groupsOf, problemOf, reportStanding } from './sums.ts';
 
@@ -160,8 +166,7 @@ async function checkStandings(
   const { standings } = collections;
   if ((await countAll(standings)) === expected) return;
   for await (const { _id } of walk(standings)) {
-    const [partnerId = '', memberId = '', year = ''] = _id.split('\0');
-    const group = { memberId, partnerId };
+    const { year, ...group } = standingOf(_id);
     const problem = await problemNow(collections, _id, group, year);
     if (problem !== undefined) reportStanding(inspection, group, year, problem);
   }
