@@ -55,7 +55,9 @@ async function merge(shell: Shell, stores: Stores, pair: Pair, isDryRun: boolean
       ...pair,
       state: isBegun ? 'begun' : 'ready',
       partnerIds,
-      standings: sums,
+      standings: shell.json
+        ? sums
+        : sums.map(({ partnerId, year, points }) => `${partnerId} ${year}: ${points} points`),
     });
   }
   await printExport(shell, stores, from);
