@@ -112,14 +112,6 @@ test('the message of a test, which has no data, is accepted', async () => {
   expect(await verifyWebhook(body, headers, SECRET)).toMatchObject({ type: 'TEST', data: {} });
 });
 
-test.each(['', 'hello', 'null', '[]', '{"type":1,"timestamp":"","data":{}}', '{"type":"TEST"}'])(
-  'BODY for a signed body that is no webhook: %s',
-  async (body) => {
-    const { headers } = sign({ body });
-    await expect(verifyWebhook(body, headers, SECRET)).rejects.toMatchObject({ reason: 'BODY' });
-  },
-);
-
 test('a header cannot make it check a thousand signatures', async () => {
   const many = Array(1_000).fill(`v1,${'A'.repeat(43)}=`);
   const { headers } = changed({ 'webhook-signature': [...many, SIGNATURE].join(' ') });

@@ -1,14 +1,9 @@
 // `loyalty members merge`: makes one member of two, in both subgraphs.
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  endingSessions,
-  type Member,
-  type MembersStore,
-  type MergeState,
-} from '@partner-loyalty/members';
-import { addStandings, type StandingsStore } from '@partner-loyalty/standings';
+import { endingSessions, type MembersStore } from '@partner-loyalty/members';
+import { joinStandings, type StandingsStore } from '@partner-loyalty/standings';
 import type { Command } from 'commander';
-import { CommandError, noSuch, type Shell } from '../shell/shell.ts';
+import { CommandError, type Shell } from '../shell/shell.ts';
 import { claimForOperator, requireMember, withStore } from '../shell/stores.ts';
 import { alone, printExport } from './rights.ts';
 
@@ -40,29 +35,37 @@ export function addMergeCommand(group: Command, shell: Shell): void {
 async function merge(shell: Shell, stores: Stores, pair: Pair, isDryRun: boolean): Promise<void> {
   const { members, standings } = stores;
   const { from, into } = pair;
-  const state = await members.merges.state(pair);
-  await refuse(members, pair, state);
-  if (state === 'merged') {
+  const isBegun = await requireFree(standings, pair);
+  if (isBegun && (await members.member(from)) === undefined) {
     // A merge that was killed may have left them.
     if (!isDryRun) await standings.merges.finish(from);
     shell.note(`member ${JSON.stringify(from)} is part of ${JSON.stringify(into)} already`);
     return shell.print({ ...pair, state: 'merged' });
   }
-  const sums = state === 'begun' ? [] : await sumsOf(standings, pair);
+  const { enrollments } = await requireMergeable(members, from, isBegun);
+  await requireMergeable(members, into, isBegun);
+  const sums = joinStandings([
+    ...(await standings.standingsOf(into)),
+    ...(isBegun ? [] : await standings.standingsOf(from)),
+  ]);
+  if (sums === undefined) throw new CommandError(REFUSED['out-of-range']);
   if (isDryRun) {
-    const { enrollments }: Member = await requireMember(members, from);
     const partnerIds = enrollments.map(({ partnerId }) => partnerId);
-    return shell.print({ ...pair, state, partnerIds, standings: sums });
+    return shell.print({
+      ...pair,
+      state: isBegun ? 'begun' : 'ready',
+      partnerIds,
+      standings: shell.json
+        ? sums
+        : sums.map(({ partnerId, year, points }) => `${partnerId} ${year}: ${points} points`),
+    });
   }
   await printExport(shell, stores, from);
   await withStore('keys', shell.settings(), claimForOperator);
-  await refuse(members, pair, await members.merges.begin(pair));
   // The sums first: a member who was found without them would have lost his points.
-  if (!(await standings.merges.begin(from, into))) {
-    await members.merges.release(pair);
-    throw outOfRange();
-  }
-  await endingSessions(members.endedSessions, from, () => members.merges.complete(pair));
+  const refusal = await standings.merges.begin(from, into);
+  if (refusal !== undefined) throw new CommandError(REFUSED[refusal]);
+  await endingSessions(members.endedSessions, from, () => members.merge(pair));
   await pause(READS_END_MS);
   await standings.merges.finish(from);
   const done = { ...pair, state: 'merged' };
@@ -70,38 +73,34 @@ async function merge(shell: Shell, stores: Stores, pair: Pair, isDryRun: boolean
   else shell.note(`member ${JSON.stringify(from)} is part of ${JSON.stringify(into)} now`);
 }
 
-const REFUSED: Partial<Record<MergeState, string>> = {
-  same: 'the two members are the same',
-  locked: 'an address of one of the members is locked: loyalty members unlock EMAIL',
-  'from-was-merged': 'the first member was merged into another one',
-  'from-has-merged': 'another member was merged into the first one: merge it the other way round',
-  'into-was-merged': 'the second member was merged into another one',
+const REFUSED = {
+  shared: 'another merge of one of the two has begun: repeat that one first',
+  'out-of-range': 'the points or stays of a year would leave the range of Int',
 };
 
-/** Throws a CommandError if these two cannot be merged. */
-async function refuse({ rights }: MembersStore, pair: Pair, state: MergeState): Promise<void> {
-  const missing = { 'no-from': pair.from, 'no-into': pair.into }[state as 'no-from'];
-  if (missing !== undefined && (await rights.isErased(missing)))
-    throw new CommandError(`member ${JSON.stringify(missing)} was erased`);
-  if (missing !== undefined) throw noSuch('member', missing);
-  const reason = REFUSED[state];
-  if (reason !== undefined) throw new CommandError(reason);
+/** Whether this merge has begun. Throws a CommandError if another one keeps it from beginning. */
+async function requireFree({ merges }: StandingsStore, { from, into }: Pair): Promise<boolean> {
+  if (from === into) throw new CommandError('the two members are the same');
+  const [current, ...others] = await merges.idsOf(from);
+  if (current === into) return true;
+  if (current !== from) throw new CommandError('the first member was merged into another one');
+  if (others.length > 0)
+    throw new CommandError(
+      'another member was merged into the first one: merge it the other way round',
+    );
+  if ((await merges.idsOf(into))[0] !== into)
+    throw new CommandError('the second member was merged into another one');
+  return false;
 }
 
-/** The sums that they will have together. Throws a CommandError if one would leave Int. */
-async function sumsOf({ standingsOf }: StandingsStore, { from, into }: Pair) {
-  const own = await standingsOf(into);
-  const joined = (await standingsOf(from)).map(({ partnerId, year, ...theirs }) => {
-    const present = own.find((one) => one.partnerId === partnerId && one.year === year);
-    const sum = addStandings(theirs, present ?? { points: 0, stays: 0 });
-    if (sum === undefined) throw outOfRange();
-    return { partnerId, year, ...sum };
-  });
-  const isJoined = ({ partnerId, year }: { partnerId: string; year: string }) =>
-    joined.some((one) => one.partnerId === partnerId && one.year === year);
-  return [...joined, ...own.filter((one) => !isJoined(one))];
-}
-
-function outOfRange(): CommandError {
-  return new CommandError('the points or stays of a year would leave the range of Int');
+/** Throws a CommandError if there is no such member, or if it is locked before the merge begins. */
+async function requireMergeable(members: MembersStore, memberId: string, isBegun: boolean) {
+  if (await members.rights.isErased(memberId))
+    throw new CommandError(`member ${JSON.stringify(memberId)} was erased`);
+  const member = await requireMember(members, memberId);
+  if (member.locked && !isBegun)
+    throw new CommandError(
+      'an address of one of the members is locked: loyalty members unlock EMAIL',
+    );
+  return member;
 }

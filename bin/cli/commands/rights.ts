@@ -66,7 +66,7 @@ export async function printExport(
   const sums = await standings.standingsOf(memberId);
   if (kept === undefined && sums.length === 0) throw noSuch('member', memberId);
   const space = shell.json ? undefined : 2;
-  const rest = JSON.stringify({ memberId, ...kept, standings: sums }, undefined, space);
+  const rest = JSON.stringify({ memberId, ...kept, merged, standings: sums }, undefined, space);
   shell.write(rest.slice(0, -1).trimEnd());
   // Piece by piece, since there may be many.
   await writeList(shell, 'activities', standings.activitiesOf(memberId));

@@ -25,19 +25,23 @@ import { claimForOperator, requirePartner, withStore } from '../shell/stores.ts'
 
 export function webhooksCommand(shell: Shell): Command {
   const group = new Command('webhooks').description('manage where partners get their events');
-  const subcommand = (name: string, description: string) =>
-    group.command(name).description(description);
   const onPartner = (name: string, description: string) =>
-    subcommand(name, description).argument('<partner>', "the partner's ID");
+    group.command(name).description(description).argument('<partner>', "the partner's ID");
   const onEndpoint = (name: string, description: string) =>
-    subcommand(name, description).argument('<webhookid>', "the endpoint's ID, as listed");
+    group
+      .command(name)
+      .description(description)
+      .argument('<webhookid>', "the endpoint's ID, as listed");
   onPartner('create', 'create an endpoint and print its secret; it is not shown again')
     .requiredOption('--url <url>', 'where to send the events')
     .option('--types <list>', 'the types of events (default: all)', typed('--types', eventTypes))
     .action((id: string, options: CreateOptions) => create(shell, id, options));
   onPartner('list', "list a partner's endpoints").action((id: string) => list(shell, id));
   onEndpoint('rotate-secret', 'create another secret; for 24 hours, both sign').action(
-    (id: string) => rotate(shell, id),
+    async (id: string) => {
+      const secrets = usableSecrets(shell.settings());
+      printSecret(shell, await change(shell, id, (store) => rotateSecret(store, secrets, id)));
+    },
   );
   onEndpoint('test', 'send a message of the type TEST').action((id: string) => test(shell, id));
   onEndpoint('deliveries', 'list the latest messages: delivered, or given up').action(
@@ -50,39 +54,36 @@ export function webhooksCommand(shell: Shell): Command {
       typed('--since', since),
     )
     .action((id: string, options: { since: Date }) => replay(shell, id, options.since));
-  onEndpoint('disable', 'send nothing until it is enabled').action((id: string) =>
-    change(shell, id, (store) => disableEndpoint(store, id, 'COMMAND')),
+  onEndpoint('disable', 'send nothing until it is enabled').action(async (id: string) =>
+    shell.print(rowOf(await change(shell, id, (store) => disableEndpoint(store, id)))),
   );
-  onEndpoint('enable', 'send the events from now on').action((id: string) =>
-    change(shell, id, (store) => enableEndpoint(store, id)),
+  onEndpoint('enable', 'send the events from now on').action(async (id: string) =>
+    shell.print(rowOf(await change(shell, id, (store) => enableEndpoint(store, id)))),
   );
-  onEndpoint('remove', 'remove an endpoint').action((id: string) => remove(shell, id));
+  onEndpoint('remove', 'remove an endpoint').action(async (id: string) => {
+    await withEndpoint(shell, id, removeEndpoint);
+    shell.print({ webhookId: id, state: 'removed' });
+  });
   return group;
 }
 
 type CreateOptions = { url: string; types?: EventType[] };
 
-async function create(
-  shell: Shell,
-  partnerId: string,
-  { url, types }: CreateOptions,
-): Promise<void> {
+async function create(shell: Shell, partnerId: string, options: CreateOptions): Promise<void> {
   const settings = shell.settings();
   const secrets = usableSecrets(settings);
-  const fault = urlFault(url, settings);
+  const fault = urlFault(options.url, settings);
   if (fault !== undefined) throw new CommandError(`--url ${fault}`);
   await withStore('keys', settings, async (keys) => {
     await requirePartner(keys, partnerId);
     await claimForOperator(keys);
   });
   const created = await withStore('standings', settings, (store) =>
-    createEndpoint(store, secrets, { partnerId, url, types }),
+    createEndpoint(store, secrets, { partnerId, ...options }),
   );
-  if (created === undefined)
-    throw new CommandError(
-      `partner ${partnerId} has ${MAX_ENDPOINTS} endpoints, which is the most`,
-    );
-  printSecret(shell, created);
+  if (created !== undefined) return printSecret(shell, created);
+  const most = `${MAX_ENDPOINTS} endpoints, which is the most`;
+  throw new CommandError(`partner ${partnerId} has ${most}`);
 }
 
 function usableSecrets(settings: Settings) {
@@ -107,25 +108,9 @@ async function list(shell: Shell, partnerId: string): Promise<void> {
 
 function rowOf(endpoint: Endpoint): Row {
   const { webhookId, partnerId, url, types = Object.keys(EVENT_TYPES), state } = endpoint;
-  const { disabledBecause, createdAt } = endpoint;
-  return {
-    webhookId,
-    partnerId,
-    url,
-    types,
-    state,
-    disabledBecause,
-    createdAt: new Date(createdAt),
-  };
-}
-
-async function rotate(shell: Shell, webhookId: string): Promise<void> {
-  const secrets = usableSecrets(shell.settings());
-  const rotated = await withStore('standings', shell.settings(), (store) =>
-    rotateSecret(store, secrets, webhookId),
-  );
-  if (rotated === undefined) throw noSuch('webhook', webhookId);
-  printSecret(shell, rotated);
+  const { disabledBecause } = endpoint;
+  const createdAt = new Date(endpoint.createdAt);
+  return { webhookId, partnerId, url, types, state, disabledBecause, createdAt };
 }
 
 async function test(shell: Shell, webhookId: string): Promise<void> {
@@ -159,19 +144,14 @@ async function replay(shell: Shell, webhookId: string, since: Date): Promise<voi
   shell.print({ webhookId, since });
 }
 
-async function change(
+async function change<T>(
   shell: Shell,
   webhookId: string,
-  work: (store: StandingsStore) => Promise<Endpoint | undefined>,
-): Promise<void> {
+  work: (store: StandingsStore) => Promise<T | undefined>,
+): Promise<T> {
   const changed = await withStore('standings', shell.settings(), work);
   if (changed === undefined) throw noSuch('webhook', webhookId);
-  shell.print(rowOf(changed));
-}
-
-async function remove(shell: Shell, webhookId: string): Promise<void> {
-  await withEndpoint(shell, webhookId, removeEndpoint);
-  shell.print({ webhookId, state: 'removed' });
+  return changed;
 }
 
 function withEndpoint<T>(

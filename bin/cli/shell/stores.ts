@@ -10,7 +10,7 @@ import {
   type Partner,
   type UsageStore,
 } from '@partner-loyalty/gateway';
-import { type Member, type MembersStore, openMembersStore } from '@partner-loyalty/members';
+import { type MembersStore, openMembersStore } from '@partner-loyalty/members';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { StoreName } from '@partner-loyalty/runtime/store/private.ts';
 import { openStandingsStore, type StandingsStore } from '@partner-loyalty/standings';
@@ -72,7 +72,7 @@ export async function requirePartner(keys: KeyStore, partnerId: string): Promise
   return partner;
 }
 
-export async function requireMember(members: MembersStore, memberId: string): Promise<Member> {
+export async function requireMember(members: MembersStore, memberId: string) {
   const member = await members.member(memberId);
   if (member === undefined) throw noSuch('member', memberId);
   return member;

@@ -24,7 +24,7 @@ describe('a request to a URL of a stranger', () => {
     closing.push(created.close);
     return created;
   };
-  const listening = async (server: ReturnType<typeof createTcpServer>) => {
+  const listening = async (server: ReturnType<typeof createTcpServer>, host = '127.0.0.1') => {
     const sockets = new Set<Socket>();
     let connections = 0;
     server.on('connection', (socket) => {
@@ -32,7 +32,7 @@ describe('a request to a URL of a stranger', () => {
       sockets.add(socket);
       socket.on('error', () => {});
     });
-    server.listen(0, '127.0.0.1');
+    server.listen(0, host);
     await once(server, 'listening');
     closing.push(() => {
       for (const socket of sockets) socket.destroy();
@@ -94,6 +94,15 @@ describe('a request to a URL of a stranger', () => {
         await outgoing(onlyPublic).post(new URL(`http://${host}:${port}/`), CONTENT, ignore),
       ).toEqual({ reason: 'ADDRESS' });
     expect(connections()).toBe(0);
+  });
+
+  test.each(['127.0.0.1', '::1'])('localhost leads to a receiver on %s alone', async (host) => {
+    const { port } = await listening(
+      createServer((_, response) => response.end()),
+      host,
+    );
+    const url = new URL(`http://localhost:${port}/`);
+    expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual({ status: 200 });
   });
 
   test('DNS rebinding: of a name that had an allowed address before, the address now counts', async () => {
@@ -245,7 +254,7 @@ describe('a request to a URL of a stranger', () => {
     });
     const url = new URL(`http://127.0.0.1:${port}/`);
     expect(await outgoing(alsoPrivate).post(url, CONTENT, abort.signal)).toEqual({
-      reason: 'ABORTED',
+      reason: 'CONNECTION',
     });
   });
 

@@ -1,30 +1,21 @@
 // Requests to URLs that somebody else has chosen: bounded in where they go and what they read.
 import { Resolver } from 'node:dns/promises';
-import { isIP, type LookupFunction } from 'node:net';
-import { Agent, buildConnector } from 'undici';
-import { type Reach, reachOf } from './publicaddress.ts';
+import type { LookupFunction } from 'node:net';
+import { Agent } from 'undici';
+import { type Reach, reachOf, reachOfHost } from './publicaddress.ts';
 
 /** The status of the response, or why there is none. */
-export type Posted =
-  | { status: number }
-  | { reason: 'ADDRESS' | 'DNS' | 'REFUSED' | 'TLS' | 'TIMEOUT' | 'CONNECTION' | 'ABORTED' };
+export type Posted = { status: number } | { reason: ReturnType<typeof reasonOf> };
 
 type Content = { headers: Record<string, string>; body: string };
 
 /** For everything: the name, the connection, and the response. */
 const TIMEOUT_MS = 15_000;
+/** For one of several addresses. Node's default, 250 ms, is too short for distant receivers. */
+const ADDRESS_TIMEOUT_MS = 3_000;
 const MAX_BODY_BYTES = 65_536;
 /** Of idle connections: less than most servers wait before they close one. */
 const KEEP_ALIVE_MS = 4_000;
-
-/** Why a connection was not made. */
-class ConnectError extends Error {
-  readonly reason: 'ADDRESS' | 'DNS';
-  constructor(reason: 'ADDRESS' | 'DNS') {
-    super(reason);
-    this.reason = reason;
-  }
-}
 
 /**
  * Sends requests to addresses that `allows` accepts and to no others, whatever a name resolved to
@@ -35,24 +26,20 @@ export function createOutgoing(
   allows: (reach: Reach) => boolean,
   resolver: Pick<Resolver, 'resolve4' | 'resolve6'> = new Resolver({ timeout: 3_000, tries: 2 }),
 ) {
-  const isAllowed = (address: string) => allows(reachOf(address));
-  const lookup: LookupFunction = (hostname, { all }, callback) => {
+  const lookup: LookupFunction = (hostname, _, callback) => {
     addressesOf(hostname, resolver).then((found) => {
-      const allowed = found.filter(({ address }) => isAllowed(address));
-      const [first] = allowed;
-      if (first === undefined)
-        callback(new ConnectError(found.length === 0 ? 'DNS' : 'ADDRESS'), []);
-      else if (all === true) callback(null, allowed);
-      else callback(null, first.address, first.family);
+      const allowed = found.filter(({ address }) => allows(reachOf(address)));
+      const code = found.length === 0 ? 'DNS' : 'ADDRESS';
+      callback(allowed.length > 0 ? null : Object.assign(new Error(code), { code }), allowed);
     });
   };
-  const dial = buildConnector({ timeout: TIMEOUT_MS, lookup });
   const agent = new Agent({
-    // An address in the URL is dialled without a look-up.
-    connect: (options, callback) =>
-      isIP(options.hostname) !== 0 && !isAllowed(options.hostname)
-        ? callback(new ConnectError('ADDRESS'), null)
-        : dial(options, callback),
+    connect: {
+      timeout: TIMEOUT_MS,
+      lookup,
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
+    },
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -62,16 +49,20 @@ export function createOutgoing(
   return {
     /** Follows no redirect. Never rejects; resolves within 15 seconds. */
     async post(url: URL, content: Content, signal: AbortSignal): Promise<Posted> {
+      // An address in the URL is dialled without a look-up.
+      const reach = reachOfHost(url.hostname);
+      if (reach !== undefined && !allows(reach)) return { reason: 'ADDRESS' };
       const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
       const { origin, pathname, search } = url;
       try {
         const path = `${pathname}${search}`;
         const request = { origin, path, method: 'POST', signal: limit, ...content } as const;
         const { statusCode, body } = await agent.request(request);
-        await discard(body);
+        // The status has come, so nothing that happens to the body matters any more.
+        await body.dump({ limit: MAX_BODY_BYTES });
         return { status: statusCode };
       } catch (error) {
-        return { reason: signal.aborted ? 'ABORTED' : reasonOf(error) };
+        return { reason: reasonOf(error) };
       }
     },
     close: () => agent.destroy(),
@@ -80,32 +71,21 @@ export function createOutgoing(
 
 async function addressesOf(hostname: string, resolver: Pick<Resolver, 'resolve4' | 'resolve6'>) {
   // RFC 6761, section 6.3: no name server is asked.
-  if (/(^|\.)localhost\.?$/.test(hostname)) return [{ address: '127.0.0.1', family: 4 }];
-  const [v4, v6] = await Promise.allSettled([
-    resolver.resolve4(hostname),
-    resolver.resolve6(hostname),
-  ]);
-  const listed = (found: typeof v4, family: number) =>
-    found.status === 'fulfilled' ? found.value.map((address) => ({ address, family })) : [];
-  return [...listed(v4, 4), ...listed(v6, 6)];
+  const [v4, v6] = /(^|\.)localhost\.?$/.test(hostname)
+    ? [['127.0.0.1'], ['::1']]
+    : await Promise.all([
+        resolver.resolve4(hostname).catch(() => []),
+        resolver.resolve6(hostname).catch(() => []),
+      ]);
+  const listed = (family: 4 | 6) => (address: string) => ({ address, family });
+  return [...v4.map(listed(4)), ...v6.map(listed(6))];
 }
 
-/** The status has come, so nothing that happens to the body matters any more. */
-async function discard(body: AsyncIterable<Buffer>): Promise<void> {
-  let left = MAX_BODY_BYTES;
-  try {
-    for await (const { length } of body) {
-      left -= length;
-      if (left <= 0) return; // Leaving the loop closes the connection.
-    }
-  } catch {}
-}
-
-function reasonOf(error: unknown): Exclude<Posted, { status: number }>['reason'] {
-  if (error instanceof ConnectError) return error.reason;
+function reasonOf(error: unknown) {
   // Cast: undici and node reject with nothing else.
   const { name, code = '', syscall } = error as NodeJS.ErrnoException;
+  if (code === 'ADDRESS' || code === 'DNS') return code;
   if (name === 'TimeoutError' || code === 'UND_ERR_CONNECT_TIMEOUT') return 'TIMEOUT';
-  if (syscall === 'connect' || error instanceof AggregateError) return 'REFUSED';
+  if (syscall === 'connect' || name === 'AggregateError') return 'REFUSED';
   return /TLS|SSL|CERT|SIGNED|SIGNATURE|ISSUER/.test(code) ? 'TLS' : 'CONNECTION';
 }

@@ -12,7 +12,6 @@ export { originsOf, redirectsFault } from './provider/redirects.ts';
 export { LENGTHS } from './resolvers/input.ts';
 export { canonicalEmail } from './rules/email.ts';
 export type { Address, Identity, ImportResult, Member, MemberImport } from './rules/member.ts';
-export type { MergeState } from './rules/merge.ts';
 export { endingSessions } from './signingkeys/endedsessions.ts';
 export { issueIdToken } from './signingkeys/idtoken.ts';
 export { ensureSigningKey, revokeSigningKey, rotateSigningKey } from './signingkeys/signingkey.ts';

@@ -21,7 +21,7 @@ import { startDeliveries } from './webhooks/worker.ts';
 export { type Activity, createActivityParser, type DatedActivity } from './rules/activity.ts';
 export { EVENT_TYPES, type EventType } from './rules/event.ts';
 export { DEFAULT_PROGRAM, type Program, parseProgram } from './rules/program.ts';
-export { addStandings, type Standing } from './rules/standing.ts';
+export { joinStandings, type Standing } from './rules/standing.ts';
 export { tierOf } from './rules/tiers.ts';
 export { yearOf } from './rules/year.ts';
 export type { RecordOutcome, StandingsStore } from './store/store.ts';

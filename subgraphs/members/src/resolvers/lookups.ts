@@ -1,7 +1,7 @@
 // Resolvers that look up members: identify the caller, check the arguments, read the store.
 import { ApiError, fail, failInput } from '@partner-loyalty/runtime/errors.ts';
 import { textFault } from '@partner-loyalty/runtime/input.ts';
-import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { activeEnrollment } from '../rules/enrollment.ts';
 import type { Enrollment, MemberKey, PartnerMember, Profile } from '../rules/member.ts';
@@ -22,13 +22,7 @@ import type { MemberKey as MemberKeyInput, Resolvers } from './schema.generated.
 export function createLookups(
   store: Pick<
     MembersStore,
-    | 'memberByEmail'
-    | 'memberByExternalId'
-    | 'memberById'
-    | 'lookUp'
-    | 'member'
-    | 'currentId'
-    | 'partners'
+    'memberByEmail' | 'memberByExternalId' | 'memberById' | 'lookUp' | 'member' | 'partners'
   >,
 ) {
   const ownProfile = (id: string, caller: Caller): MaybePromise<Profile> => {
@@ -89,14 +83,9 @@ export function createLookups(
       everEnrolled(_, { partnerId, memberIds }, { caller }) {
         requireService(caller);
         if (memberIds.length > MAX_KEYS) fail('BAD_USER_INPUT');
-        const wasEnrolled = (memberId: string): MaybePromise<boolean> =>
-          mapMaybe(store.member(memberId), (member) =>
-            member?.enrollments.some((one) => one.partnerId === partnerId)
-              ? true
-              : mapMaybe(store.currentId(partnerId, memberId), (current) => current !== undefined),
-          );
-        return mapMaybe(allMaybe(memberIds.map(wasEnrolled)), (enrolled) =>
-          memberIds.filter((_, index) => enrolled[index]),
+        const keys = memberIds.map((value): MemberKey => ({ by: 'memberId', value }));
+        return mapMaybe(store.lookUp(partnerId, keys), (found) =>
+          memberIds.filter((_, index) => ['FOUND', 'ENDED'].includes(found[index]?.status ?? '')),
         );
       },
     },

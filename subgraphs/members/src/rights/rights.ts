@@ -4,12 +4,18 @@ import { join } from 'node:path';
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import { canonicalEmail } from '../rules/email.ts';
 import { enrolledMark } from '../rules/enrollment.ts';
-import type { MergedMember } from '../rules/merge.ts';
+import type { MergedMember } from '../rules/member.ts';
 import { addressKey, type MemberRecord } from '../rules/record.ts';
 import type { MembersTables } from '../tables/tables.ts';
 import { addressesIn, isAbout, isLimitOf, type Traces } from './traces.ts';
 
 export type RightsStore = ReturnType<typeof createRights>;
+
+/**
+ * The member's record, or what is left of one who was merged, and how to delete it with all keys:
+ * false if it was written since it was read.
+ */
+type Loaded = { record?: MemberRecord; merged?: MergedMember; remove(): Promise<boolean> };
 
 /** What an engine provides for members' rights. */
 export type RightsEngine = {
@@ -20,13 +26,7 @@ export type RightsEngine = {
     remove(memberId: string): Promise<boolean>;
   };
   find(key: string): MaybePromise<MemberRecord | undefined>;
-  /**
-   * The member's record, and how to delete it with all its keys: false if it was written since it
-   * was read.
-   */
-  load(memberId: string): Promise<{ record: MemberRecord; remove(): Promise<boolean> } | undefined>;
-  /** What is left of a member who was merged, and how to remove it. */
-  merged(memberId: string): Promise<(MergedMember & { remove(): Promise<void> }) | undefined>;
+  load(memberId: string): Promise<Loaded | undefined>;
   /** Takes addresses that were other members' before from the records of these. */
   forgetAddresses(traces: Traces): Promise<void>;
 };
@@ -39,13 +39,6 @@ type Parts = Omit<MembersTables, 'partners' | 'signingKeys' | 'apps'> & {
 export function createRights(parts: Parts) {
   const { engine, outbox, invitations, endedSessions, access, signIns } = parts;
   const { marks } = engine;
-  const forgetMerged = async (memberId: string): Promise<boolean> => {
-    const merged = await engine.merged(memberId);
-    for (const partnerId of merged?.partnerIds ?? [])
-      await marks.add(enrolledMark(partnerId, memberId));
-    await merged?.remove();
-    return merged !== undefined;
-  };
   return {
     isErased: marks.has,
     /** Takes the mark away that `erase` left. Whether there was one. */
@@ -82,14 +75,16 @@ export function createRights(parts: Parts) {
       await marks.add(memberId);
       for (;;) {
         const loaded = await engine.load(memberId);
-        const traces = loaded
+        const traces = loaded?.record
           ? await tracesOf(loaded.record, engine)
           : { memberId, addresses: new Set<string>() };
         // The record comes last: only it leads to the rest.
         await removeQueued(traces, parts);
-        if (loaded === undefined) return forgetMerged(memberId);
-        await engine.forgetAddresses(traces);
-        for (const { partnerId } of loaded.record.enrollments)
+        if (loaded === undefined) return false;
+        if (loaded.record) await engine.forgetAddresses(traces);
+        const { record, merged } = loaded;
+        const partnerIds = record?.enrollments.map(({ partnerId }) => partnerId);
+        for (const partnerId of partnerIds ?? merged?.partnerIds ?? [])
           await marks.add(enrolledMark(partnerId, memberId));
         if (!(await loaded.remove())) continue;
         // What was queued as long as there was a member.

@@ -8,6 +8,7 @@ import type {
   ExternalIdResult,
   LookUp,
   Member,
+  MergedMember,
   Names,
   NamesChange,
   PartnerMember,
@@ -130,10 +131,10 @@ export function changeExternalId(
   memberId: string,
   externalId: string | undefined,
 ): ExternalIdResult {
-  const record = records.byId(memberId);
+  const record = recordOf(records, partnerId, memberId);
   const active = record && activeEnrollment(record, partnerId);
   if (record === undefined || active === undefined) return { outcome: 'not-enrolled' };
-  if (isExternalIdTaken(records, memberId, partnerId, externalId))
+  if (isExternalIdTaken(records, record.memberId, partnerId, externalId))
     return { outcome: 'external-id-conflict' };
   const { otherExternalIds: _, ...rest } = active;
   const next = { ...rest, externalId };
@@ -150,11 +151,20 @@ export function updateNames(
   memberId: string,
   wanted: NamesChange,
 ): PartnerMember | undefined {
-  const record = records.byId(memberId);
+  const record = recordOf(records, partnerId, memberId);
   const active = record && activeEnrollment(record, partnerId);
   if (record === undefined || active === undefined) return undefined;
   const names = changedNames(partnerNames(record, active), wanted);
   return change(records, record, withNames(record, active, names));
+}
+
+/** The member that the partner finds by an ID, which may be that of one who was merged. */
+function recordOf(
+  records: MemberRecords,
+  partnerId: string,
+  memberId: string,
+): MemberRecord | undefined {
+  return records.byId(currentId(records.merged(memberId), partnerId) ?? memberId);
 }
 
 /** Stores an active enrollment of a member, if that changes anything. */
@@ -172,7 +182,7 @@ export function endEnrollment(
   partnerId: string,
   memberId: string,
 ): boolean {
-  const record = records.byId(memberId);
+  const record = recordOf(records, partnerId, memberId);
   const enrollment = record?.enrollments.find((one) => one.partnerId === partnerId);
   if (record === undefined || enrollment === undefined) return false;
   const enrollments = withEnrollment(record.enrollments, ended(enrollment));
@@ -223,6 +233,11 @@ export function partnerMember(member: Member, partnerId: string): PartnerMember 
 function shownTo(member: Member, wanted: Enrollment): PartnerMember {
   const enrollment = activeEnrollment(member, wanted.partnerId) ?? wanted;
   return { ...seenBy(member, enrollment), enrollment };
+}
+
+/** The member that a partner finds in place of one who was merged. */
+export function currentId(merged: MergedMember | undefined, partnerId: string): string | undefined {
+  return merged?.partnerIds.includes(partnerId) ? merged.mergedInto : undefined;
 }
 
 /** What a partner finds by the ID of a member, unless the member was erased. */

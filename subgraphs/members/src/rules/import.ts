@@ -22,8 +22,7 @@ export function importMember(records: MemberRecords, line: MemberImport): Import
   const { memberId, address } = line;
   const stored =
     memberId === undefined ? records.byKey(addressKey(address.canonical)) : records.byId(memberId);
-  if (stored === undefined && memberId !== undefined && records.mergedInto(memberId))
-    return 'merged';
+  if (stored === undefined && memberId !== undefined && records.merged(memberId)) return 'merged';
   const member = stored ?? newRecord(memberId ?? randomUUID(), address);
   if (
     member.address !== address.canonical &&

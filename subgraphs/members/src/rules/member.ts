@@ -73,6 +73,16 @@ export type PartnerMember = Identity & { enrollment?: Enrollment | undefined };
 /** How a partner names a member: with a checked value, an address in canonical form. */
 export type MemberKey = { by: 'email' | 'externalId' | 'memberId'; value: string };
 
+/** The IDs of the member who goes and of the one who stays. */
+export type MergedPair = { from: string; into: string };
+
+/** What partners find under the ID of a member who is part of another one now. */
+export type MergedMember = {
+  mergedInto: string;
+  /** The partners that the member was ever enrolled with: others find nobody. */
+  partnerIds: string[];
+};
+
 /**
  * What became of looking a member up. `ENDED` and `ERASED` are of members once enrolled with the
  * partner, by their ID only.

@@ -1,69 +1,9 @@
-// The rules of merging two members: who can be merged, and the record that they become.
+// The rules of merging two members: the record that they become, and what partners are told.
 import { activeEnrollment } from './enrollment.ts';
 import { eventsOf, type MemberEvent, newEvent } from './events.ts';
 import type { Address, Enrollment } from './member.ts';
 import { hasName, partnerNames, withNames } from './names.ts';
-import { type MemberRecord, type MemberRecords, seenBy, timeAfter } from './record.ts';
-
-/** The IDs of the member who goes and of the one who stays. */
-export type MergedPair = { from: string; into: string };
-
-/** What partners find under the ID of a member who is part of another one now. */
-export type MergedMember = {
-  mergedInto: string;
-  /** The partners that the member was ever enrolled with: others find nobody. */
-  partnerIds: string[];
-};
-
-/** `begun` is a merge that can only be completed. */
-export type MergeState = 'ready' | 'begun' | 'merged' | MergeRefusal;
-export type MergeRefusal =
-  | 'same'
-  | 'no-from'
-  | 'no-into'
-  | 'locked'
-  /** Into another one. */
-  | 'from-was-merged'
-  | 'from-has-merged'
-  | 'into-was-merged';
-
-/** What becomes of merging these two. */
-export function mergeStateOf(records: MemberRecords, { from, into }: MergedPair): MergeState {
-  if (from === into) return 'same';
-  const [lost, kept] = [records.byId(from), records.byId(into)];
-  const goesInto = records.mergedInto(from) ?? lost?.mergingInto ?? into;
-  if (goesInto !== into) return 'from-was-merged';
-  if (records.mergedInto(from) !== undefined) return 'merged';
-  if (lost === undefined) return 'no-from';
-  if (kept?.mergingInto !== undefined || records.mergedInto(into) !== undefined)
-    return 'into-was-merged';
-  if (kept === undefined) return 'no-into';
-  if (lost.merged !== undefined) return 'from-has-merged';
-  if (lost.mergingInto !== undefined && kept.merged?.includes(from)) return 'begun';
-  return lost.locked || kept.locked ? 'locked' : 'ready';
-}
-
-/**
- * Marks one of the two: first the member who goes, then the one who stays. Each mark is made only
- * if the other member's allows it, so that two merges that share a member never both begin.
- */
-export function claimMerge(records: MemberRecords, pair: MergedPair): MergeState {
-  const state = mergeStateOf(records, pair);
-  const [lost, kept] = [records.byId(pair.from), records.byId(pair.into)];
-  if (state !== 'ready' || lost === undefined || kept === undefined) return state;
-  if (lost.mergingInto === undefined) records.write(lost, { ...lost, mergingInto: pair.into });
-  else records.write(kept, { ...kept, merged: [...(kept.merged ?? []), pair.from] });
-  return state;
-}
-
-/** Takes back what claimMerge has marked. */
-export function releaseMerge(records: MemberRecords, { from, into }: MergedPair): void {
-  const [lost, kept] = [records.byId(from), records.byId(into)];
-  const merged = kept?.merged?.filter((one) => one !== from) ?? [];
-  if (kept?.merged?.includes(from))
-    records.write(kept, { ...kept, merged: merged.length > 0 ? merged : undefined });
-  if (lost?.mergingInto === into) records.write(lost, { ...lost, mergingInto: undefined });
-}
+import { type MemberRecord, seenBy, timeAfter } from './record.ts';
 
 /**
  * The record that two become. No partner sees or uses more of it than it could of both, unless it
@@ -123,26 +63,21 @@ function joined(into: MemberRecord, from: MemberRecord, partnerId: string): Enro
     enrolledAt: began.length > 0 ? Math.min(...began) : first.enrolledAt,
     unconfirmed: confirmed ? undefined : true,
     confirmedAt: confirmed?.confirmedAt,
-    ...usable(into, from, active, confirmed !== undefined),
+    ...(active.length > 0 && usable(into, from, partnerId, confirmed !== undefined)),
   };
-  const pairs = [
-    ...(own ? [partnerNames(into, own)] : []),
-    ...(other ? [partnerNames(from, other)] : []),
-  ];
-  return withNames(into, next, pairs.find(hasName) ?? {});
+  const pairs = [own && partnerNames(into, own), other && partnerNames(from, other)];
+  return withNames(into, next, pairs.find((names) => names && hasName(names)) ?? {});
 }
 
 /** Which addresses the partner of active enrollments of the two may see and use. */
 function usable(
   into: MemberRecord,
   from: MemberRecord,
-  active: readonly Enrollment[],
+  partnerId: string,
   isConfirmed: boolean,
 ): Pick<Enrollment, 'written' | 'limited' | 'withheld'> {
-  const own = active.find((one) => into.enrollments.includes(one));
-  const other = active.find((one) => from.enrollments.includes(one));
+  const [own, other] = [activeEnrollment(into, partnerId), activeEnrollment(from, partnerId)];
   const written = [...(other?.written ?? []), ...(own?.written ?? [])];
-  if (active.length === 0) return {};
   if (isConfirmed) return { written, limited: undefined, withheld: undefined };
   const known = other ? writtenOf(from, other) : [];
   if (own === undefined || own.limited)

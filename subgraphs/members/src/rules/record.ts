@@ -1,7 +1,7 @@
 // A member's record, the keys that lead to it, and how rules read and write records.
 
 import type { AddressChange, StoredToken, TakenAddress } from './mailedtoken.ts';
-import type { Address, Enrollment, Member, WholeIdentity } from './member.ts';
+import type { Address, Enrollment, Member, MergedMember, WholeIdentity } from './member.ts';
 import { namesSeenBy } from './names.ts';
 
 /** The field names are the stored format. Addresses are canonical. */
@@ -31,10 +31,6 @@ export type MemberRecord = Member & {
    * them: nobody has used a link in mail to them, and no import had them.
    */
   unconfirmed?: string[];
-  /** The member that this one is about to become a part of. */
-  mergingInto?: string | undefined;
-  /** The IDs of members who are part of this one now, or are about to be. */
-  merged?: string[] | undefined;
 };
 
 /**
@@ -45,8 +41,8 @@ export type MemberRecords = {
   byId(memberId: string): MemberRecord | undefined;
   /** The member that a key leads to. */
   byKey(key: string): MemberRecord | undefined;
-  /** The member that the one who had this ID is part of now. */
-  mergedInto(memberId: string): string | undefined;
+  /** What is left of the member who had this ID and is part of another one now. */
+  merged(memberId: string): MergedMember | undefined;
   /**
    * Writes a record as `updated` returns it, and returns it; `before` is the record as it was read.
    */

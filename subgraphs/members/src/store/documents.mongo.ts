@@ -14,7 +14,7 @@ import {
   MongoBulkWriteError,
 } from 'mongodb';
 import { eventsOf, type MemberEvent, withoutExternalId } from '../rules/events.ts';
-import type { MergedMember } from '../rules/merge.ts';
+import type { MergedMember, MergedPair } from '../rules/member.ts';
 import { keysOf, type MemberRecord } from '../rules/record.ts';
 import { type Listed, listedOf } from './listed.mongo.ts';
 
@@ -32,8 +32,8 @@ export type MemberDocument = Omit<MemberRecord, 'memberId'> & {
   listed?: Listed;
   outbox?: MemberEvent[];
   pendingAt?: number;
-  /** The other one of two members who are becoming one just now (merge.mongo.ts). */
-  joining?: string;
+  /** Of both members who are becoming one just now (merge.mongo.ts). */
+  joining?: MergedPair;
   /** Only of a tombstone. */
   erasedAt?: number;
 } & Partial<MergedMember>; // Of a tombstone that stays.

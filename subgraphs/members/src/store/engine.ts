@@ -7,7 +7,7 @@ import {
   enrollInvited,
   updateNames,
 } from '../rules/enrollment.ts';
-import type { EnrollInput, ExternalIdResult, NamesChange } from '../rules/member.ts';
+import type { EnrollInput, NamesChange } from '../rules/member.ts';
 import { updateOwnNames } from '../rules/ownnames.ts';
 import { addressKey, externalKey, type MemberRecord, type MemberRecords } from '../rules/record.ts';
 
@@ -30,23 +30,7 @@ export type ApplyRule = <T>(
 export type EnrollmentStore = ReturnType<typeof createEnrollmentStore>;
 
 /** The rules of enrollments and names, each applied as one step. */
-export function createEnrollmentStore({
-  apply,
-  currentId,
-}: Pick<Engine, 'apply'> & {
-  currentId(partnerId: string, memberId: string): MaybePromise<string | undefined>;
-}) {
-  /** Again for the member whom a partner finds under the ID of one who was merged. */
-  const orMerged = async <T>(
-    partnerId: string,
-    memberId: string,
-    isMissing: (result: T) => boolean,
-    run: (memberId: string) => Promise<T>,
-  ): Promise<T> => {
-    const result = await run(memberId);
-    const current = isMissing(result) ? await currentId(partnerId, memberId) : undefined;
-    return current === undefined ? result : run(current);
-  };
+export function createEnrollmentStore({ apply }: Pick<Engine, 'apply'>) {
   return {
     enroll: (input: EnrollInput) =>
       apply([], keysToEnroll(input), (records) => enroll(records, input)),
@@ -55,33 +39,23 @@ export function createEnrollmentStore({
       apply([], keysToEnroll(input), (records) => enrollInvited(records, input)),
 
     endEnrollment: (partnerId: string, memberId: string) =>
-      orMerged(partnerId, memberId, isFalse, (id) =>
-        apply([id], [], (records) => endEnrollment(records, partnerId, id)),
-      ),
+      apply([memberId], [], (records) => endEnrollment(records, partnerId, memberId)),
 
     changeExternalId: (partnerId: string, memberId: string, externalId: string | undefined) =>
-      orMerged(partnerId, memberId, isNotEnrolled, (id) =>
-        apply(
-          [id],
-          externalId === undefined ? [] : [externalKey(partnerId, externalId)],
-          (records) => changeExternalId(records, partnerId, id, externalId),
-        ),
+      apply(
+        [memberId],
+        externalId === undefined ? [] : [externalKey(partnerId, externalId)],
+        (records) => changeExternalId(records, partnerId, memberId, externalId),
       ),
 
     updateNames: (partnerId: string, memberId: string, change: NamesChange) =>
-      orMerged(partnerId, memberId, isUndefined, (id) =>
-        apply([id], [], (records) => updateNames(records, partnerId, id, change)),
-      ),
+      apply([memberId], [], (records) => updateNames(records, partnerId, memberId, change)),
 
     /** Of the member, whom it returns. */
     updateOwnNames: (memberId: string, change: NamesChange) =>
       apply([memberId], [], (records) => updateOwnNames(records, memberId, change)),
   };
 }
-
-const isFalse = (isDone: boolean) => !isDone;
-const isNotEnrolled = ({ outcome }: ExternalIdResult) => outcome === 'not-enrolled';
-const isUndefined = (found: unknown) => found === undefined;
 
 function keysToEnroll({ partnerId, address, externalId }: EnrollInput): string[] {
   return [

@@ -1,9 +1,8 @@
 // Looks members up in MongoDB, many in one read, with only the fields that are needed.
 import { batchLoad } from '@partner-loyalty/runtime/eventloop/batchload.ts';
 import type { MongoMarks } from '@partner-loyalty/runtime/store/marks/marks.mongo.ts';
-import { enrolledMark, lookUpOf } from '../rules/enrollment.ts';
-import type { LookUp, Member, MemberKey } from '../rules/member.ts';
-import type { MergedMember } from '../rules/merge.ts';
+import { currentId, enrolledMark, lookUpOf } from '../rules/enrollment.ts';
+import type { LookUp, Member, MemberKey, MergedMember } from '../rules/member.ts';
 import { enrolledKey, externalKey, partnerOfKey } from '../rules/record.ts';
 import {
   findByIds,
@@ -26,26 +25,19 @@ export function createMongoLookUp(members: MembersCollection, marks: Pick<MongoM
     return new Map(Array.from(await marks.among(ids), (id) => [id, true]));
   });
 
-  const currentIn = (found: Member | MergedMember | undefined, partnerId: string) =>
-    found && 'mergedInto' in found && found.partnerIds.includes(partnerId)
-      ? found.mergedInto
-      : undefined;
-  const currentId = async (partnerId: string, memberId: string) =>
-    currentIn(await byId(memberId), partnerId);
   const memberById = async (partnerId: string, memberId: string): Promise<Member | undefined> => {
     const found = await byId(memberId);
     if (found === undefined || !('mergedInto' in found)) return found;
-    const current = currentIn(found, partnerId);
+    const current = currentId(found, partnerId);
     return current === undefined ? undefined : memberById(partnerId, current);
   };
-  const lookUp = async (partnerId: string, key: MemberKey): Promise<LookUp> => {
+  return async (partnerId: string, key: MemberKey): Promise<LookUp> => {
     const { by, value } = key;
     if (by !== 'memberId') return lookUpOf(await byKey(storedKey(partnerId, key)), partnerId);
     const found = lookUpOf(await memberById(partnerId, value), partnerId);
     if (found.status !== 'NOT_FOUND') return found;
     return (await marked(enrolledMark(partnerId, value))) ? { status: 'ERASED' } : found;
   };
-  return { lookUp, currentId };
 }
 
 function storedKey(partnerId: string, { by, value }: MemberKey): string {
@@ -71,15 +63,7 @@ export async function membersByKey(
   keys: readonly string[],
 ): Promise<Map<string, Member>> {
   const isOne = keys.length === 1;
-  const names = new Map(
-    keys.flatMap(
-      (key) =>
-        [
-          [key, key],
-          [movedKey(key), key],
-        ] as const,
-    ),
-  );
+  const names = new Map(keys.flatMap((key) => [key, movedKey(key)].map((name) => [name, key])));
   const [partnerId, ...others] = new Set(keys.map(partnerOfKey));
   const documents = findByKeys(members, keys, {
     ...MEMBER,

@@ -1,7 +1,8 @@
 // Members who were merged into others, on LMDB.
 import type { Database, RootDatabase } from 'lmdb';
 import type { MemberEvent } from '../rules/events.ts';
-import { eventsOfMerge, type MergedMember, type MergedPair, mergedRecord } from '../rules/merge.ts';
+import type { MergedMember, MergedPair } from '../rules/member.ts';
+import { eventsOfMerge, mergedRecord } from '../rules/merge.ts';
 import type { MemberRecord } from '../rules/record.ts';
 
 export type MergedMembers = Database<MergedMember, string>;
@@ -9,12 +10,6 @@ export type MergedMembers = Database<MergedMember, string>;
 /** By the IDs that they had. */
 export function openMergedMembers(root: RootDatabase): MergedMembers {
   return root.openDB<MergedMember, string>({ name: 'merged', encoding: 'json' });
-}
-
-/** Whom a partner finds under the ID of a member who was merged. */
-export function currentIdIn(merged: MergedMembers, partnerId: string, memberId: string) {
-  const found = merged.get(memberId);
-  return found?.partnerIds.includes(partnerId) ? found.mergedInto : undefined;
 }
 
 /** What a merge does to the tables, within a transaction. */

@@ -1,6 +1,7 @@
 // Makes one member of two on MongoDB, where each step is a write of one document.
 import { setTimeout } from 'node:timers/promises';
-import { eventsOfMerge, type MergedPair, mergedRecord } from '../rules/merge.ts';
+import type { MergedPair } from '../rules/member.ts';
+import { eventsOfMerge, mergedRecord } from '../rules/merge.ts';
 import { keysOf, updated } from '../rules/record.ts';
 import {
   findByIds,
@@ -17,12 +18,6 @@ import { listedOf } from './listed.mongo.ts';
 
 const MAX_ATTEMPTS = 100;
 
-/** The two members, if one of them is in the middle of it. */
-export function pairOf({ _id, mergingInto, joining }: MemberDocument): MergedPair | undefined {
-  if (joining === undefined) return undefined;
-  return mergingInto === joining ? { from: _id, into: joining } : { from: joining, into: _id };
-}
-
 /**
  * Makes one record of two, step by step, as the documents say what is done. Any process can take
  * any of the steps: a rule that finds one of the members does before it is applied.
@@ -32,19 +27,22 @@ export async function switchOver(members: MembersCollection, pair: MergedPair): 
     const documents = await findByIds(members, [pair.from, pair.into]).toArray();
     const byId = new Map(documents.map((document) => [document._id, document]));
     const [lost, kept] = [byId.get(pair.from), byId.get(pair.into)];
-    if (lost === undefined || kept === undefined || isTombstone(kept))
+    if (lost === undefined || kept === undefined || isErased(lost) || isErased(kept))
       throw new Error('one of the members was erased meanwhile');
-    const other = pairOf(kept);
-    if (other !== undefined && other.from !== pair.from) {
-      await switchOver(members, other);
+    // Another member is becoming part of the same one.
+    if (kept.joining !== undefined && kept.joining.from !== pair.from) {
+      await switchOver(members, kept.joining);
       continue;
     }
-    const next = nextStep(lost, kept);
-    if (next === undefined) return;
-    if (await isWritten(members, next)) continue;
-    await setTimeout(Math.random() * attempt);
+    const step = nextStep(lost, kept, pair);
+    if (step === undefined) return;
+    if (!(await replaced(members, step))) await setTimeout(Math.random() * attempt);
   }
   throw new Error(`other writes changed a member ${MAX_ATTEMPTS} times in a row`);
+}
+
+function isErased(document: MemberDocument): boolean {
+  return isTombstone(document) && document.mergedInto === undefined;
 }
 
 /** A document in place of one that was read. */
@@ -56,15 +54,20 @@ type Step = { before: MemberDocument; next: MemberDocument };
  * 3. The one who goes loses its keys: from here on, they lead to the one who stays.
  * 4. The keys get their own names.
  */
-function nextStep(lost: MemberDocument, kept: MemberDocument): Step | undefined {
+function nextStep(
+  lost: MemberDocument,
+  kept: MemberDocument,
+  joining: MergedPair,
+): Step | undefined {
   if (isTombstone(lost)) {
-    if (kept.joining !== lost._id) return undefined;
+    if (kept.joining === undefined) return undefined;
     const { joining: _, ...rest } = kept;
     return { before: kept, next: { ...rest, keys: keysOf(versionedRecord(kept).record) } };
   }
-  if (lost.joining === undefined) return { before: lost, next: { ...lost, joining: kept._id } };
-  if (kept.joining === lost._id) return { before: lost, next: tombstoneOfMerged(lost, kept._id) };
-  return { before: kept, next: withOther(kept, lost) };
+  if (lost.joining === undefined) return { before: lost, next: { ...lost, joining } };
+  if (kept.joining === undefined)
+    return { before: kept, next: { ...withOther(kept, lost), joining } };
+  return { before: lost, next: tombstoneOfMerged(lost, kept._id) };
 }
 
 function withOther(kept: MemberDocument, lost: MemberDocument): MemberDocument {
@@ -80,7 +83,6 @@ function withOther(kept: MemberDocument, lost: MemberDocument): MemberDocument {
     keys: keysOf(next).map((key) => (taken.has(key) ? movedKey(key) : key)),
     listed: listedOf(next),
     ...pendingFields([...outbox, ...eventsOfMerge(before, other, next)]),
-    joining: lost._id,
   };
 }
 
@@ -90,7 +92,8 @@ function tombstoneOfMerged(lost: MemberDocument, mergedInto: string): MemberDocu
   return { ...tombstoneOf(record.memberId, version, outbox), mergedInto, partnerIds };
 }
 
-async function isWritten(members: MembersCollection, { before, next }: Step): Promise<boolean> {
+/** False if another write of one of the two came first. */
+async function replaced(members: MembersCollection, { before, next }: Step): Promise<boolean> {
   const { _id, version } = before;
   const { _id: _, ...replacement } = { ...next, version: version + 1 };
   try {

@@ -34,11 +34,9 @@ export function createLmdbRightsEngine(parts: Parts): RightsEngine {
     find: records.byKey,
     async load(memberId) {
       const record = members.get(memberId);
-      return record && { record, remove: () => transact(() => remove(record)) };
-    },
-    async merged(memberId) {
+      if (record !== undefined) return { record, remove: () => transact(() => remove(record)) };
       const found = merged.get(memberId);
-      return found && { ...found, remove: () => transact(() => void merged.remove(memberId)) };
+      return found && { merged: found, remove: () => transact(() => merged.removeSync(memberId)) };
     },
     async forgetAddresses({ memberId, addresses }) {
       // Reads outside of a transaction: nobody else gets such an address as a former one meanwhile.

@@ -24,6 +24,13 @@ type Parts = {
 };
 
 export function createMongoRightsEngine({ members, marks, find, apply }: Parts): RightsEngine {
+  /** Events that are pending stay in it. */
+  async function eraseTombstone(_id: string): Promise<true> {
+    const gone = { mergedInto: '', partnerIds: '' } as const;
+    await members.updateOne({ _id }, { $unset: gone, $inc: { version: 1 } });
+    await members.deleteOne({ _id, erasedAt: { $gt: 0 }, outbox: { $exists: false } });
+    return true;
+  }
   return {
     marks: {
       has: async (memberId) => (await marks.among([memberId])).has(memberId),
@@ -33,28 +40,13 @@ export function createMongoRightsEngine({ members, marks, find, apply }: Parts):
     find,
     async load(memberId) {
       const [document] = await findByIds(members, [memberId]).toArray();
-      if (document === undefined || isTombstone(document)) return undefined;
+      if (document === undefined) return undefined;
+      const { mergedInto, partnerIds = [] } = document;
+      if (mergedInto !== undefined)
+        return { merged: { mergedInto, partnerIds }, remove: () => eraseTombstone(memberId) };
+      if (isTombstone(document)) return undefined;
       const { record } = versionedRecord(document);
       return { record, remove: () => eraseDocument(members, document) };
-    },
-    async merged(memberId) {
-      const [found] = await findByIds(members, [memberId]).toArray();
-      if (found?.mergedInto === undefined) return undefined;
-      const { mergedInto, partnerIds = [] } = found;
-      // Events that are pending stay in it.
-      const remove = async () => {
-        const gone = { mergedInto: '', partnerIds: '' } as const;
-        await members.updateOne(
-          { _id: memberId, mergedInto },
-          { $unset: gone, $inc: { version: 1 } },
-        );
-        await members.deleteOne({
-          _id: memberId,
-          erasedAt: { $gt: 0 },
-          outbox: { $exists: false },
-        });
-      };
-      return { mergedInto, partnerIds, remove };
     },
     async forgetAddresses({ memberId, addresses }) {
       const any = { $in: [...addresses] };

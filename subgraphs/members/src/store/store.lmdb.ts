@@ -5,7 +5,7 @@ import { type LmdbMarks, openLmdbMarks } from '@partner-loyalty/runtime/store/ma
 import { lmdbTables } from '@partner-loyalty/runtime/store/table.lmdb.ts';
 import type { RootDatabase } from 'lmdb';
 import { createRights } from '../rights/rights.ts';
-import { enrolledMark, lookUpOf } from '../rules/enrollment.ts';
+import { currentId, enrolledMark, lookUpOf } from '../rules/enrollment.ts';
 import { eventsOf } from '../rules/events.ts';
 import { importMember } from '../rules/import.ts';
 import type { Identity, ImportResult, LookUp, MemberImport, MemberKey } from '../rules/member.ts';
@@ -30,8 +30,7 @@ import {
 import { stampIfLate } from './late.ts';
 import { buildLists, listMembers, moveInLists, openLists } from './list.lmdb.ts';
 import { createLockStore } from './lockstore.ts';
-import { currentIdIn, type EventsOf, mergeRecords, openMergedMembers } from './merge.lmdb.ts';
-import { createMergeStore } from './mergestore.ts';
+import { type EventsOf, mergeRecords, openMergedMembers } from './merge.lmdb.ts';
 import { createLmdbRightsEngine } from './rights.lmdb.ts';
 import type { BuildProgress, MembersStore } from './store.ts';
 import { createTokenStore } from './tokenstore.ts';
@@ -76,8 +75,6 @@ function createLmdbMembersStore(
   { tables, others, dataDir }: { tables: MemberTables; others: MembersTables; dataDir: string },
 ): MembersStore {
   const { members, identities, merged } = tables;
-  const currentId = (partnerId: string, memberId: string) =>
-    currentIdIn(merged, partnerId, memberId);
   const marks = openLmdbMarks(root);
   const events = openLmdbEvents(root);
   const records = createRecords(tables, events);
@@ -128,8 +125,7 @@ function createLmdbMembersStore(
     ...createLmdbLookUp(tables, marks, find),
     list: (query) => listMembers(tables, query),
     member: (memberId) => members.get(memberId),
-    ...createEnrollmentStore({ apply, currentId }),
-    currentId,
+    ...createEnrollmentStore(engine),
     importMembers: (imports) =>
       apply([], [], (known) => {
         const importOne = marks.isEmpty()
@@ -140,7 +136,11 @@ function createLmdbMembersStore(
     tokens: createTokenStore(engine),
     events: events.store,
     locks: createLockStore(engine),
-    merges: createMergeStore(apply, (pair) => transact(() => mergeRecords(merged, records, pair))),
+    async merge(pair) {
+      const since = Date.now();
+      await transact(() => mergeRecords(merged, records, pair));
+      await stampIfLate(apply, [pair.into], since);
+    },
     rights: createRights({ engine: rights, ...others, dataDir }),
     ...others,
     isEmpty: async () => members.getKeysCount({ limit: 1 }) === 0,
@@ -157,7 +157,7 @@ function createRecords(tables: MemberTables, events: LmdbEvents) {
       const stored = identities.get(key);
       return stored && members.get(decodeIdentity(stored).memberId);
     },
-    mergedInto: (memberId: string) => merged.get(memberId)?.mergedInto,
+    merged: (memberId: string) => merged.get(memberId),
     /** Removes a record, without events. */
     remove(record: MemberRecord): void {
       for (const key of keysOf(record)) identities.remove(key);
@@ -190,9 +190,9 @@ function createLmdbLookUp(
   find: (key: string) => Identity | undefined,
 ) {
   const byId = (partnerId: string, memberId: string) => {
-    const own = members.get(memberId);
-    const current = own === undefined ? currentIdIn(merged, partnerId, memberId) : undefined;
-    return lookUpOf(current === undefined ? own : members.get(current), partnerId);
+    const found =
+      members.get(memberId) ?? members.get(currentId(merged.get(memberId), partnerId) ?? '');
+    return lookUpOf(found, partnerId);
   };
   const byKey = (key: string): LookUp => {
     const member = find(key);

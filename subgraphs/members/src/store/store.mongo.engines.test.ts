@@ -83,7 +83,7 @@ test('100 look-ups are one read, and one more for IDs among other keys', async (
   const commands: string[] = [];
   watched.on('commandStarted', ({ commandName }) => commands.push(commandName));
   const marks = await openMongoMarks(watched.db(), 'memberMarks');
-  const { lookUp } = createMongoLookUp(watched.db().collection('members'), marks);
+  const lookUp = createMongoLookUp(watched.db().collection('members'), marks);
   const byKey = Array.from({ length: 100 }, (_, i): MemberKey => {
     return i % 2 === 0
       ? { by: 'externalId', value: `X${i}` }

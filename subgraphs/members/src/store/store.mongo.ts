@@ -25,11 +25,11 @@ import {
 import { type ApplyRule, createEnrollmentStore, type Engine } from './engine.ts';
 import { createMongoEvents } from './events.mongo.ts';
 import { createKeyLock, type KeyLock } from './keylock.ts';
+import { stampIfLate } from './late.ts';
 import { buildLists, listMembers } from './list.mongo.ts';
 import { createLockStore } from './lockstore.ts';
 import { createMongoLookUp } from './lookup.mongo.ts';
 import { switchOver } from './merge.mongo.ts';
-import { createMergeStore } from './mergestore.ts';
 import { createMongoRightsEngine } from './rights.mongo.ts';
 import type { BuildProgress, MembersStore } from './store.ts';
 import { createTokenStore } from './tokenstore.ts';
@@ -75,7 +75,7 @@ function createMongoMembersStore(
   },
 ): MembersStore {
   const { members, others, marks, dataDir } = parts;
-  const { lookUp, currentId } = createMongoLookUp(members, marks);
+  const lookUp = createMongoLookUp(members, marks);
   // Of two concurrent writes of one key, one would only have to start over; DocumentDB even lets
   // both wait until it cancels one.
   const lock = createKeyLock();
@@ -93,15 +93,18 @@ function createMongoMembersStore(
     memberById: async (partnerId, value) =>
       (await lookUp(partnerId, { by: 'memberId', value })).member,
     lookUp: (partnerId, keys) => Promise.all(keys.map((key) => lookUp(partnerId, key))),
-    currentId,
     list: (query) => listMembers(members, query),
     member: batchLoad((ids) => recordsById(members, ids)),
-    ...createEnrollmentStore({ apply, currentId }),
+    ...createEnrollmentStore(engine),
     importMembers: (imports) => importInParts(members, marks, lock, imports),
     tokens: createTokenStore(engine),
     events: createMongoEvents(members),
     locks: createLockStore(engine),
-    merges: createMergeStore(apply, (pair) => switchOver(members, pair)),
+    async merge(pair) {
+      const since = Date.now();
+      await switchOver(members, pair);
+      await stampIfLate(apply, [pair.into], since);
+    },
     rights: createRights({ engine: rights, ...others, dataDir }),
     ...others,
     isEmpty: async () => (await members.findOne(EXISTING, { projection: { _id: 1 } })) === null,

@@ -6,16 +6,16 @@ import type { ListEntry, ListQuery } from '../rules/list.ts';
 import type {
   ImportResult,
   LookUp,
-  Member,
   MemberImport,
   MemberKey,
+  MergedPair,
   PartnerMember,
 } from '../rules/member.ts';
+import type { MemberRecord } from '../rules/record.ts';
 import type { MembersTables } from '../tables/tables.ts';
 import type { EnrollmentStore } from './engine.ts';
 import type { EventStore } from './eventstore.ts';
 import type { LockStore } from './lockstore.ts';
-import type { MergeStore } from './mergestore.ts';
 import type { TokenStore } from './tokenstore.ts';
 
 /** How many members an index that is being built has, and of how many. */
@@ -45,15 +45,9 @@ export type MembersStore = EnrollmentStore &
      * and for those who were never enrolled.
      */
     lookUp(partnerId: string, keys: readonly MemberKey[]): MaybePromise<readonly LookUp[]>;
-    /**
-     * The member that the one with this ID is part of now, for a partner that the latter was ever
-     * enrolled with. Look-ups by this ID find the former.
-     */
-    currentId(partnerId: string, memberId: string): MaybePromise<string | undefined>;
     /** Members who are or were enrolled with the partner, by one range of an index. */
     list(query: ListQuery): MaybePromise<ListEntry[]>;
-    /** The member's record. */
-    member(memberId: string): MaybePromise<Member | undefined>;
+    member(memberId: string): MaybePromise<MemberRecord | undefined>;
     /**
      * Imports members as if one after the other, with the results in their order. Repeating an
      * import, or running it twice at the same time, changes nothing more.
@@ -65,8 +59,12 @@ export type MembersStore = EnrollmentStore &
     events: EventStore;
     /** Which addresses are in dispute. */
     locks: LockStore;
-    /** Makes one member of two. */
-    merges: MergeStore;
+    /**
+     * Gives the member who stays all that the other one has. From one moment on, the latter is only
+     * found as the former; until then, as before. It can be killed and repeated. No two merges may
+     * share a member, unless the same one stays.
+     */
+    merge(pair: MergedPair): Promise<void>;
     /** Shows and erases what is kept of a member. */
     rights: RightsStore;
     /** Whether the store has no members. */

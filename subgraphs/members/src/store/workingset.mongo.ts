@@ -1,5 +1,6 @@
 // A working copy of some members that rules act on and that is then stored as one batch.
 import { eventsOf, type MemberEvent } from '../rules/events.ts';
+import type { MergedMember } from '../rules/member.ts';
 import { keysOf, type MemberRecord, type MemberRecords, updated } from '../rules/record.ts';
 import {
   findByIds,
@@ -11,7 +12,7 @@ import {
   type VersionedRecord,
   versionedRecord,
 } from './documents.mongo.ts';
-import { pairOf, switchOver } from './merge.mongo.ts';
+import { switchOver } from './merge.mongo.ts';
 
 export type WorkingSet = MemberRecords & {
   /** The IDs of the members that rules have read or written, in order, with repetitions. */
@@ -59,13 +60,14 @@ export async function readWorkingSet(
     const conflicts = await replaceUnchanged(members, changed);
     return changed.flatMap(({ record }, index) => (conflicts.has(index) ? [record.memberId] : []));
   };
-  const merged = new Map<string, string>();
+  const merged = new Map<string, MergedMember>();
   for (const document of await readSettled(members, ids, keys)) {
     const { record, version, outbox } = versionedRecord(document);
     const { memberId } = record;
     // Whoever is added under its ID takes its place, with the events in it.
     if (!isTombstone(document)) hold(record);
-    if (document.mergedInto !== undefined) merged.set(memberId, document.mergedInto);
+    const { mergedInto, partnerIds = [] } = document;
+    if (mergedInto !== undefined) merged.set(memberId, { mergedInto, partnerIds });
     versions.set(memberId, version);
     outboxes.set(memberId, outbox);
     stored.add(memberId);
@@ -74,7 +76,7 @@ export async function readWorkingSet(
   return {
     byId: read,
     byKey: (key) => read(holders.get(key)),
-    mergedInto: (memberId) => merged.get(memberId),
+    merged: (memberId) => merged.get(memberId),
     write(before, wanted) {
       const next = updated(before, wanted);
       if (!fits(round, next)) {
@@ -168,17 +170,22 @@ function addWrite(
   return write;
 }
 
-/** Reads members once none of them is in the middle of a merge. */
+/**
+ * Reads members once none of them is in the middle of a merge, and those that merged ones are part
+ * of now.
+ */
 async function readSettled(
   members: MembersCollection,
   ids: readonly string[],
   keys: readonly string[],
 ): Promise<MemberDocument[]> {
-  for (;;) {
-    const found = [...(await readOnce(members, ids, keys))];
-    const pairs = found.flatMap((document) => pairOf(document) ?? []);
-    if (pairs.length === 0) return found;
+  for (const all = new Set(ids); ; ) {
+    const found = [...(await readOnce(members, [...all], keys))];
+    const pairs = found.flatMap(({ joining }) => joining ?? []);
+    const current = found.flatMap(({ mergedInto }) => mergedInto ?? []);
+    if (pairs.length === 0 && current.every((id) => all.has(id))) return found;
     for (const pair of pairs) await switchOver(members, pair);
+    for (const id of current) all.add(id);
   }
 }
 
@@ -191,7 +198,7 @@ async function readOnce(
   keys: readonly string[],
 ) {
   const [byId, byKey] = await Promise.all([
-    ids.length === 0 ? [] : findByIds(members, [...new Set(ids)]).toArray(),
+    ids.length === 0 ? [] : findByIds(members, ids).toArray(),
     keys.length === 0 ? [] : findByKeys(members, [...new Set(keys)]).toArray(),
   ]);
   return new Map([...byId, ...byKey].map((document) => [document._id, document])).values();

@@ -43,27 +43,8 @@ export function describeKey(key: string): string {
   }
 }
 
-/** Collects who was merged into whom, as both sides say, and compares them at the end. */
-export function createMergeCheck({ report }: Pick<Inspection, 'report'>) {
-  const goes = new Map<string, string>();
-  const gone = new Map<string, string>();
-  const having: [from: string, into: string][] = [];
-  return {
-    addRecord({ memberId, mergingInto, merged = [] }: MemberRecord): void {
-      if (mergingInto !== undefined) goes.set(memberId, mergingInto);
-      for (const from of merged) having.push([from, memberId]);
-    },
-    addMerged: (memberId: string, into: string) => void gone.set(memberId, into),
-    compare(): void {
-      for (const [from, into] of having)
-        if (gone.get(from) === into) gone.delete(from);
-        else if (goes.get(from) !== into)
-          report(nameOf(into), `is said to have member ${from}, who is not part of it`);
-      for (const [from, into] of gone)
-        report(nameOf(from), `is part of member ${into}, who does not have it`);
-    },
-  };
-}
+/** What reports say if a merged member leads to nobody. */
+export const PART_OF_NOBODY = 'is part of a member who does not exist';
 
 /** What reports say if an index of lists differs from a record. */
 export const MISPLACED = 'the lists of partners do not have the member where it is';
@@ -113,8 +94,6 @@ const RECORD = names.extend({
   takenAway: z.array(z.looseObject({ undoId: text, at: time, address: text })).optional(),
   locked: z.array(text).optional(),
   unconfirmed: z.array(text).optional(),
-  mergingInto: text.optional(),
-  merged: z.array(text).optional(),
 });
 
 const EVENT = z.looseObject({

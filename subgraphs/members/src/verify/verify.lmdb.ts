@@ -22,11 +22,11 @@ import { BEGUN, SIGN_INS } from '../tables/signins.ts';
 import {
   areEvents,
   checkMember,
-  createMergeCheck,
   describeKey,
   isRecord,
   MISPLACED,
   nameOf,
+  PART_OF_NOBODY,
 } from './member.ts';
 
 /** Reports what is wrong with the store. Resolves with the number of members. */
@@ -78,7 +78,6 @@ async function checkMembers(
   snapshot: Snapshot,
   inspection: Inspection,
 ): Promise<number> {
-  const merges = createMergeCheck(inspection);
   let count = 0;
   let keys = 0;
   const unreadable = (memberId: string) =>
@@ -87,7 +86,6 @@ async function checkMembers(
     count += 1;
     const record = await checkMember(memberId, value, inspection);
     if (record === undefined) continue;
-    merges.addRecord(record);
     for (const [key, expected] of entriesOf(record)) {
       const problem = problemOf(snapshot.get(tables.identities, key), expected);
       if (problem === undefined) keys += 1;
@@ -95,8 +93,8 @@ async function checkMembers(
     }
   }
   for (const { key, value } of snapshot.records(tables.merged, unreadable))
-    merges.addMerged(key, value.mergedInto);
-  merges.compare();
+    if (snapshot.get(tables.members, value.mergedInto) === undefined)
+      inspection.report(nameOf(key), PART_OF_NOBODY);
   if (keys !== snapshot.count(tables.identities)) checkKeys(tables, snapshot, inspection);
   return count;
 }

@@ -4,11 +4,12 @@ import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import { openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
-import { keysOf, type MemberRecord } from '../rules/record.ts';
+import { keysOf } from '../rules/record.ts';
 import {
   isMovedKey,
   isTombstone,
   type MemberDocument,
+  type MembersCollection,
   movedKey,
   versionedRecord,
 } from '../store/documents.mongo.ts';
@@ -16,10 +17,10 @@ import { listedOf } from '../store/listed.mongo.ts';
 import {
   areEvents,
   checkMember,
-  createMergeCheck,
   describeKey,
   MISPLACED,
   nameOf,
+  PART_OF_NOBODY,
 } from './member.ts';
 
 /** Reports what is wrong with the store. Resolves with the number of members. */
@@ -31,22 +32,24 @@ export async function verifyMongoMembers(
   const { db, close } = await openMongo(url, 'members', environment);
   try {
     const members = db.collection<MemberDocument>('members');
-    const merges = createMergeCheck(inspection);
     let count = 0;
     for await (const document of walk(members)) {
       checkEvents(document, inspection);
       const { _id, mergedInto } = document;
-      if (mergedInto !== undefined) merges.addMerged(_id, mergedInto);
+      if (mergedInto !== undefined && !(await hasMember(members, mergedInto)))
+        inspection.report(nameOf(_id), PART_OF_NOBODY);
       if (isTombstone(document)) continue;
       count += 1;
-      const record = await checkDocument(document, inspection);
-      if (record !== undefined) merges.addRecord(record);
+      await checkDocument(document, inspection);
     }
-    merges.compare();
     return count;
   } finally {
     await close();
   }
+}
+
+async function hasMember(members: MembersCollection, memberId: string): Promise<boolean> {
+  return (await members.findOne({ _id: memberId, erasedAt: { $exists: false } })) !== null;
 }
 
 function checkEvents({ _id, outbox, pendingAt }: MemberDocument, { report }: Inspection): void {
@@ -57,14 +60,11 @@ function checkEvents({ _id, outbox, pendingAt }: MemberDocument, { report }: Ins
 }
 
 /** The index of the collection keeps a key from being in two documents. */
-async function checkDocument(
-  document: MemberDocument,
-  inspection: Inspection,
-): Promise<MemberRecord | undefined> {
+async function checkDocument(document: MemberDocument, inspection: Inspection): Promise<void> {
   const { _id: memberId, keys, listed, joining } = document;
   const { record: value } = versionedRecord(document);
   const record = await checkMember(memberId, value, inspection);
-  if (record === undefined) return undefined;
+  if (record === undefined) return;
   const expected = new Set(keysOf(record));
   const present = new Set(Array.isArray(keys) ? keys : []);
   const report = (problem: string) => inspection.report(nameOf(memberId), problem);
@@ -76,5 +76,4 @@ async function checkDocument(
       report(`${describeKey(key)} leads to the member, who does not have it`);
   // A dump of a version without lists has none.
   if (listed !== undefined && !isDeepStrictEqual(listed, listedOf(record))) report(MISPLACED);
-  return record;
 }

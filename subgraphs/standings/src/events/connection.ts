@@ -20,12 +20,18 @@ export function createEventPages(feed: Pick<Feed, 'page'>) {
     const size = first ?? DEFAULT_FIRST;
     if (size < 1 || size > MAX_FIRST) failInput('first', `must be from 1 to ${MAX_FIRST}`);
     const position =
-      after === null || after === undefined ? undefined : positionOf(after, partnerId);
+      after === null || after === undefined
+        ? undefined
+        : (decodeEventCursor(after, partnerId) ?? noCursor());
     const wanted = types === null || types === undefined ? undefined : new Set(types);
     const page = feed.page(partnerId, { after: position, first: size, types: wanted });
     return mapMaybe(page, (found) => {
       if (found === 'unknown') return noCursor();
-      if (found === 'expired') return expired();
+      if (found === 'expired')
+        return fail('BAD_USER_INPUT', 'after is older than an event that was dropped', {
+          argument: 'after',
+          reason: 'EXPIRED',
+        });
       const edges = found.events.map(({ position, event }) => {
         return { node: event, cursor: encodeEventCursor(position, partnerId) };
       });
@@ -42,17 +48,6 @@ export function createEventPages(feed: Pick<Feed, 'page'>) {
   };
 }
 
-function positionOf(after: string, partnerId: string): number {
-  return decodeEventCursor(after, partnerId) ?? noCursor();
-}
-
 function noCursor(): never {
   return failInput('after', 'is no cursor of this list');
-}
-
-function expired(): never {
-  return fail('BAD_USER_INPUT', 'after is older than an event that was dropped', {
-    argument: 'after',
-    reason: 'EXPIRED',
-  });
 }

@@ -2,6 +2,9 @@
 
 export type Standing = { points: number; stays: number };
 
+/** A standing of a known member. */
+export type MemberStanding = Standing & { partnerId: string; year: string };
+
 /** The standing of a member without activity. */
 export const NO_ACTIVITY: Standing = { points: 0, stays: 0 };
 
@@ -10,6 +13,18 @@ export function addStandings(one: Standing, other: Standing): Standing | undefin
   const points = one.points + other.points;
   const stays = one.stays + other.stays;
   return fitsInt(points) && fitsInt(stays) ? { points, stays } : undefined;
+}
+
+/** The sums of two members together; undefined if one would leave the range of Int. */
+export function joinStandings(standings: readonly MemberStanding[]): MemberStanding[] | undefined {
+  const joined = new Map<string, MemberStanding>();
+  for (const one of standings) {
+    const key = `${one.partnerId}\0${one.year}`;
+    const sum = addStandings(joined.get(key) ?? NO_ACTIVITY, one);
+    if (sum === undefined) return undefined;
+    joined.set(key, { ...one, ...sum });
+  }
+  return [...joined.values()];
 }
 
 export const INT_MIN = -(2 ** 31);

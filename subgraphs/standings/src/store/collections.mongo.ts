@@ -46,6 +46,9 @@ export type StandingDocument = Standing &
  */
 export type Decision = { id: string; pending: ObjectId; refused?: true };
 
+/** By the ID that a member had, the one that it is part of now; `claims` as long as it is to be. */
+export type MergeDocument = { _id: string; claims: string; into?: string };
+
 export type ProgramDocument = Program & WithOutbox;
 
 /** Events together, with the UTC day on which they got their positions. `_id` is its blockId. */
@@ -80,7 +83,10 @@ export async function openCollections(db: Db) {
       [{ 'events.memberId': 1 }, {}],
       [{ day: 1, _id: 1 }, {}],
     ]),
-    openCollection(db, 'mergedMembers', undefined, [[{ into: 1 }, {}]]),
+    openCollection(db, 'mergedMembers', undefined, [
+      [{ into: 1 }, {}],
+      [{ claims: 1 }, {}],
+    ]),
     openCollection(db, 'eventHeads'),
     openCollection(db, 'eventState'),
   ]);
@@ -93,8 +99,7 @@ export function strictCollections(db: Db) {
   return {
     standings: db.collection<StandingDocument>('standings', STRICT),
     activities: db.collection<ActivityDocument>('activities', STRICT),
-    /** By the ID that each had, the member that it is part of now. */
-    merges: db.collection<{ _id: string; into: string }>('mergedMembers', STRICT),
+    merges: db.collection<MergeDocument>('mergedMembers', STRICT),
     outbox: db.collection<OutboxDocument>('eventOutbox', STRICT),
     changedPrograms: db.collection<ProgramDocument>('programs', STRICT),
     events: db.collection<BlockDocument>('events', LASTING),

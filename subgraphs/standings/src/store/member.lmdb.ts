@@ -1,6 +1,7 @@
 // What LMDB has of one member: found by the index, and deleted in transactions of bounded size.
 import type { Activity } from '../rules/activity.ts';
-import type { Before, MemberStanding } from './store.ts';
+import type { MemberStanding } from '../rules/standing.ts';
+import type { Before } from './store.ts';
 import {
   activityKeyOf,
   decodeActivity,
@@ -72,53 +73,44 @@ export function standingsOf(tables: Tables, memberId: string): MemberStanding[] 
   );
 }
 
-/** Deletes some activities of the member and the standings they count towards; how many it were. */
+/**
+ * Deletes some activities of the member and the standings they count towards. Those that count for
+ * another member by now only leave the index. Returns how many there were.
+ */
 export async function deleteSome(tables: Tables, memberId: string): Promise<number> {
   return tables.root.transaction(() => {
     const keys = nextKeys(tables, memberId);
     for (const partnerId of new Set(keys.map(([, partnerId]) => partnerId)))
       for (const key of standingKeys(tables, partnerId, memberId)) tables.standings.remove(key);
     for (const key of keys) {
-      tables.activities.remove(activityKeyOf(key));
+      const activityKey = activityKeyOf(key);
+      if (tables.activities.get(activityKey)?.[0] === memberId)
+        tables.activities.remove(activityKey);
       tables.memberActivities.remove(key);
     }
     return keys.length;
   });
 }
 
-/** The next entries of the index, at most a batch. */
-function nextKeys(
+/** The next entries of the index, at most `limit`. */
+export function nextKeys(
   { memberActivities }: Tables,
   memberId: string,
   after?: MemberActivityKey,
+  limit = BATCH_SIZE,
 ): MemberActivityKey[] {
   const keys: MemberActivityKey[] = [];
   const range = memberActivities.getKeys({
     // Cast: the beginning of a key, which sorts before all that begin with it.
     start: after ?? ([memberId] as unknown as MemberActivityKey),
     exclusiveStart: after !== undefined,
-    limit: BATCH_SIZE,
+    limit,
   });
   for (const key of range) {
     if (key[0] !== memberId) break;
     keys.push(key);
   }
   return keys;
-}
-
-/** The member's entries of the index, at most `limit`. */
-export function* keysOfMember(
-  { memberActivities }: Pick<Tables, 'memberActivities'>,
-  memberId: string,
-  limit = Number.MAX_SAFE_INTEGER,
-): Generator<MemberActivityKey> {
-  const start = [memberId] as unknown as MemberActivityKey; // Cast: the beginning of a key.
-  let left = limit;
-  for (const key of memberActivities.getKeys({ start })) {
-    if (key[0] !== memberId || left === 0) return;
-    left -= 1;
-    yield key;
-  }
 }
 
 /** One look-up for each partner, however many activities there are. */

@@ -2,10 +2,16 @@
 import { onePage } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Collection, Filter } from 'mongodb';
 import type { Activity } from '../rules/activity.ts';
+import type { MemberStanding } from '../rules/standing.ts';
 import type { ActivityDocument, Collections, StoredPending } from './collections.mongo.ts';
 import { copyOut } from './outbox.mongo.ts';
-import { activityIdOf, latestActivitiesQueries, memberStandingsQuery } from './queries.mongo.ts';
-import type { Before, MemberStanding } from './store.ts';
+import {
+  activityIdOf,
+  latestActivitiesQueries,
+  memberStandingsQuery,
+  standingOf,
+} from './queries.mongo.ts';
+import type { Before } from './store.ts';
 
 type Written = Pick<Collections, 'standings' | 'activities' | 'outbox'>;
 
@@ -44,7 +50,7 @@ export async function standingsOf(
 ): Promise<MemberStanding[]> {
   const found = await memberStandingsQuery(collections, memberId).toArray();
   return found.map(({ _id, points, stays }) => {
-    const [partnerId = '', , year = ''] = _id.split('\0');
+    const { partnerId, year } = standingOf(_id);
     return { partnerId, year, points, stays };
   });
 }

@@ -1,23 +1,19 @@
 // The merging of members in LMDB: one transaction counts everything for the one who stays.
-import { addStandings, NO_ACTIVITY, type Standing } from '../rules/standing.ts';
-import { keysOfMember, partnersOf, standingKeys } from './member.lmdb.ts';
-import type { Merges } from './merges.ts';
+import { joinStandings } from '../rules/standing.ts';
+import { deleteSome, nextKeys, standingsOf } from './member.lmdb.ts';
+import type { MergeRefusal, Merges } from './merges.ts';
 import {
   activityKeyOf,
   decodeActivity,
-  decodeStanding,
   encodeActivity,
   encodeStanding,
   memberActivityKey,
   NO_VALUE,
-  type StandingKey,
   type Tables,
 } from './tables.lmdb.ts';
 
-const BATCH_SIZE = 1_000;
-
 export function createLmdbMerges(tables: Tables): Merges {
-  const { root, merged, standings, memberActivities } = tables;
+  const { root, merged } = tables;
   const write = async <T>(work: () => T): Promise<T> => {
     const result = await root.transaction(work);
     await root.flushed;
@@ -26,55 +22,33 @@ export function createLmdbMerges(tables: Tables): Merges {
   return {
     begin: (from, into) => write(() => begin(tables, from, into)),
     async finish(from) {
-      await write(() => {
-        for (const partnerId of partnersOf(tables, from))
-          for (const key of standingKeys(tables, partnerId, from)) standings.remove(key);
-      });
-      for (;;) {
-        const keys = [...keysOfMember(tables, from, BATCH_SIZE)];
-        if (keys.length === 0) return;
-        await write(() => keys.forEach((key) => void memberActivities.remove(key)));
-      }
+      while ((await deleteSome(tables, from)) > 0);
+      await root.flushed;
     },
-    currentIds: (memberIds) => currentIds(tables, memberIds),
+    currentIds: (memberIds) =>
+      new Map(
+        memberIds.flatMap((id) => (merged.doesExist(id) ? [[id, merged.get(id) ?? id]] : [])),
+      ),
     async idsOf(memberId) {
       const current = merged.get(memberId) ?? memberId;
-      const others = [...merged.getRange()].filter(({ value }) => value === current);
-      return [current, ...others.map(({ key }) => key)];
+      return [current, ...mergedInto(tables, current)];
     },
     forget: (memberIds) => write(() => memberIds.forEach((id) => void merged.remove(id))),
   };
 }
 
-/** Nearly always, there is none. */
-export function currentIds({ merged }: Pick<Tables, 'merged'>, memberIds: readonly string[]) {
-  const found = new Map<string, string>();
-  if (merged.getKeysCount({ limit: 1 }) === 0) return found;
-  for (const memberId of memberIds) {
-    const current = merged.get(memberId);
-    if (current !== undefined) found.set(memberId, current);
-  }
-  return found;
-}
-
 /** Call it in a transaction. The writes come last. */
-function begin(tables: Tables, from: string, into: string): boolean {
+function begin(tables: Tables, from: string, into: string): MergeRefusal | undefined {
   const { merged, standings, activities, memberActivities } = tables;
-  if (merged.get(from) === into) return true;
-  const sums: { key: StandingKey; sum: Standing }[] = [];
-  for (const partnerId of partnersOf(tables, from))
-    for (const key of standingKeys(tables, partnerId, from)) {
-      const own: StandingKey = [partnerId, into, key[2]];
-      const [theirs, present] = [standings.get(key), standings.get(own)];
-      const sum = addStandings(
-        present ? decodeStanding(present) : NO_ACTIVITY,
-        theirs ? decodeStanding(theirs) : NO_ACTIVITY,
-      );
-      if (sum === undefined) return false;
-      sums.push({ key: own, sum });
-    }
-  const keys = [...keysOfMember(tables, from)];
-  for (const { key, sum } of sums) standings.put(key, encodeStanding(sum));
+  const current = merged.get(from);
+  if (current === into) return undefined;
+  const isShared = current !== undefined || merged.doesExist(into) || mergedInto(tables, from)[0];
+  if (isShared) return 'shared';
+  const sums = joinStandings([into, from].flatMap((id) => standingsOf(tables, id)));
+  if (sums === undefined) return 'out-of-range';
+  const keys = nextKeys(tables, from, undefined, Number.MAX_SAFE_INTEGER);
+  for (const { partnerId, year, ...sum } of sums)
+    standings.put([partnerId, into, year], encodeStanding(sum));
   for (const key of keys) {
     const activityKey = activityKeyOf(key);
     const stored = activities.get(activityKey);
@@ -84,5 +58,9 @@ function begin(tables: Tables, from: string, into: string): boolean {
     memberActivities.put(memberActivityKey(activityKey, moved), NO_VALUE);
   }
   merged.put(from, into);
-  return true;
+  return undefined;
+}
+
+function mergedInto({ merged }: Tables, memberId: string): string[] {
+  return [...merged.getRange()].flatMap(({ key, value }) => (value === memberId ? key : []));
 }

@@ -1,14 +1,13 @@
 // The merging of members on MongoDB: standings that are closed, and added to those of another one.
 import { setTimeout as pause } from 'node:timers/promises';
-import { isDuplicate } from '@partner-loyalty/runtime/store/mongo.ts';
 import { oneResponse } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { ObjectId } from 'mongodb';
-import { addStandings, NO_ACTIVITY } from '../rules/standing.ts';
+import { addStandings, joinStandings } from '../rules/standing.ts';
 import type { Collections, StandingDocument } from './collections.mongo.ts';
-import { deleteStandings } from './member.mongo.ts';
-import type { Merges } from './merges.ts';
-import { MAX_STANDINGS, partnerOf, standingId, yearIn } from './queries.mongo.ts';
-import { carryOut, decidedBy } from './steps.mongo.ts';
+import { deleteStandings, standingsOf } from './member.mongo.ts';
+import type { MergeRefusal, Merges } from './merges.ts';
+import { standingId } from './queries.mongo.ts';
+import { carryOut, createStandings, decidedBy } from './steps.mongo.ts';
 
 type Written = Pick<Collections, 'standings' | 'activities' | 'outbox' | 'merges'>;
 
@@ -25,11 +24,14 @@ export function createMongoMerges(collections: Written): Merges {
       const others = await mergedInto(collections, [current]);
       return [current, ...(others.get(current) ?? [])];
     },
-    forget: async (memberIds) => void (await merges.deleteMany({ _id: { $in: [...memberIds] } })),
+    async forget(memberIds) {
+      const any = { $in: [...memberIds] };
+      await merges.deleteMany({ $or: [{ _id: any }, { claims: any }] });
+    },
   };
 }
 
-/** Those of the members who were merged, and into whom. */
+/** By the ID of each of the members that was merged, the ID of the one that it is part of now. */
 export async function mergedAmong(
   { merges }: Pick<Written, 'merges'>,
   memberIds: Iterable<string>,
@@ -37,7 +39,9 @@ export async function mergedAmong(
   const ids = [...memberIds];
   if (ids.length === 0) return new Map();
   const found = merges.find({ _id: { $in: ids } }, oneResponse(ids.length));
-  return new Map((await found.toArray()).map(({ _id, into }) => [_id, into]));
+  return new Map(
+    (await found.toArray()).flatMap(({ _id, into }) => (into === undefined ? [] : [[_id, into]])),
+  );
 }
 
 /** By member, those who were merged into them. */
@@ -46,41 +50,66 @@ export async function mergedInto(
   memberIds: readonly string[],
 ): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
-  for await (const { _id, into } of merges.find({ into: { $in: [...memberIds] } }))
+  for await (const { _id, into = '' } of merges.find({ into: { $in: [...memberIds] } }))
     found.set(into, [...(found.get(into) ?? []), _id]);
   return found;
 }
 
-async function begin(collections: Written, from: string, into: string): Promise<boolean> {
-  const { standings, merges } = collections;
-  const ofFrom = () => standings.find({ memberId: from }, oneResponse(MAX_STANDINGS)).toArray();
-  if ((await merges.findOne({ _id: from })) === null)
-    for (const { _id, ...theirs } of await ofFrom()) {
-      const own = await standings.findOne({ _id: ownId(_id, into) });
-      if (addStandings(own ?? NO_ACTIVITY, theirs) === undefined) return false;
-    }
+async function begin(
+  collections: Written,
+  from: string,
+  into: string,
+): Promise<MergeRefusal | undefined> {
+  const refusal = await claim(collections, from, into);
+  if (refusal !== undefined) return refusal;
+  for (const { partnerId, year } of await standingsOf(collections, from)) {
+    const [own, theirs] = [
+      { partnerId, memberId: into, year },
+      { partnerId, memberId: from, year },
+    ];
+    const closed = await closeStanding(collections, standingId(theirs));
+    const kept = { _id: standingId(own), memberId: into };
+    if (closed) await repeated(() => addClosed(collections, closed, kept));
+  }
+  return undefined;
+}
+
+/**
+ * Says first that the two are to be merged, and looks for other merges then: of those that share a
+ * member, one at least sees the other.
+ */
+async function claim(
+  collections: Written,
+  from: string,
+  into: string,
+): Promise<MergeRefusal | undefined> {
+  const { merges } = collections;
+  await merges.updateOne({ _id: from }, { $setOnInsert: { claims: into } }, { upsert: true });
+  const own = await merges.findOne({ _id: from });
+  if (own?.claims !== into) return 'shared';
+  if (own.into !== undefined) return undefined;
+  const isShared = (await merges.findOne({ $or: [{ _id: into }, { claims: from }] })) !== null;
+  const sums = await Promise.all([into, from].map((id) => standingsOf(collections, id)));
+  const refusal = isShared ? 'shared' : joinStandings(sums.flat()) ? undefined : 'out-of-range';
+  if (refusal !== undefined) {
+    await merges.deleteOne({ _id: from, claims: into, into: { $exists: false } });
+    return refusal;
+  }
   // From here on, whoever records for the member counts for the other one. Whoever has looked here
   // before has created the standing already, so that it is among those that are closed now.
-  await merges.updateOne({ _id: from }, { $setOnInsert: { into } }, { upsert: true });
-  for (const { _id } of await ofFrom()) {
-    const closed = await closeStanding(collections, _id);
-    if (closed !== undefined) await repeated(() => addClosed(collections, closed, into));
-  }
-  return true;
+  const begun = await merges.updateOne({ _id: from, claims: into }, { $set: { into } });
+  return begun.matchedCount === 1 ? undefined : 'shared';
 }
 
 /**
  * Makes sure that no more activities are counted by a standing of a member who was merged. Those
- * that are pending then are not in its sums. Undefined if there is no such standing.
+ * that are pending then are not in its sums. Null if there is no such standing.
  */
-export function closeStanding(
-  collections: Written,
-  _id: string,
-): Promise<StandingDocument | undefined> {
+export function closeStanding(collections: Written, _id: string): Promise<StandingDocument | null> {
   const { standings } = collections;
   return repeated(async () => {
     const standing = await standings.findOne({ _id });
-    if (standing === null || standing.isClosed) return { done: standing ?? undefined };
+    if (standing === null || standing.isClosed) return standing;
     await carryOut(collections, decidedBy(standing, standing.recent));
     const { version } = standing;
     const closed = { version: new ObjectId(), recent: [], isClosed: true as const };
@@ -93,42 +122,33 @@ export function closeStanding(
 async function addClosed(
   collections: Written,
   closed: StandingDocument,
-  into: string,
-): Promise<{ done: undefined } | undefined> {
+  into: Pick<StandingDocument, '_id' | 'memberId'>,
+): Promise<true | undefined> {
   const { standings } = collections;
-  const _id = ownId(closed._id, into);
-  const { memberId: from, points, stays } = closed;
-  const version = new ObjectId();
+  const { memberId: from } = closed;
+  const { _id } = into;
   const own = await standings.findOne({ _id });
   if (own === null) {
-    const added = { _id, memberId: into, points, stays, version, recent: [], added: [from] };
-    await standings.insertOne(added).catch((error) => {
-      if (!isDuplicate(error)) throw error;
-    });
+    await createStandings(collections, [into]);
     return undefined;
   }
-  if (own.added?.includes(from)) return { done: undefined };
+  if (own.added?.includes(from)) return true;
   const sum = addStandings(own, closed);
   if (sum === undefined)
     throw new Error('points recorded meanwhile take a year out of the range of Int');
   await carryOut(collections, decidedBy(own, own.recent));
   await standings.updateOne(
     { _id, version: own.version },
-    { $set: { ...sum, version, recent: [] }, $push: { added: from } },
+    { $set: { ...sum, version: new ObjectId(), recent: [] }, $push: { added: from } },
   );
   return undefined;
 }
 
-/** The ID of another member's standing with the same partner in the same year. */
-function ownId(standing: string, memberId: string): string {
-  return standingId({ partnerId: partnerOf(standing), memberId, year: yearIn(standing) });
-}
-
-/** Repeats an attempt that other writes may defeat. */
-async function repeated<T>(attempt: () => Promise<{ done: T } | undefined>): Promise<T> {
+/** Repeats an attempt until it has a result, as long as other writes defeat it. */
+async function repeated<T>(attempt: () => Promise<T | undefined>): Promise<T> {
   for (let number = 1; number <= MAX_ATTEMPTS; number += 1) {
     const result = await attempt();
-    if (result !== undefined) return result.done;
+    if (result !== undefined) return result;
     if (number > 1) await pause(Math.random() * number);
   }
   throw new Error(`other writers changed a standing ${MAX_ATTEMPTS} times in a row`);

@@ -1,17 +1,20 @@
 // The merging of members in the standings store, in domain terms, which both engines implement.
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 
+/** Why a merge does not begin: another one with one of the two has, or a sum would leave Int. */
+export type MergeRefusal = 'shared' | 'out-of-range';
+
 export type Merges = {
   /**
    * Adds to each of the sums of `into` what `from` has with the same partner in the same year, and
    * shows the activities of both for `into`. What is recorded for `from` from now on counts for
    * `into`. For `from`, standings and activities stay as they are until `finish`. It can be killed
-   * and repeated. False, and nothing is changed, if a sum would leave the range of Int.
+   * and repeated. Of merges that would make a chain, at most one begins.
    */
-  begin(from: string, into: string): Promise<boolean>;
-  /** Removes the standings of `from`, for whom nobody asks any more. It can be repeated. */
+  begin(from: string, into: string): Promise<MergeRefusal | undefined>;
+  /** Removes the standings of `from`, which nobody reads any more. It can be repeated. */
   finish(from: string): Promise<void>;
-  /** Those of the members who were merged, and into whom. */
+  /** By the ID of each of the members that was merged, the ID of the one that it is part of now. */
   currentIds(memberIds: readonly string[]): MaybePromise<ReadonlyMap<string, string>>;
   /** All IDs of the member with this one: first the current one, then those of merged members. */
   idsOf(memberId: string): Promise<string[]>;

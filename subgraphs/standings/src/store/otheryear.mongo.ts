@@ -5,8 +5,7 @@ import type { Program } from '../rules/program.ts';
 import { otherYearOf } from '../rules/tierchange.ts';
 import { tierOf } from '../rules/tiers.ts';
 import type { Collections } from './collections.mongo.ts';
-import { standingOf } from './outbox.mongo.ts';
-import { standingId } from './queries.mongo.ts';
+import { standingId, standingOf } from './queries.mongo.ts';
 
 /**
  * By the IDs of the events that need it, the points of the other year as they were at the event's

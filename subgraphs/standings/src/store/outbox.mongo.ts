@@ -11,6 +11,7 @@ import type {
   StoredPending,
   WithOutbox,
 } from './collections.mongo.ts';
+import { standingOf } from './queries.mongo.ts';
 
 type Written = Pick<Collections, 'standings' | 'changedPrograms' | 'outbox'>;
 /** Events of a document as they were read. */
@@ -64,12 +65,6 @@ export function pendingQuery(collections: Written, of: keyof Written, limit: num
       ...onePage(limit),
     },
   );
-}
-
-/** The standing that events were stored in, or in a copy of whose outbox. */
-export function standingOf(_id: string) {
-  const [partnerId = '', memberId = '', year = ''] = _id.split('\0');
-  return { partnerId, memberId, year };
 }
 
 function eventsIn({ _id, outbox }: Pick<Entry, '_id' | 'outbox'>): PendingEvent[] {

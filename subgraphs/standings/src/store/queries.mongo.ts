@@ -16,6 +16,12 @@ export function standingId(of: { partnerId: string; memberId: string; year: stri
   return `${of.partnerId}\0${of.memberId}\0${of.year}`;
 }
 
+/** What the ID of a standing's document, or of a copy of its outbox, is made of. */
+export function standingOf(_id: string) {
+  const [partnerId = '', memberId = '', year = ''] = _id.split('\0');
+  return { partnerId, memberId, year };
+}
+
 /** The ID of an activity's document. Neither part contains a control character. */
 export function activityKey(of: { partnerId: string; activityId: string }): string {
   return `${of.partnerId}\0${of.activityId}`;
@@ -29,11 +35,6 @@ export function activityIdOf(key: string): string {
 /** The partner that a standing is with. */
 export function partnerOf(standing: string): string {
   return standing.slice(0, standing.indexOf('\0'));
-}
-
-/** The membership year of a standing. */
-export function yearIn(standing: string): string {
-  return standing.slice(standing.lastIndexOf('\0') + 1);
 }
 
 export function programsQuery({ programs }: Pick<Collections, 'programs'>, partnerIds: string[]) {

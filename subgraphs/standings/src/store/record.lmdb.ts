@@ -3,7 +3,6 @@ import { type ActivityContent, type DatedActivity, isSameActivity } from '../rul
 import { type NewEvent, pointsChanged } from '../rules/event.ts';
 import { addStandings, NO_ACTIVITY, type Standing } from '../rules/standing.ts';
 import { tierChangeOf } from '../rules/tierchange.ts';
-import { currentIds } from './merges.lmdb.ts';
 import type { RecordOutcome } from './store.ts';
 import {
   type ActivityKey,
@@ -26,7 +25,7 @@ type NewActivity = { key: ActivityKey; content: ActivityContent };
  * leaves nothing behind.
  */
 export function recordBatch(tables: Tables, batch: readonly DatedActivity[]): RecordOutcome[] {
-  const { standings, activities, marks } = tables;
+  const { standings, activities, marks, merged } = tables;
   const hasMarks = !marks.isEmpty();
   const newActivities = new Map<string, NewActivity>();
   const newStandings = new Map<string, { key: StandingKey; standing: Standing }>();
@@ -37,14 +36,11 @@ export function recordBatch(tables: Tables, batch: readonly DatedActivity[]): Re
     const stored = newStandings.get(key.join('\0'))?.standing ?? standings.get(key);
     return Array.isArray(stored) ? decodeStanding(stored) : stored;
   };
-  const merged = currentIds(
-    tables,
-    batch.map(({ memberId }) => memberId),
-  );
+  const hasMerged = merged.getKeysCount({ limit: 1 }) > 0;
   const outcomes = batch.map((sent): RecordOutcome => {
     const { activityId, partnerId, year } = sent;
     if (hasMarks && marks.has(sent.memberId)) return 'erased';
-    const memberId = merged.get(sent.memberId) ?? sent.memberId;
+    const memberId = (hasMerged && merged.get(sent.memberId)) || sent.memberId;
     const activity = memberId === sent.memberId ? sent : { ...sent, memberId };
     const activityKey: ActivityKey = [partnerId, activityId];
     const activityName = activityKey.join('\0');

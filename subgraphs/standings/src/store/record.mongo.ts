@@ -202,7 +202,7 @@ async function prepare(
   return { undecided, created };
 }
 
-/** Activities of members who were merged are counted for whom these are part of now. */
+/** Lets activities of merged members count for the members that these are part of now. */
 async function followMerged(
   collections: Collections,
   entries: readonly Entry[],

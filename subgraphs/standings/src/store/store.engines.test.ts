@@ -8,8 +8,8 @@ import { programArgs } from '../../../../test/support/programs/programs.ts';
 import { activity, ENGINES, IMPORT, importOf, newPlace, type Place } from '../../test/engine.ts';
 import type { Activity, DatedActivity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
-import { INT_MAX, INT_MIN, type Standing } from '../rules/standing.ts';
-import type { MemberStanding, RecordOutcome, StandingsStore } from './store.ts';
+import { INT_MAX, INT_MIN, type MemberStanding, type Standing } from '../rules/standing.ts';
+import type { RecordOutcome, StandingsStore } from './store.ts';
 
 const BILLION = 1_000_000_000;
 /** How many processes are killed while they import, an even number. */

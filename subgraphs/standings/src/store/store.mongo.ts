@@ -123,9 +123,7 @@ async function createMongoStandingsStore(
       return latestActivitiesOf(collections, partnerId, [memberId, ...others], ...of);
     },
     async *activitiesOf(memberId) {
-      const { [memberId]: others = [] } = Object.fromEntries(
-        await mergedInto(collections, [memberId]),
-      );
+      const others = (await mergedInto(collections, [memberId])).get(memberId) ?? [];
       for (const id of [memberId, ...others]) yield* activitiesOf(collections, marks, id);
     },
     standingsOf: (memberId) => standingsOf(collections, memberId),

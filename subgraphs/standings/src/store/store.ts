@@ -3,7 +3,7 @@ import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { StoreState } from '@partner-loyalty/runtime/store/outage.ts';
 import type { Activity, DatedActivity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
-import type { Standing } from '../rules/standing.ts';
+import type { MemberStanding, Standing } from '../rules/standing.ts';
 import type { Feed } from './feed.ts';
 import type { Merges } from './merges.ts';
 import type { WebhookTables } from './webhooks.ts';
@@ -18,9 +18,6 @@ export type RecordOutcome =
   | 'conflict'
   | 'out-of-range'
   | 'erased';
-
-/** A standing of a known member. */
-export type MemberStanding = Standing & { partnerId: string; year: string };
 
 /** A place in the activities of one partner; without an ID, before all of its instant. */
 export type Before = { occurredAtMs: number; activityId?: string | undefined };

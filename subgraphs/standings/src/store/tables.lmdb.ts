@@ -132,9 +132,9 @@ export function encodeChange(id: string, events: readonly NewEvent[]): Buffer {
 
 /** Changes together, as they are. */
 export function joinChanges(changes: readonly Buffer[]): Buffer {
-  const [first, ...others] = changes;
-  if (first === undefined || others.length === 0) return first ?? NO_VALUE;
-  return Buffer.concat([first, ...others.flatMap((change) => [COMMA, change])]);
+  return Buffer.concat(
+    changes.flatMap((change, index) => (index === 0 ? change : [COMMA, change])),
+  );
 }
 
 export function decodeBlock([partnerId]: BlockKey, block: Buffer): Event[] {

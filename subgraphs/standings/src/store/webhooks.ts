@@ -1,5 +1,5 @@
 // The tables of webhooks: endpoints, the messages that wait to be sent again, and outcomes.
-import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
+import type { OpenTable } from '@partner-loyalty/runtime/store/table.ts';
 import type { EventType } from '../rules/event.ts';
 
 /** One endpoint. Times are milliseconds since 1970. */
@@ -36,7 +36,6 @@ export type Secret = { sealed: string; until?: number };
 export type WaitingMessage = {
   /** `${webhookId}/${position}` */
   messageId: string;
-  webhookId: string;
   position: number;
   memberId?: string;
   mergedMemberId?: string;
@@ -62,26 +61,31 @@ export type Outcome = {
 /** The IDs of a partner's endpoints: one row, so that two creations at once keep the limit. */
 export type PartnerWebhooks = { partnerId: string; webhookIds: string[] };
 
-export const ENDPOINTS: TableDefinition<Endpoint> = { name: 'webhooks', id: 'webhookId' };
-export const WAITING: TableDefinition<WaitingMessage> = {
-  name: 'webhookMessages',
-  id: 'messageId',
-};
-export const LOGS: TableDefinition<DeliveryLog> = { name: 'webhookLogs', id: 'webhookId' };
-export const PARTNERS: TableDefinition<PartnerWebhooks> = {
-  name: 'webhookPartners',
-  id: 'partnerId',
-};
-
 export type WebhookTables = Awaited<ReturnType<typeof openWebhookTables>>;
 
 /** Opens the tables, all of them before it first waits. */
 export async function openWebhookTables(open: OpenTable) {
   const [endpoints, waiting, logs, partners] = await Promise.all([
-    open(ENDPOINTS),
-    open(WAITING),
-    open(LOGS),
-    open(PARTNERS),
+    open<Endpoint>({ name: 'webhooks', id: 'webhookId' }),
+    open<WaitingMessage>({ name: 'webhookMessages', id: 'messageId' }),
+    open<DeliveryLog>({ name: 'webhookLogs', id: 'webhookId' }),
+    open<PartnerWebhooks>({ name: 'webhookPartners', id: 'partnerId' }),
   ]);
   return { endpoints, waiting, logs, partners };
+}
+
+/** The messages that wait for an endpoint, in no order. */
+export function waitingOf({ waiting }: Pick<WebhookTables, 'waiting'>, webhookId: string) {
+  return waiting.startingWith(`${webhookId}/`);
+}
+
+/** Removes what waits for an endpoint after a position. Resolves with how many messages. */
+export async function dropWaiting(
+  tables: Pick<WebhookTables, 'waiting'>,
+  webhookId: string,
+  after = 0,
+): Promise<number> {
+  const rows = (await waitingOf(tables, webhookId)).filter(({ position }) => position > after);
+  await Promise.all(rows.map(({ messageId }) => tables.waiting.remove(messageId)));
+  return rows.length;
 }

@@ -10,8 +10,14 @@ import {
   type StandingDocument,
   strictCollections,
 } from '../store/collections.mongo.ts';
-import { mergedInto } from '../store/merges.mongo.ts';
-import { activityIdOf, activityKey, standingId, standingsQuery } from '../store/queries.mongo.ts';
+import { mergedAmong, mergedInto } from '../store/merges.mongo.ts';
+import {
+  activityIdOf,
+  activityKey,
+  standingId,
+  standingOf,
+  standingsQuery,
+} from '../store/queries.mongo.ts';
 import { checkFeed } from './feed.ts';
 import { checkPartner, type Group, groupsOf, problemOf, reportStanding } from './sums.ts';
 
@@ -104,9 +110,9 @@ async function problemNow(
   { memberId, partnerId }: Pick<Group, 'memberId' | 'partnerId'>,
   year: string,
 ): Promise<string | undefined> {
-  const { standings, merges } = collections;
+  const { standings } = collections;
   // What a merged member has counts for the one that it is part of.
-  if ((await merges.findOne({ _id: memberId })) !== null) return undefined;
+  if ((await mergedAmong(collections, [memberId])).has(memberId)) return undefined;
   const merged = (await mergedInto(collections, [memberId])).get(memberId) ?? [];
   let problem: string | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
@@ -160,8 +166,7 @@ async function checkStandings(
   const { standings } = collections;
   if ((await countAll(standings)) === expected) return;
   for await (const { _id } of walk(standings)) {
-    const [partnerId = '', memberId = '', year = ''] = _id.split('\0');
-    const group = { memberId, partnerId };
+    const { year, ...group } = standingOf(_id);
     const problem = await problemNow(collections, _id, group, year);
     if (problem !== undefined) reportStanding(inspection, group, year, problem);
   }

@@ -1,13 +1,11 @@
 // Delivers to one endpoint for as long as this process holds its lease.
 import { setTimeout as pause } from 'node:timers/promises';
-import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Event } from '../rules/event.ts';
 import type { StandingsStore } from '../store/store.ts';
-import type { WaitingMessage } from '../store/webhooks.ts';
-import { giveUp, type Hold, releaseEndpoint, saveEndpoint } from './holding.ts';
-import { eventAt, messageOf } from './message.ts';
+import { dropWaiting, type Endpoint, type WaitingMessage } from '../store/webhooks.ts';
+import { type Hold, saveEndpoint } from './holding.ts';
 import { FAILING_MS } from './queue.ts';
 import type { Send } from './send.ts';
 
@@ -25,86 +23,89 @@ export type DeliveryOptions = {
 };
 
 export type Delivery = ReturnType<typeof startDelivery>;
-type Store = Pick<StandingsStore, 'feed' | 'webhooks'>;
 
 const POLL_MS = 1_000;
 const PAGE_SIZE = 100;
 const SAVE_MS = 500;
 const RENEW_MS = 5_000;
-/** Attempts end so long before a lease that could not be renewed. */
-const MARGIN_MS = 5_000;
-/** How long attempts in progress may take when the process stops. */
+/** An attempt, which takes 15 seconds at most, begins so long before the end of the lease. */
+export const ATTEMPT_MS = 16_000;
+/** How long attempts in progress may take when the delivery ends. */
 const STOP_MS = 5_000;
 
 /** Delivers until `stop`, or until the lease is lost or the endpoint is changed. Never rejects. */
-export function startDelivery(store: Store, hold: Hold, options: DeliveryOptions) {
-  const { send, log, metrics, now, shares } = options;
+export function startDelivery(
+  store: Pick<StandingsStore, 'feed' | 'webhooks'>,
+  hold: Hold,
+  { send, log, metrics, now, shares }: DeliveryOptions,
+) {
   const { endpoint, queue } = hold;
   const { webhookId, partnerId } = endpoint;
   const types = endpoint.types && new Set(endpoint.types);
   const attempts = new Set<Promise<void>>();
   const sending = new AbortController();
   let woken = new AbortController();
-  let leaseTimer = leaseEnds();
-  let state: 'delivering' | 'stopping' | 'lost' = 'delivering';
-  let disabled: 'GONE' | 'FAILING' | undefined;
-  let failure: unknown;
+  /** Once set, it ends, and writes this to the endpoint; or nothing, without a sound lease. */
+  let ending: Partial<Pick<Endpoint, 'state' | 'disabledBecause'>> | 'lost' | undefined;
   let readAt = 0;
   let savedAt = now();
   let isChanged = false;
-  /** The latest page. An erasure may have changed what it has, so it is used for a second. */
-  let recent = new Map<number, Event>();
-  let recentAt = 0;
+  /** The latest page, for a second: an erasure may have changed what it has. */
+  let recent = { events: new Map<number, Event>(), until: 0 };
 
   const wake = () => woken.abort();
   for (const outcome of ['delivered', 'failed'] as const)
     metrics.webhookDelivery(partnerId, outcome, 0);
 
-  function leaseEnds() {
-    return setTimeout(() => sending.abort(), Math.max(0, hold.until - MARGIN_MS - now())).unref();
+  /** The lease stays, and ends: whoever takes it then goes on with what is stored. */
+  function fail(err: unknown): void {
+    log.outage({ err, store: 'standings' }, 'webhooks wait');
+    ending = 'lost';
   }
+
+  function disable(disabledBecause: 'GONE' | 'FAILING'): void {
+    if (ending !== 'lost') ending = { state: 'disabled', disabledBecause };
+  }
+
+  const mayBegin = () => now() < hold.until - ATTEMPT_MS;
 
   async function attempt(message: WaitingMessage): Promise<void> {
-    try {
-      const { position } = message;
-      const event =
-        (now() - recentAt < POLL_MS ? recent.get(position) : undefined) ??
-        (await eventAt(store.feed, partnerId, position));
-      if (event === undefined) return queue.drop(message);
-      const { signal } = sending;
-      const result = await send(endpoint, messageOf(event), { signal, now: now() });
+    const { position } = message;
+    const event =
+      (now() < recent.until ? recent.events.get(position) : undefined) ??
+      (await eventAt(store.feed, partnerId, position));
+    if (event === undefined) return queue.drop(message);
+    const { signal } = sending;
+    const sent = mayBegin() && (await send(endpoint, messageOf(event), { signal, now: now() }));
+    if (sent === false || signal.aborted) {
       // It goes out again, by whoever holds the lease then.
-      if (signal.aborted) return;
-      note(message, event, result);
-    } catch (err) {
-      failure = err;
+      ending ??= 'lost';
+      return;
     }
-  }
-
-  function note(message: WaitingMessage, { id, type }: Event, result: Awaited<ReturnType<Send>>) {
-    const { ok, gone, durationMs, status, reason } = result;
+    const { ok, ...outcome } = sent;
     const at = now();
-    isChanged = true;
     const fate = queue.done(message, ok, at, shares.rows);
-    const { attempts } = message;
-    const failingSince = queue.failingSince();
-    if (gone) disabled = 'GONE';
-    else if (failingSince !== undefined && at - failingSince >= FAILING_MS) disabled = 'FAILING';
+    if (outcome.status === 410) disable('GONE');
+    else if (at - (queue.failingSince() ?? at) >= FAILING_MS) disable('FAILING');
     if (fate === 'waits') return;
     metrics.webhookDelivery(partnerId, fate, 1);
-    hold.outcomes[fate].push(omitUndefined({ id, type, at, attempts, durationMs, status, reason }));
+    const { id, type } = event;
+    hold.outcomes[fate].push({ id, type, at, attempts: message.attempts, ...outcome });
   }
 
   function begin(): void {
     // One at a time, until one succeeds.
-    const most = () => (queue.failingSince() === undefined ? shares.attempts : 1);
-    while (disabled === undefined && attempts.size < most()) {
+    const most = queue.failingSince() === undefined ? shares.attempts : 1;
+    while (ending === undefined && mayBegin() && attempts.size < most) {
       const message = queue.next(now(), shares.rows);
       if (message === undefined) return;
-      const running = attempt(message).finally(() => {
-        attempts.delete(running);
-        wake();
-      });
+      const running = attempt(message)
+        .catch(fail)
+        .finally(() => {
+          attempts.delete(running);
+          isChanged = true;
+          wake();
+        });
       attempts.add(running);
     }
   }
@@ -118,35 +119,24 @@ export function startDelivery(store: Store, hold: Hold, options: DeliveryOptions
     if (typeof page === 'string') return;
     isChanged ||= page.end > queue.readTo();
     queue.add(page.events, page.end);
-    recent = new Map(page.events.map(({ position, event }) => [position, event]));
-    recentAt = now();
+    const events = new Map(page.events.map(({ position, event }) => [position, event]));
+    recent = { events, until: now() + POLL_MS };
   }
 
-  async function save(end?: Parameters<typeof saveEndpoint>[3]): Promise<boolean> {
+  /** Whether the lease is still held, and the endpoint unchanged. */
+  function save(): Promise<boolean> {
     savedAt = now();
     isChanged = false;
-    const isSaved = await saveEndpoint(store.webhooks, hold, savedAt, end);
-    clearTimeout(leaseTimer);
-    leaseTimer = leaseEnds();
-    return isSaved;
-  }
-
-  function isSaveDue(): boolean {
-    return queue.hasChanges() || now() - savedAt >= (isChanged ? SAVE_MS : RENEW_MS);
+    return saveEndpoint(store.webhooks, hold, savedAt);
   }
 
   async function work(): Promise<void> {
-    // After this process stood still, the timer may be late.
-    const isHeld = () => !sending.signal.aborted && now() < hold.until - MARGIN_MS;
-    while (state === 'delivering' && disabled === undefined && isHeld()) {
+    while (ending === undefined) {
       woken = new AbortController();
-      if (failure !== undefined) throw failure;
+      if (now() >= readAt && queue.wantsEvents(shares.rows)) await read();
       begin();
-      if (now() >= readAt && queue.wantsEvents(shares.rows)) {
-        await read();
-        begin();
-      }
-      if (isSaveDue() && !(await save())) state = 'lost';
+      const isDue = queue.hasChanges() || now() - savedAt >= (isChanged ? SAVE_MS : RENEW_MS);
+      if (isDue && !(await save())) ending = 'lost';
       await pause(restMs(), undefined, { signal: woken.signal }).catch(() => undefined);
     }
   }
@@ -158,39 +148,26 @@ export function startDelivery(store: Store, hold: Hold, options: DeliveryOptions
     return untilRetry > 0 ? Math.min(untilRetry, SAVE_MS) : SAVE_MS;
   }
 
-  /** After a failed save, the position must not pass what it had taken from the queue. */
-  async function end(isWhole: boolean): Promise<void> {
-    const ended = () => Promise.all(attempts);
-    if (state === 'stopping') await Promise.race([ended(), pause(STOP_MS, null, { ref: false })]);
+  async function end(): Promise<void> {
+    const ended = Promise.all(attempts);
+    if (ending !== 'lost') await Promise.race([ended, pause(STOP_MS, undefined, { ref: false })]);
     sending.abort();
-    await ended();
-    if (isWhole && disabled !== undefined)
-      await save({ state: 'disabled', disabledBecause: disabled });
-    else if (isWhole && state === 'stopping') await save({});
-    else await releaseEndpoint(store.webhooks, hold);
+    await ended;
+    if (ending !== 'lost') await saveEndpoint(store.webhooks, hold, now(), ending);
     const row = await store.webhooks.endpoints.get(webhookId);
     if (row?.state === 'active') return;
-    const count = await giveUp(store, endpoint, row !== undefined, now());
+    const count = await dropWaiting(store.webhooks, webhookId);
     if (count > 0) metrics.webhookDelivery(partnerId, 'failed', count);
     if (row !== undefined)
       log.warn({ partner: partnerId, webhookId, reason: row.disabledBecause }, 'webhook disabled');
   }
 
-  async function run(): Promise<void> {
-    const failed = (err: unknown) => {
-      log.outage({ err, store: 'standings' }, 'webhooks wait');
-      return false;
-    };
-    const isWhole = await work().then(() => true, failed);
-    await end(isWhole).catch(failed);
-    clearTimeout(leaseTimer);
-  }
-  const working = run();
+  const ended = work().catch(fail).then(end).catch(fail);
 
   return {
     endpoint,
     /** Resolves once it has ended, whyever. */
-    ended: working,
+    ended,
     /** Makes it look for new events now. */
     wake(): void {
       readAt = 0;
@@ -203,9 +180,9 @@ export function startDelivery(store: Store, hold: Hold, options: DeliveryOptions
     },
     /** Finishes the attempts in progress, for 5 seconds at most, and gives up the lease. */
     stop(): Promise<void> {
-      state = 'stopping';
+      ending ??= {};
       wake();
-      return working;
+      return ended;
     },
     isSending: () => attempts.size > 0,
     hasRows: queue.hasRows,
@@ -220,4 +197,26 @@ export function startDelivery(store: Store, hold: Hold, options: DeliveryOptions
       return (now() - oldestAt) / 1_000;
     },
   };
+}
+
+/**
+ * Reads the event at a position now, so that it has what an erasure has left. Resolves with
+ * undefined if it was dropped.
+ */
+async function eventAt(
+  feed: StandingsStore['feed'],
+  partnerId: string,
+  position: number,
+): Promise<Event | undefined> {
+  const page = await feed.page(partnerId, { after: position - 1, first: 1, types: undefined });
+  if (page === 'expired') return undefined;
+  const [found] = page === 'unknown' ? [] : page.events;
+  if (found?.position !== position) throw new Error('the feed lacks an event that it had');
+  return found.event;
+}
+
+/** The event with the fields that the API has and this event has, without `member`. */
+function messageOf({ id, type, partnerId, occurredAt, ...content }: Event) {
+  const timestamp = new Date(occurredAt);
+  return { id, type, timestamp, data: { id, type, occurredAt: timestamp, ...content } };
 }

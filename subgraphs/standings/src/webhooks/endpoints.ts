@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EventType } from '../rules/event.ts';
 import type { StandingsStore } from '../store/store.ts';
-import type { Endpoint, WebhookTables } from '../store/webhooks.ts';
+import { dropWaiting, type Endpoint, type WebhookTables } from '../store/webhooks.ts';
 import { positionBefore } from './place.ts';
 import type { WebhookSecrets } from './secrets.ts';
 
@@ -11,8 +11,6 @@ type Store = Pick<StandingsStore, 'webhooks' | 'feed'>;
 export const MAX_ENDPOINTS = 5;
 /** How long a secret signs after it was rotated out. */
 const OVERLAP_MS = 86_400_000;
-/** More than that are never in use together. */
-const MAX_SECRETS = 5;
 
 /**
  * Creates an endpoint that gets the events from now on. Resolves with its secret too, which cannot
@@ -82,7 +80,7 @@ export async function rotateSecret(
     const kept = before.secrets
       .map((former) => ({ ...former, until: former.until ?? now + OVERLAP_MS }))
       .filter(({ until }) => until > now);
-    return { ...before, secrets: [{ sealed }, ...kept].slice(0, MAX_SECRETS) };
+    return { ...before, secrets: [{ sealed }, ...kept] };
   });
   return endpoint && { endpoint, secret };
 }
@@ -91,10 +89,10 @@ export async function rotateSecret(
 export function disableEndpoint(
   { webhooks }: Store,
   webhookId: string,
-  disabledBecause: Endpoint['disabledBecause'] & string,
 ): Promise<Endpoint | undefined> {
+  const disabled = { state: 'disabled', disabledBecause: 'COMMAND' } as const;
   return change(webhooks, webhookId, (before) =>
-    before.state === 'disabled' ? before : { ...before, state: 'disabled', disabledBecause },
+    before.state === 'disabled' ? before : { ...before, ...disabled },
   );
 }
 
@@ -106,7 +104,7 @@ export async function enableEndpoint(
   const found = await webhooks.endpoints.get(webhookId);
   if (found?.state !== 'disabled') return found;
   const position = await feed.last(found.partnerId);
-  await webhooks.waiting.removeWhere((message) => message.webhookId === webhookId);
+  await dropWaiting(webhooks, webhookId);
   return change(webhooks, webhookId, (before) => {
     const { disabledBecause, failingSince, ...rest } = before;
     return before.state === 'active' ? before : { ...rest, state: 'active', position };
@@ -123,23 +121,14 @@ export async function replayEvents(
   await change(webhooks, webhookId, (before) =>
     before.position <= position ? before : { ...before, position },
   );
-  await webhooks.waiting.removeWhere(
-    (message) => message.webhookId === webhookId && message.position > position,
-  );
+  await dropWaiting(webhooks, webhookId, position);
 }
 
-export async function removeEndpoint(
-  { webhooks: { endpoints, partners, waiting, logs } }: Store,
-  { webhookId, partnerId }: Endpoint,
-): Promise<void> {
-  await endpoints.remove(webhookId);
-  await partners.update(
-    partnerId,
-    (before) =>
-      before && { partnerId, webhookIds: before.webhookIds.filter((id) => id !== webhookId) },
-  );
-  await waiting.removeWhere((message) => message.webhookId === webhookId);
-  await logs.remove(webhookId);
+/** Its ID is no longer counted, since it has no row. */
+export async function removeEndpoint({ webhooks }: Store, { webhookId }: Endpoint): Promise<void> {
+  await webhooks.endpoints.remove(webhookId);
+  await dropWaiting(webhooks, webhookId);
+  await webhooks.logs.remove(webhookId);
 }
 
 /** Resolves with the endpoint as it is then; undefined if there is none. */

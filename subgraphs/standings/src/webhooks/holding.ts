@@ -1,13 +1,11 @@
 // What a process stores of an endpoint while it holds the lease: rows first, then the position.
 import { randomUUID } from 'node:crypto';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
-import type { StandingsStore } from '../store/store.ts';
-import type { DeliveryLog, Endpoint, Outcome, WebhookTables } from '../store/webhooks.ts';
-import { eventAt } from './message.ts';
+import { type Endpoint, type Outcome, type WebhookTables, waitingOf } from '../store/webhooks.ts';
 import { createQueue, type Queue } from './queue.ts';
 
 /** A lease that is not renewed for so long is free. */
-export const LEASE_MS = 20_000;
+export const LEASE_MS = 25_000;
 const MAX_OUTCOMES = 100;
 
 export type Hold = {
@@ -29,16 +27,16 @@ export function isFree({ state, lease }: Endpoint, now: number): boolean {
 
 /** Takes the lease of an endpoint, and its queue. Resolves with undefined if it is not free. */
 export async function takeEndpoint(
-  { endpoints, waiting }: Tables,
+  tables: Tables,
   webhookId: string,
   now: number,
 ): Promise<Hold | undefined> {
   const lease = { token: randomUUID(), until: now + LEASE_MS };
-  const endpoint = await endpoints.update(webhookId, (row) =>
+  const endpoint = await tables.endpoints.update(webhookId, (row) =>
     row !== undefined && isFree(row, now) ? { ...row, lease } : row,
   );
   if (endpoint === undefined) return undefined;
-  const queue = createQueue(endpoint, await waiting.startingWith(rowsOf(webhookId)));
+  const queue = createQueue(endpoint, await waitingOf(tables, webhookId));
   return { endpoint, ...lease, queue, outcomes: { delivered: [], failed: [] } };
 }
 
@@ -71,60 +69,11 @@ export async function saveEndpoint(
     return omitUndefined({ ...row, position, failingSince, lease, ...end });
   });
   if (isSame && outcomes.delivered.length + outcomes.failed.length > 0)
-    await logs.update(webhookId, (log) => withOutcomes(webhookId, log, outcomes));
+    await logs.update(webhookId, (log) => ({
+      webhookId,
+      delivered: [...(log?.delivered ?? []), ...outcomes.delivered].slice(-MAX_OUTCOMES),
+      failed: [...(log?.failed ?? []), ...outcomes.failed].slice(-MAX_OUTCOMES),
+    }));
   if (lease !== undefined) hold.until = lease.until;
   return isSame;
-}
-
-/** Gives up the lease, and writes nothing else. */
-export async function releaseEndpoint(
-  { endpoints }: Tables,
-  { endpoint, token }: Hold,
-): Promise<void> {
-  await endpoints.update(endpoint.webhookId, (row) =>
-    row?.lease?.token === token ? omitUndefined({ ...row, lease: undefined }) : row,
-  );
-}
-
-/**
- * Removes what waits for an endpoint that is disabled or removed. Resolves with how many messages.
- * With `isLogged`, the latest of them are in its log as failed.
- */
-export async function giveUp(
-  { feed, webhooks: { waiting, logs } }: Pick<StandingsStore, 'feed' | 'webhooks'>,
-  { webhookId, partnerId }: Endpoint,
-  isLogged: boolean,
-  at: number,
-): Promise<number> {
-  const rows = await waiting.startingWith(rowsOf(webhookId));
-  if (rows.length === 0) return 0;
-  rows.sort((one, other) => one.position - other.position);
-  const failed: Outcome[] = [];
-  for (const { position, attempts } of isLogged ? rows.slice(-MAX_OUTCOMES) : []) {
-    const { id, type } = (await eventAt(feed, partnerId, position)) ?? {};
-    if (id !== undefined && type !== undefined)
-      failed.push({ id, type, at, attempts, durationMs: 0, reason: 'DISABLED' });
-  }
-  await waiting.removeWhere((row) => row.webhookId === webhookId);
-  if (failed.length > 0)
-    await logs.update(webhookId, (log) => withOutcomes(webhookId, log, { delivered: [], failed }));
-  return rows.length;
-}
-
-/** What the IDs of an endpoint's rows begin with. */
-function rowsOf(webhookId: string): string {
-  return `${webhookId}/`;
-}
-
-/** The log with more outcomes: it has the latest ones, oldest first. */
-function withOutcomes(
-  webhookId: string,
-  log: DeliveryLog | undefined,
-  { delivered, failed }: Hold['outcomes'],
-): DeliveryLog {
-  return {
-    webhookId,
-    delivered: [...(log?.delivered ?? []), ...delivered].slice(-MAX_OUTCOMES),
-    failed: [...(log?.failed ?? []), ...failed].slice(-MAX_OUTCOMES),
-  };
 }

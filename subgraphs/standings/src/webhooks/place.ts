@@ -13,9 +13,7 @@ const SAMPLE = 10;
  * are out of order by more than a minute may come before it.
  */
 export async function positionBefore(feed: Pages, partnerId: string, at: number): Promise<number> {
-  const oldest = await pageOf(feed, partnerId, undefined, 1);
-  let high = await feed.last(partnerId);
-  let low = (oldest?.events[0]?.position ?? high + 1) - 1;
+  let [low, high] = [0, await feed.last(partnerId)];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const { events } = (await pageOf(feed, partnerId, middle, SAMPLE)) ?? { events: [] };
@@ -38,7 +36,7 @@ export async function positionBefore(feed: Pages, partnerId: string, at: number)
 async function pageOf(
   feed: Pages,
   partnerId: string,
-  after: number | undefined,
+  after: number,
   first: number,
 ): Promise<EventPage | undefined> {
   const page = await feed.page(partnerId, { after, first, types: undefined });

@@ -41,8 +41,7 @@ export function createQueue(
   /** Those of each member, in their order. A message that is first of all its members may go. */
   const byMember = new Map<string, WaitingMessage[]>();
   const fresh: WaitingMessage[] = [];
-  /** By the time of their next attempt. */
-  const retries: WaitingMessage[] = [];
+  const retries = new Set<WaitingMessage>();
   /** Rows of events that are not read again yet: the position had not been written. */
   const ahead = new Map<number, WaitingMessage>();
   let changed = new Map<string, WaitingMessage | undefined>();
@@ -66,7 +65,16 @@ export function createQueue(
 
   function makeReady(message: WaitingMessage): void {
     if (message.nextAt === undefined) fresh.push(message);
-    else retries.splice(indexAfter(retries, message.nextAt), 0, message);
+    else retries.add(message);
+  }
+
+  /** The retry that is due first. */
+  function firstRetry(): { retry?: WaitingMessage; dueAt: number } {
+    let first: ReturnType<typeof firstRetry> = { dueAt: Number.POSITIVE_INFINITY };
+    for (const retry of retries)
+      if (retry.nextAt !== undefined && retry.nextAt < first.dueAt)
+        first = { retry, dueAt: retry.nextAt };
+    return first;
   }
 
   /** Gives a message a row, and with it those that wait behind it. */
@@ -90,10 +98,7 @@ export function createQueue(
     }
   }
 
-  const rows = stored
-    .map((row) => ({ ...row }))
-    .sort((one, other) => one.position - other.position);
-  for (const row of rows)
+  for (const row of [...stored].sort((one, other) => one.position - other.position))
     if (row.position <= position) put(row, true);
     else ahead.set(row.position, row);
 
@@ -109,7 +114,7 @@ export function createQueue(
         const { memberId, mergedMemberId, occurredAt } = event;
         const messageId = `${webhookId}/${at}`;
         const known = ahead.get(at);
-        const message = { messageId, webhookId, position: at, occurredAt, attempts: 0 };
+        const message = { messageId, position: at, occurredAt, attempts: 0 };
         put(known ?? omitUndefined({ ...message, memberId, mergedMemberId }), known !== undefined);
         ahead.delete(at);
       }
@@ -117,11 +122,12 @@ export function createQueue(
     },
     /** Takes the message to send now: a retry that is due, or else a new one. */
     next(now: number, maxRows: number): WaitingMessage | undefined {
-      const [retry] = retries;
-      const isDue = (retry?.nextAt ?? Number.POSITIVE_INFINITY) <= now;
+      const { retry, dueAt } = firstRetry();
       const isProbe = fresh.length === 0 && isFull(maxRows) && now - triedAt >= PROBE_MS;
-      const message = isDue || isProbe ? retries.shift() : fresh.shift();
-      if (message !== undefined) triedAt = now;
+      const message = dueAt <= now || isProbe ? retry : fresh.shift();
+      if (message === undefined) return undefined;
+      retries.delete(message);
+      triedAt = now;
       return message;
     },
     /** Notes what became of a message that `next` has returned. */
@@ -160,7 +166,7 @@ export function createQueue(
     /** Since when no attempt has succeeded, if the last one failed. */
     failingSince: () => failing,
     /** When the next retry is due. */
-    wakeAt: () => retries[0]?.nextAt ?? Number.POSITIVE_INFINITY,
+    wakeAt: () => firstRetry().dueAt,
     hasRows: () => messages.size > unstored.size,
     hasChanges: () => changed.size > 0,
     /** Takes the rows to write, by ID; undefined is one to remove. */
@@ -182,15 +188,4 @@ function listOf(lists: Map<string, WaitingMessage[]>, memberId: string): Waiting
   const list = lists.get(memberId) ?? [];
   lists.set(memberId, list);
   return list;
-}
-
-/** The index after everything that is tried at `at` or before. */
-function indexAfter(retries: readonly WaitingMessage[], at: number): number {
-  let [low, high] = [0, retries.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((retries[middle]?.nextAt ?? 0) <= at) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -23,8 +23,7 @@ export function createWebhookSecrets({
     /** Rejects if it was encrypted with another KEY_ENCRYPTION_KEY, or this one is not set. */
     async unseal(sealed: string): Promise<string> {
       if (sealed.startsWith(PREFIX)) return sealed;
-      if (vault === undefined)
-        throw new Error('the secrets of webhooks are encrypted: set KEY_ENCRYPTION_KEY');
+      if (vault === undefined) throw new Error('KEY_ENCRYPTION_KEY is not set');
       return vault.unseal(sealed);
     },
   };

@@ -110,7 +110,7 @@ describe('a message', () => {
     [204, { ok: true, status: 204 }],
     [299, { ok: true, status: 299 }],
     [302, { ok: false, status: 302, reason: 'STATUS' }],
-    [410, { ok: false, gone: true, status: 410, reason: 'STATUS' }],
+    [410, { ok: false, status: 410, reason: 'STATUS' }],
     [500, { ok: false, status: 500, reason: 'STATUS' }],
   ])('that is answered with %s', async (answer, expected) => {
     status = answer;

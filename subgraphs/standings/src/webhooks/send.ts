@@ -1,5 +1,4 @@
 // Sends one message to an endpoint, as the Standard Webhooks specification has it.
-import type { Resolver } from 'node:dns/promises';
 import { createOutgoing } from '@partner-loyalty/runtime/http/outgoing.ts';
 import { Webhook } from 'standardwebhooks';
 import type { Endpoint } from '../store/webhooks.ts';
@@ -12,8 +11,6 @@ export type Message = { id: string; type: string; timestamp: Date; data: object 
 export type Sent = {
   /** A status from 200 to 299. */
   ok: boolean;
-  /** The endpoint is to be disabled. */
-  gone?: true;
   status?: number;
   /** A short constant, if it is not ok. */
   reason?: string;
@@ -30,9 +27,8 @@ export type Send = (
 export function createSender(
   rules: TargetRules,
   secrets: Pick<WebhookSecrets, 'unseal'>,
-  resolver?: Pick<Resolver, 'resolve4' | 'resolve6'>,
 ): { send: Send; close(): Promise<void> } {
-  const outgoing = createOutgoing((reach) => allowsReach(reach, rules), resolver);
+  const outgoing = createOutgoing((reach) => allowsReach(reach, rules));
 
   async function attempt(...[endpoint, message, { signal, now }]: Parameters<Send>) {
     // The rules may have changed since the endpoint was made.
@@ -57,7 +53,7 @@ export function createSender(
     if ('reason' in posted) return { ok: false, ...posted };
     const { status } = posted;
     if (status >= 200 && status < 300) return { ok: true, status };
-    return { ok: false, ...(status === 410 && { gone: true as const }), status, reason: 'STATUS' };
+    return { ok: false, status, reason: 'STATUS' };
   }
 
   return {

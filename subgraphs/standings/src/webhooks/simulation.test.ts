@@ -4,14 +4,13 @@ import type { Table } from '@partner-loyalty/runtime/store/table.ts';
 import { seeded } from '../../../../test/support/cases/operations.ts';
 import type { Event } from '../rules/event.ts';
 import type { DeliveryLog, Endpoint, WaitingMessage } from '../store/webhooks.ts';
+import { ATTEMPT_MS } from './delivery.ts';
 import { type Hold, isFree, LEASE_MS, saveEndpoint, takeEndpoint } from './holding.ts';
 
 const HISTORIES = 1_000;
 const START = Date.UTC(2026, 0, 1);
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** Attempts end so long before a lease that is not renewed. */
-const MARGIN_MS = 5_000;
 const ID = 'wh_1';
 
 class Killed extends Error {}
@@ -147,16 +146,14 @@ async function simulate(seed: number): Promise<void> {
     };
   };
 
-  function start(process: Process, { queue }: Hold): void {
+  function start(process: Process, hold: Hold): void {
+    const { queue } = hold;
+    if (now >= hold.until - ATTEMPT_MS) return;
     while (process.attempts.length < (queue.failingSince() === undefined ? 3 : 1)) {
       const message = queue.next(now, maxRows);
       if (message === undefined) return;
       for (const other of processes)
-        if (
-          other !== process &&
-          other.attempts.length > 0 &&
-          now < (other.hold?.until ?? 0) - MARGIN_MS
-        )
+        if (other !== process && other.attempts.some(({ endsAt }) => endsAt > now))
           throw new Error('two processes deliver at the same time');
       const row = world.waiting.get(message.messageId);
       // An endpoint that is full tries them earlier.
@@ -174,8 +171,8 @@ async function simulate(seed: number): Promise<void> {
       process.hold = await takeEndpoint(tables, ID, now);
     const { hold } = process;
     if (hold === undefined) return;
-    // After a pause, the timer that ends attempts comes first.
-    if (now >= hold.until - MARGIN_MS) Object.assign(process, { attempts: [], hold: undefined });
+    // It stood still, and another one may hold the lease.
+    if (now >= hold.until) Object.assign(process, { attempts: [], hold: undefined });
     if (process.hold === undefined) return;
     const { queue } = hold;
     const ended = process.attempts.filter(({ endsAt }) => endsAt <= now);

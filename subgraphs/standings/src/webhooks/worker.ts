@@ -9,8 +9,6 @@ const LOOK_MS = 1_000;
 /** Of an endpoint, and of all that a process delivers to, shared by those that have any. */
 const MAX_ROWS = { each: 10_000, all: 100_000 };
 const MAX_ATTEMPTS = { each: 10, all: 500 };
-/** How many leases are taken at once. */
-const AT_ONCE = 50;
 
 export type DeliveriesOptions = Pick<DeliveryOptions, 'send' | 'log'> & {
   metrics: Metrics;
@@ -40,8 +38,7 @@ export function startDeliveries(
     const free = [...rows.values()].filter(
       (row) => isFree(row, at) && !deliveries.has(row.webhookId),
     );
-    for (let from = 0; from < free.length && !stopping.signal.aborted; from += AT_ONCE)
-      await Promise.all(free.slice(from, from + AT_ONCE).map(({ webhookId }) => take(webhookId)));
+    await Promise.all(free.map(({ webhookId }) => take(webhookId)));
   }
 
   async function take(webhookId: string): Promise<void> {
@@ -49,7 +46,7 @@ export function startDeliveries(
     if (hold === undefined) return;
     const delivery = startDelivery(store, hold, { ...options, shares, now });
     deliveries.set(webhookId, delivery);
-    delivery.ended.finally(() => deliveries.delete(webhookId));
+    delivery.ended.then(() => deliveries.delete(webhookId));
   }
 
   async function work(): Promise<void> {
