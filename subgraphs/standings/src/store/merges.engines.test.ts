@@ -192,6 +192,16 @@ describe.each(ENGINES)('merging on %s', (engine) => {
     expect(await faults()).toEqual([]);
   });
 
+  test.each(['old', 'new'])(
+    'while both are being erased, %s first, what is sent for FROM is not recorded for INTO',
+    async (first) => {
+      await store.merges.begin('old', 'new');
+      await store.eraseMember(first);
+      expect(await store.record([old('a', 5)])).toEqual(['erased']);
+      expect([await store.standingsOf('new'), await listed('new')]).toEqual([[], []]);
+    },
+  );
+
   test("a member's events are found by bounded reads", async () => {
     await store.record([old('a', 5), next('b', 20)]);
     await events();
