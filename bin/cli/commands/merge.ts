@@ -7,8 +7,11 @@ import { CommandError, type Shell } from '../shell/shell.ts';
 import { claimForOperator, requireMember, withStore } from '../shell/stores.ts';
 import { alone, printExport } from './rights.ts';
 
-/** Longer than a request that has begun may still read what the member who goes had. */
-const READS_END_MS = 2_500;
+/**
+ * Longer than a request that has begun may still read what the member who goes had: each of the
+ * subgraphs has 2 seconds, one after the other.
+ */
+const READS_END_MS = 4_500;
 
 type Pair = { from: string; into: string };
 type Stores = { members: MembersStore; standings: StandingsStore };
