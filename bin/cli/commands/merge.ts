@@ -76,6 +76,7 @@ async function merge(shell: Shell, stores: Stores, pair: Pair, isDryRun: boolean
 
 const REFUSED = {
   shared: 'another merge of one of the two has begun: repeat that one first',
+  erased: 'one of the members was erased',
   'out-of-range': 'the points or stays of a year would leave the range of Int',
 };
 

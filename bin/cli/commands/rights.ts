@@ -105,8 +105,7 @@ async function erase(shell: Shell, memberId: string, isLater: boolean): Promise<
     if (settings.mongodbUrl === undefined) await clearFiles(shell, isLater);
     return deleted;
   });
-  for (const [id, activities] of erased)
-    shell.print({ memberId: id, state: 'erased', activities });
+  for (const [id, activities] of erased) shell.print({ memberId: id, state: 'erased', activities });
 }
 
 /**
@@ -121,12 +120,16 @@ async function eraseInBoth(
   standings: StandingsStore,
   memberId: string,
 ): Promise<ReadonlyMap<string, number>> {
-  const ids = await standings.merges.idsOf(memberId);
-  // Merged ones first: what is left of them leads to the current one.
-  for (const id of ids.toReversed()) await rights.erase(id);
+  const { idsOf, forget } = standings.merges;
   const erased = new Map<string, number>();
-  for (const id of ids) erased.set(id, await standings.eraseMember(id));
-  await standings.merges.forget(ids);
+  for (let ids = await idsOf(memberId); !ids.every((id) => erased.has(id)); ) {
+    // Merged ones first: what is left of them leads to the current one.
+    for (const id of ids.toReversed()) await rights.erase(id);
+    for (const id of ids) erased.set(id, (erased.get(id) ?? 0) + (await standings.eraseMember(id)));
+    // On MongoDB, a merge may have begun before the marks were set.
+    ids = await idsOf(memberId);
+  }
+  await forget([...erased.keys()]);
   return erased;
 }
 
