@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type MembersStore, openMembersStore } from '@partner-loyalty/members';
 import { openStandingsStore, type StandingsStore } from '@partner-loyalty/standings';
+import { MongoClient } from 'mongodb';
 import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
 import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
 import { type Env, loyalty, loyaltyJson } from '../../../test/support/service/loyalty.ts';
@@ -189,7 +190,13 @@ describe.each(['the embedded store', 'MongoDB'])('merging on %s', (engine) => {
         { status: 'FOUND', member: { memberId: 'new' } },
       ]);
     });
-    expect(await loyaltyJson(env, 'members', 'erase', erased)).toMatchObject([{ activities: 3 }]);
+    const printed = await loyaltyJson(env, 'members', 'erase', erased);
+    expect(printed).toEqual(
+      ['new', 'old'].map((memberId) => {
+        return { memberId, state: 'erased', activities: expect.any(Number) };
+      }),
+    );
+    expect(printed.reduce((sum, { activities }) => sum + Number(activities), 0)).toBe(3);
     for (const memberId of ['old', 'new'])
       expect((await loyalty(env, 'members', 'export', memberId)).stderr).toContain('no member');
     await withStores(async ({ members, standings }) => {
@@ -203,6 +210,45 @@ describe.each(['the embedded store', 'MongoDB'])('merging on %s', (engine) => {
         { ...activity('a-9', 'old', 1), stays: 0, occurredAt: new Date(), year: YEAR },
       ]);
       expect([sent, await standings.merges.idsOf('new')]).toEqual(['erased', ['new']]);
+    });
+    expect(await faults()).toEqual([]);
+  });
+
+  test.each(['old', 'new'])(
+    'erasing %s erases both if their merge was killed in the standings or in the members',
+    async (erased) => {
+      await withStores(async ({ standings }) => {
+        expect(await standings.merges.begin('old', 'new')).toBeUndefined();
+      });
+      if (env.MONGODB_URL !== undefined) {
+        const client = new MongoClient(env.MONGODB_URL);
+        const joining = { from: 'old', into: 'new' };
+        const documents = client.db().collection<{ _id: string }>('members');
+        await documents.updateOne({ _id: 'old' }, { $set: { joining }, $inc: { version: 1 } });
+        await client.close();
+      }
+      await loyaltyJson(env, 'members', 'erase', erased);
+      await withStores(async ({ members, standings }) => {
+        for (const memberId of ['old', 'new']) {
+          expect(await members.rights.isErased(memberId)).toBe(true);
+          expect(await members.rights.find(memberId)).toBeUndefined();
+          expect(await standings.standingsOf(memberId)).toEqual([]);
+        }
+      });
+      expect(await faults()).toEqual([]);
+    },
+  );
+
+  test('a merge beside an erasure of one of the two leaves nothing that is of both', async () => {
+    const merging = loyalty(env, 'members', 'merge', 'old', 'new');
+    await loyaltyJson(env, 'members', 'erase', 'old');
+    const { code } = await merging;
+    await withStores(async ({ members, standings }) => {
+      expect(await standings.standingsOf('old')).toEqual([]);
+      expect(await members.rights.find('old')).toBeUndefined();
+      const sums = (await members.rights.isErased('new')) ? [] : [{ points: 20 }];
+      expect(await standings.standingsOf('new')).toMatchObject(sums);
+      expect([code, sums.length]).not.toEqual([0, 1]);
     });
     expect(await faults()).toEqual([]);
   });

@@ -7,8 +7,11 @@ import { CommandError, type Shell } from '../shell/shell.ts';
 import { claimForOperator, requireMember, withStore } from '../shell/stores.ts';
 import { alone, printExport } from './rights.ts';
 
-/** Longer than a request that has begun may still read what the member who goes had. */
-const READS_END_MS = 2_500;
+/**
+ * Longer than a request that has begun may still read what the member who goes had: each of the
+ * subgraphs has 2 seconds, one after the other.
+ */
+const READS_END_MS = 4_500;
 
 type Pair = { from: string; into: string };
 type Stores = { members: MembersStore; standings: StandingsStore };
@@ -75,6 +78,7 @@ async function merge(shell: Shell, stores: Stores, pair: Pair, isDryRun: boolean
 
 const REFUSED = {
   shared: 'another merge of one of the two has begun: repeat that one first',
+  erased: 'one of the members was erased',
   'out-of-range': 'the points or stays of a year would leave the range of Int',
 };
 

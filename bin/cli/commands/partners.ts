@@ -2,7 +2,14 @@
 import type { Partner, PartnerChange } from '@partner-loyalty/gateway';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import { DEFAULT_PROGRAM, type Program, type StandingsStore } from '@partner-loyalty/standings';
+import {
+  DEFAULT_PROGRAM,
+  disableEndpoint,
+  type Endpoint,
+  endpointsOf,
+  type Program,
+  type StandingsStore,
+} from '@partner-loyalty/standings';
 import { Command } from 'commander';
 import { since, typed } from '../shell/argument.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
@@ -36,14 +43,14 @@ export function partnersCommand(shell: Shell): Command {
     .action((id: string, options: PartnerOptions) => update(shell, id, options));
   group
     .command('suspend')
-    .description('refuse its keys and the tokens it holds, within 5 seconds, until resumed')
+    .description('refuse its keys and the tokens it holds, and disable its webhooks')
     .argument('<id>', 'its ID')
     .action((id: string) => suspend(shell, id));
   group
     .command('resume')
     .description('end its suspension')
     .argument('<id>', 'its ID')
-    .action((id: string) => change(shell, id, { suspendedAt: undefined }));
+    .action((id: string) => resume(shell, id));
   group
     .command('show')
     .description('print a partner with its program')
@@ -134,6 +141,30 @@ async function suspend(shell: Shell, partnerId: string): Promise<void> {
     requirePartner(keys, partnerId),
   );
   await change(shell, partnerId, { suspendedAt: before.suspendedAt ?? new Date() });
+  // The gateway's store knows of suspensions, and the processes that send webhooks do not read it.
+  const disabled = await withStore('standings', shell.settings(), async (store) => {
+    const active = (await endpointsOf(store, partnerId)).filter(({ state }) => state === 'active');
+    for (const { webhookId } of active) await disableEndpoint(store, webhookId, 'SUSPENDED');
+    return active;
+  });
+  if (disabled.length > 0) shell.note(`Disabled webhooks: ${idsOf(disabled)}`);
+}
+
+async function resume(shell: Shell, partnerId: string): Promise<void> {
+  await change(shell, partnerId, { suspendedAt: undefined });
+  const endpoints = await withStore('standings', shell.settings(), (store) =>
+    endpointsOf(store, partnerId),
+  );
+  const disabled = endpoints.filter(({ disabledBecause }) => disabledBecause === 'SUSPENDED');
+  if (disabled.length > 0)
+    shell.note(
+      `Webhooks stay disabled: ${idsOf(disabled)}. To send events again: loyalty webhooks enable ` +
+        'ID, then loyalty webhooks replay ID --since TIME',
+    );
+}
+
+function idsOf(endpoints: readonly Endpoint[]): string {
+  return endpoints.map(({ webhookId }) => webhookId).join(', ');
 }
 
 /** Changes a partner in the stores of keys and members, and prints it. */

@@ -94,7 +94,7 @@ async function writeList(shell: Shell, name: string, list: AsyncIterable<object>
 
 async function erase(shell: Shell, memberId: string, isLater: boolean): Promise<void> {
   const settings = shell.settings();
-  const activities = await alone(settings, async () => {
+  const erased = await alone(settings, async () => {
     await withStore('keys', settings, claimForOperator);
     const deleted = await withStore('standings', settings, (standings) =>
       withStore('members', settings, async (members) => {
@@ -105,7 +105,7 @@ async function erase(shell: Shell, memberId: string, isLater: boolean): Promise<
     if (settings.mongodbUrl === undefined) await clearFiles(shell, isLater);
     return deleted;
   });
-  shell.print({ memberId, state: 'erased', activities });
+  for (const [id, activities] of erased) shell.print({ memberId: id, state: 'erased', activities });
 }
 
 /**
@@ -113,20 +113,24 @@ async function erase(shell: Shell, memberId: string, isLater: boolean): Promise<
  * record is gone, nobody is shown it. The other way round, a command that was killed would leave a
  * member who has lost all points. Without the record, the command still erases the rest. With a
  * member go those who were merged into it, and the one that it was merged into. Resolves to the
- * number of activities.
+ * number of activities by ID.
  */
 async function eraseInBoth(
   { rights }: MembersStore,
   standings: StandingsStore,
   memberId: string,
-): Promise<number> {
-  const ids = await standings.merges.idsOf(memberId);
-  // Merged ones first: what is left of them leads to the current one.
-  for (const id of ids.toReversed()) await rights.erase(id);
-  let activities = 0;
-  for (const id of ids) activities += await standings.eraseMember(id);
-  await standings.merges.forget(ids);
-  return activities;
+): Promise<ReadonlyMap<string, number>> {
+  const { idsOf, forget } = standings.merges;
+  const erased = new Map<string, number>();
+  for (let ids = await idsOf(memberId); !ids.every((id) => erased.has(id)); ) {
+    // Merged ones first: what is left of them leads to the current one.
+    for (const id of ids.toReversed()) await rights.erase(id);
+    for (const id of ids) erased.set(id, (erased.get(id) ?? 0) + (await standings.eraseMember(id)));
+    // On MongoDB, a merge may have begun before the marks were set.
+    ids = await idsOf(memberId);
+  }
+  await forget([...erased.keys()]);
+  return erased;
 }
 
 /** Runs `work` after other erasures and merges; on MongoDB, beside them. */

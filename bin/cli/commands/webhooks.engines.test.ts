@@ -182,6 +182,28 @@ describe.each(ENGINES)('webhooks on %s', (_name, open) => {
     ]);
   });
 
+  test('those of a suspended partner are disabled, and stay so until they are enabled', async () => {
+    const [mine, other] = [await create(), await create()];
+    await run('disable', other.webhookId);
+    const suspended = await loyalty(env, 'partners', 'suspend', 'blue');
+    expect(suspended.stderr).toBe(`Disabled webhooks: ${mine.webhookId}\n`);
+    expect(await run('list', 'blue')).toMatchObject([
+      { state: 'disabled', disabledBecause: 'SUSPENDED' },
+      { state: 'disabled', disabledBecause: 'COMMAND' },
+    ]);
+    const fault = 'loyalty: partner blue is suspended: loyalty partners resume blue\n';
+    expect(await refused(env, 'enable', mine.webhookId)).toBe(fault);
+    expect(await refused(env, 'create', 'blue', '--url', URL)).toBe(fault);
+    const again = await loyalty(env, 'partners', 'suspend', 'blue');
+    expect([again.code, again.stderr]).toEqual([0, '']);
+    const resumed = await loyalty(env, 'partners', 'resume', 'blue');
+    expect(resumed.stderr).toBe(
+      `Webhooks stay disabled: ${mine.webhookId}. To send events again: loyalty webhooks enable ` +
+        'ID, then loyalty webhooks replay ID --since TIME\n',
+    );
+    expect(await run('enable', mine.webhookId)).toMatchObject([{ state: 'active' }]);
+  });
+
   test('what was delivered and given up is listed, the newest first', async () => {
     const { webhookId } = await create();
     const { stderr } = await loyalty(env, 'webhooks', 'deliveries', webhookId);

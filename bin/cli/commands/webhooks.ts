@@ -1,5 +1,6 @@
 // `loyalty webhooks`: creates, changes, tests and lists the endpoints that partners get events at.
 import { randomUUID } from 'node:crypto';
+import type { KeyStore } from '@partner-loyalty/gateway';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import {
   createEndpoint,
@@ -55,11 +56,9 @@ export function webhooksCommand(shell: Shell): Command {
     )
     .action((id: string, options: { since: Date }) => replay(shell, id, options.since));
   onEndpoint('disable', 'send nothing until it is enabled').action(async (id: string) =>
-    shell.print(rowOf(await change(shell, id, (store) => disableEndpoint(store, id)))),
+    shell.print(rowOf(await change(shell, id, (store) => disableEndpoint(store, id, 'COMMAND')))),
   );
-  onEndpoint('enable', 'send the events from now on').action(async (id: string) =>
-    shell.print(rowOf(await change(shell, id, (store) => enableEndpoint(store, id)))),
-  );
+  onEndpoint('enable', 'send the events from now on').action((id: string) => enable(shell, id));
   onEndpoint('remove', 'remove an endpoint').action(async (id: string) => {
     await withEndpoint(shell, id, removeEndpoint);
     shell.print({ webhookId: id, state: 'removed' });
@@ -75,7 +74,7 @@ async function create(shell: Shell, partnerId: string, options: CreateOptions): 
   const fault = urlFault(options.url, settings);
   if (fault !== undefined) throw new CommandError(`--url ${fault}`);
   await withStore('keys', settings, async (keys) => {
-    await requirePartner(keys, partnerId);
+    await requireActive(keys, partnerId);
     await claimForOperator(keys);
   });
   const created = await withStore('standings', settings, (store) =>
@@ -133,6 +132,20 @@ async function deliveries(shell: Shell, webhookId: string): Promise<void> {
   );
   if (rows.length === 0) shell.note(`nothing was sent to webhook ${webhookId} yet`);
   else shell.printAll(rows.sort((a, b) => b.at.getTime() - a.at.getTime()));
+}
+
+async function enable(shell: Shell, webhookId: string): Promise<void> {
+  const { partnerId } = await withEndpoint(shell, webhookId, (_, found) => found);
+  await withStore('keys', shell.settings(), (keys) => requireActive(keys, partnerId));
+  shell.print(rowOf(await change(shell, webhookId, (store) => enableEndpoint(store, webhookId))));
+}
+
+/** While a partner is suspended, it gets no events. */
+async function requireActive(keys: KeyStore, partnerId: string): Promise<void> {
+  const { suspendedAt } = await requirePartner(keys, partnerId);
+  if (suspendedAt === undefined) return;
+  const resume = `loyalty partners resume ${partnerId}`;
+  throw new CommandError(`partner ${partnerId} is suspended: ${resume}`);
 }
 
 async function replay(shell: Shell, webhookId: string, since: Date): Promise<void> {

@@ -1,5 +1,5 @@
 // Requests to URLs of strangers, by attacks on whoever sends them.
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
@@ -154,6 +154,71 @@ describe('a request to a URL of a stranger', () => {
     expect(written).toBeLessThan(64e6); // The rest is what the sockets buffer.
   });
 
+  /** A receiver that sends until it cannot, and how many bytes that were. */
+  const flood = async (head: string, part: string) => {
+    const chunk = part.repeat(2_000);
+    let written = 0;
+    const { port } = await tcp((socket) => {
+      socket.write(head);
+      const more = () => {
+        while (!socket.destroyed && written < 5e7 && socket.write(chunk)) written += chunk.length;
+      };
+      socket.on('drain', more);
+      more();
+    });
+    return { url: new URL(`http://127.0.0.1:${port}/`), written: () => written };
+  };
+
+  test('interim responses without end: after ten of them, the connection ends', async () => {
+    const { url, written } = await flood('', 'HTTP/1.1 103 Early Hints\r\n\r\n');
+    expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual({
+      reason: 'CONNECTION',
+    });
+    expect(written()).toBeLessThan(2e7); // The rest is what the sockets buffer.
+  });
+
+  test('ten interim responses may precede the status', async () => {
+    const { port } = await tcp((socket) => {
+      const interim = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(10);
+      socket.write(`${interim}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n`);
+    });
+    const url = new URL(`http://127.0.0.1:${port}/`);
+    expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual({ status: 200 });
+  });
+
+  test('a body in chunks of one byte is read to 64 of them, not to 64 KiB', async () => {
+    let sent = 0;
+    const { port } = await tcp((socket) => {
+      socket.setNoDelay();
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+      const more = () => {
+        if (socket.destroyed || sent === 30_000) return;
+        sent += 1;
+        socket.write('1\r\na\r\n', () => setImmediate(more));
+      };
+      more();
+    });
+    const url = new URL(`http://127.0.0.1:${port}/`);
+    expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual({ status: 200 });
+    expect(sent).toBeLessThan(10_000);
+  });
+
+  test('no signal that lives on keeps what belongs to a request', async () => {
+    const { port } = await http((_, response) => response.end());
+    const { post } = outgoing(alsoPrivate);
+    const { signal } = new AbortController();
+    await post(new URL(`http://127.0.0.1:${port}/`), CONTENT, signal);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test('a signal that was aborted before ends the request', async () => {
+    const { port } = await http((_, response) => response.end());
+    const url = new URL(`http://127.0.0.1:${port}/`);
+    expect(await outgoing(alsoPrivate).post(url, CONTENT, AbortSignal.abort())).toEqual({
+      reason: 'CONNECTION',
+    });
+  });
+
   test('a response that breaks off in its body keeps its status', async () => {
     const { port } = await tcp((socket) => {
       socket.write('HTTP/1.1 204 OK\r\ncontent-length: 100\r\n\r\nhello', () => socket.destroy());
@@ -268,7 +333,7 @@ describe('a request to a URL of a stranger', () => {
     const receivers = await Promise.all([
       dripping('', '', 500),
       dripping('HTTP/1.1 200 OK\r\n', 'a: b\r\n', 500),
-      dripping('', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100), 10),
+      dripping('', 'HTTP/1.1 103 Early Hints\r\n\r\n', 5_000),
       dripping('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n', 'a', 500),
     ]);
     const { post } = outgoing(alsoPrivate);

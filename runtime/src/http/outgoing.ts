@@ -1,5 +1,6 @@
 // Requests to URLs that somebody else has chosen: bounded in where they go and what they read.
 import { Resolver } from 'node:dns/promises';
+import { setMaxListeners } from 'node:events';
 import type { LookupFunction } from 'node:net';
 import { Agent } from 'undici';
 import { type Reach, reachOf, reachOfHost } from './publicaddress.ts';
@@ -14,6 +15,10 @@ const TIMEOUT_MS = 15_000;
 /** For one of several addresses. Node's default, 250 ms, is too short for distant receivers. */
 const ADDRESS_TIMEOUT_MS = 3_000;
 const MAX_BODY_BYTES = 65_536;
+/** What a chunk counts at least: one of a byte costs more than its byte. */
+const MIN_CHUNK_BYTES = 1_024;
+/** Of responses 1xx. Each is parsed, however many come. */
+const MAX_INTERIM = 10;
 /** Of idle connections: less than most servers wait before they close one. */
 const KEEP_ALIVE_MS = 4_000;
 
@@ -52,17 +57,37 @@ export function createOutgoing(
       // An address in the URL is dialled without a look-up.
       const reach = reachOfHost(url.hostname);
       if (reach !== undefined && !allows(reach)) return { reason: 'ADDRESS' };
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+      // No AbortSignal.any: on Node 20, a signal that lives on keeps each that was made of it.
+      const limit = new AbortController();
+      const stop = () => limit.abort();
+      const late = () => limit.abort(new DOMException('too late', 'TimeoutError'));
+      const timer = setTimeout(late, TIMEOUT_MS);
+      setMaxListeners(0, signal); // Many requests may have the same one.
+      signal.addEventListener('abort', stop);
+      if (signal.aborted) stop();
+      let interim = 0;
+      const onInfo = () => {
+        interim += 1;
+        if (interim > MAX_INTERIM) stop();
+      };
       const { origin, pathname, search } = url;
       try {
         const path = `${pathname}${search}`;
-        const request = { origin, path, method: 'POST', signal: limit, ...content } as const;
-        const { statusCode, body } = await agent.request(request);
+        const of = { origin, path, method: 'POST', ...content } as const;
+        const { statusCode, body } = await agent.request({ ...of, signal: limit.signal, onInfo });
         // The status has come, so nothing that happens to the body matters any more.
+        let left = MAX_BODY_BYTES;
+        body.on('data', ({ length }: Buffer) => {
+          left -= Math.max(length, MIN_CHUNK_BYTES);
+          if (left <= 0) body.destroy();
+        });
         await body.dump({ limit: MAX_BODY_BYTES });
         return { status: statusCode };
       } catch (error) {
         return { reason: reasonOf(error) };
+      } finally {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', stop);
       }
     },
     close: () => agent.destroy(),

@@ -97,6 +97,20 @@ describe.each(ENGINES)('merging on %s', (engine) => {
     expect(await faults()).toEqual([]);
   });
 
+  test("no event that waits has a merged member's external ID once it is erased", async () => {
+    await add('old', { enrollments: [{ partnerId: 'inn', externalId: 'O-1' }] });
+    await add('new', { enrollments: [{ partnerId: 'spa' }] });
+    await merge();
+    await store.rights.erase('old');
+    const own = (await pending()).filter(({ memberId }) => memberId === 'old');
+    expect(own.map(({ type, externalId }) => [type, externalId])).toEqual([
+      ['MEMBER_ENROLLED', undefined],
+    ]);
+    await acknowledgeAll();
+    expect([await pending(), await store.rights.erase('old')]).toEqual([[], false]);
+    expect(await faults()).toEqual([]);
+  });
+
   test('changeExternalId replaces both', async () => {
     await add('old', { enrollments: [{ partnerId: 'inn', externalId: 'O-1' }] });
     await add('new', { enrollments: [{ partnerId: 'inn', externalId: 'N-1' }] });

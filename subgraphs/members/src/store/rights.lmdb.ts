@@ -36,7 +36,7 @@ export function createLmdbRightsEngine(parts: Parts): RightsEngine {
       const record = members.get(memberId);
       if (record !== undefined) return { record, remove: () => transact(() => remove(record)) };
       const found = merged.get(memberId);
-      return found && { merged: found, remove: () => transact(() => merged.removeSync(memberId)) };
+      return found && { merged: found, remove: () => transact(() => removeMerged(memberId)) };
     },
     async forgetAddresses({ memberId, addresses }) {
       // Reads outside of a transaction: nobody else gets such an address as a former one meanwhile.
@@ -50,6 +50,11 @@ export function createLmdbRightsEngine(parts: Parts): RightsEngine {
         });
     },
   };
+
+  function removeMerged(memberId: string): boolean {
+    events.forget(memberId);
+    return merged.removeSync(memberId);
+  }
 
   function remove(record: MemberRecord): boolean {
     const { memberId } = record;

@@ -5,6 +5,7 @@ import { both, ranges, walk } from '@partner-loyalty/runtime/store/reads/reads.m
 import type { Filter } from 'mongodb';
 import type { RightsEngine } from '../rights/rights.ts';
 import { withoutAddresses } from '../rights/traces.ts';
+import { withoutExternalId } from '../rules/events.ts';
 import type { MemberRecord } from '../rules/record.ts';
 import {
   eraseDocument,
@@ -24,12 +25,15 @@ type Parts = {
 };
 
 export function createMongoRightsEngine({ members, marks, find, apply }: Parts): RightsEngine {
-  /** Events that are pending stay in it. */
-  async function eraseTombstone(_id: string): Promise<true> {
-    const gone = { mergedInto: '', partnerIds: '' } as const;
-    await members.updateOne({ _id }, { $unset: gone, $inc: { version: 1 } });
-    await members.deleteOne({ _id, erasedAt: { $gt: 0 }, outbox: { $exists: false } });
-    return true;
+  /** Events that are pending stay in it. False if it was written since it was read. */
+  async function eraseTombstone({ _id, version, outbox }: MemberDocument): Promise<boolean> {
+    if (outbox === undefined) return (await members.deleteOne({ _id, version })).deletedCount === 1;
+    const update = {
+      $set: { outbox: outbox.map(withoutExternalId) },
+      $unset: { mergedInto: '', partnerIds: '' },
+      $inc: { version: 1 },
+    } as const;
+    return (await members.updateOne({ _id, version }, update)).matchedCount === 1;
   }
   return {
     marks: {
@@ -43,7 +47,7 @@ export function createMongoRightsEngine({ members, marks, find, apply }: Parts):
       if (document === undefined) return undefined;
       const { mergedInto, partnerIds = [] } = document;
       if (mergedInto !== undefined)
-        return { merged: { mergedInto, partnerIds }, remove: () => eraseTombstone(memberId) };
+        return { merged: { mergedInto, partnerIds }, remove: () => eraseTombstone(document) };
       if (isTombstone(document)) return undefined;
       const { record } = versionedRecord(document);
       return { record, remove: () => eraseDocument(members, document) };

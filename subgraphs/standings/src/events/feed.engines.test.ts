@@ -314,6 +314,26 @@ describe.each(ENGINES)('the feed on %s', (engine) => {
       ]);
     });
 
+    test('an unacknowledged event comes once, though a later pass takes fewer of members', async () => {
+      const start = Date.now();
+      const event = (index: number) => {
+        const occurredAt = start + index;
+        return { id: `m-${index}`, type: 'MEMBER_UPDATED' as const, partnerId: 'inn', occurredAt };
+      };
+      const events = [event(0), event(1), event(2)];
+      const sequencer = sequencerOf(store);
+      await sequencer.pass();
+      const token = (await store.feed.leases.get('sequencer'))?.token ?? '';
+      const taken: number[] = [];
+      for (const until of [start + 2, start, start + 2]) {
+        const batch = { token, members: { events, until }, ownUntil: start, at: start };
+        taken.push((await store.feed.append(batch)).taken);
+      }
+      await sequencer.release();
+      expect(taken).toEqual([3, 1, 3]);
+      expect((await eventsOf()).map(({ id }) => id)).toEqual(['m-0', 'm-1', 'm-2']);
+    });
+
     test('of two sequencers that both believe in their lease, each event gets one position', async () => {
       const other = await place.open();
       const lost = sequencerOf(store);

@@ -115,10 +115,13 @@ function append(tables: Tables, { members, ownUntil, at }: Batch) {
     eventHeads.put(partnerId, [last, day]);
     eventDays.put([day, partnerId], last);
   }
+  // Those of an earlier pass that members still has are not acknowledged, though they wait here.
   if (merged.members > 0)
     eventState.put(
       'members',
-      members.events.slice(0, merged.members).map(({ id }) => id),
+      members.events
+        .filter(({ id }, index) => index < merged.members || known.has(id))
+        .map(({ id }) => id),
     );
   for (const { key } of own.events.slice(0, merged.own)) outbox.remove(key);
   return {

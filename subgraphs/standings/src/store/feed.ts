@@ -147,8 +147,9 @@ export function createPage(query: PageQuery, last: number) {
         const position = block.first + index;
         if (end !== undefined && position <= end) continue;
         if (position > last || seen === maxSeen || events.length === first) return false;
-        // Positions are consecutive, so what is missing was dropped.
-        if (end !== undefined && position !== end + 1) {
+        // Positions are consecutive, so what is missing was dropped. A reader from the oldest event
+        // on misses nothing by it: days are not dropped all at once.
+        if (after !== undefined && end !== undefined && position !== end + 1) {
           isExpired = true;
           return false;
         }

@@ -192,6 +192,51 @@ describe.each(ENGINES)('merging on %s', (engine) => {
     expect(await faults()).toEqual([]);
   });
 
+  test.each(['old', 'new'])(
+    'while both are being erased, %s first, what is sent for FROM is not recorded for INTO',
+    async (first) => {
+      await store.merges.begin('old', 'new');
+      await store.eraseMember(first);
+      expect(await store.record([old('a', 5)])).toEqual(['erased']);
+      expect([await store.standingsOf('new'), await listed('new')]).toEqual([[], []]);
+    },
+  );
+
+  test.each(['old', 'new'])(
+    'a merge of members of whom %s was erased does not begin',
+    async (gone) => {
+      await store.record([old('a', 5), next('b', 20)]);
+      await store.eraseMember(gone);
+      expect(await store.merges.begin('old', 'new')).toBe('erased');
+      expect([await points('old'), await points('new')]).toEqual(
+        gone === 'old' ? [undefined, 20] : [5, undefined],
+      );
+      expect(await store.merges.idsOf('old')).toEqual(['old']);
+      await store.liftMark(gone);
+      expect(await store.merges.begin('old', 'new')).toBeUndefined();
+    },
+  );
+
+  test('of a merge beside an erasure of one of the two, either knows of the other, and no sums are left', async () => {
+    const second = await place.open();
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => {
+        const [from, into] = [`old-${index}`, `new-${index}`];
+        const gone = index % 2 === 0 ? from : into;
+        const sent = [from, into].map((memberId) => activity(`a-${memberId}`, 5, { memberId }));
+        await store.record(sent);
+        const [refusal] = await Promise.all([
+          second.merges.begin(from, into),
+          store.eraseMember(gone),
+        ]);
+        const ids = await store.merges.idsOf(gone);
+        const left = await store.standingsOf(gone);
+        return { isKnown: refusal === 'erased' || ids.length === 2, left };
+      }),
+    );
+    expect(outcomes).toEqual(outcomes.map(() => ({ isKnown: true, left: [] })));
+  });
+
   test("a member's events are found by bounded reads", async () => {
     await store.record([old('a', 5), next('b', 20)]);
     await events();

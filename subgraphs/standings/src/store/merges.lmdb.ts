@@ -39,7 +39,8 @@ export function createLmdbMerges(tables: Tables): Merges {
 
 /** Call it in a transaction. The writes come last. */
 function begin(tables: Tables, from: string, into: string): MergeRefusal | undefined {
-  const { merged, standings, activities, memberActivities } = tables;
+  const { merged, marks, standings, activities, memberActivities } = tables;
+  if (marks.has(from) || marks.has(into)) return 'erased';
   const current = merged.get(from);
   if (current === into) return undefined;
   const isShared = current !== undefined || merged.doesExist(into) || mergedInto(tables, from)[0];

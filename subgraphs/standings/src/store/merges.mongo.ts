@@ -1,10 +1,11 @@
 // The merging of members on MongoDB: standings that are closed, and added to those of another one.
 import { setTimeout as pause } from 'node:timers/promises';
+import type { MongoMarks } from '@partner-loyalty/runtime/store/marks/marks.mongo.ts';
 import { oneResponse } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { ObjectId } from 'mongodb';
 import { addStandings, joinStandings } from '../rules/standing.ts';
 import type { Collections, StandingDocument } from './collections.mongo.ts';
-import { deleteStandings, standingsOf } from './member.mongo.ts';
+import { deleteAll, deleteStandings, standingsOf } from './member.mongo.ts';
 import type { MergeRefusal, Merges } from './merges.ts';
 import { standingId } from './queries.mongo.ts';
 import { carryOut, createStandings, decidedBy } from './steps.mongo.ts';
@@ -13,10 +14,17 @@ type Written = Pick<Collections, 'standings' | 'activities' | 'outbox' | 'merges
 
 const MAX_ATTEMPTS = 100;
 
-export function createMongoMerges(collections: Written): Merges {
+export function createMongoMerges(collections: Written, marks: MongoMarks): Merges {
   const { merges } = collections;
   return {
-    begin: (from, into) => begin(collections, from, into),
+    async begin(from, into) {
+      const markedOf = () => marks.among([from, into]);
+      const refusal = await begin(collections, markedOf, { from, into });
+      const marked = await markedOf();
+      // An erasure may have deleted before the last sum was added.
+      for (const memberId of marked) await deleteAll(collections, memberId);
+      return marked.size > 0 ? 'erased' : refusal;
+    },
     finish: (from) => deleteStandings(collections, from, (event) => event),
     currentIds: (memberIds) => mergedAmong(collections, memberIds),
     async idsOf(memberId) {
@@ -55,12 +63,15 @@ export async function mergedInto(
   return found;
 }
 
+type Pair = { from: string; into: string };
+
 async function begin(
   collections: Written,
-  from: string,
-  into: string,
+  markedOf: () => Promise<ReadonlySet<string>>,
+  pair: Pair,
 ): Promise<MergeRefusal | undefined> {
-  const refusal = await claim(collections, from, into);
+  const { from, into } = pair;
+  const refusal = await claim(collections, markedOf, pair);
   if (refusal !== undefined) return refusal;
   for (const { partnerId, year } of await standingsOf(collections, from)) {
     const [own, theirs] = [
@@ -75,13 +86,22 @@ async function begin(
 }
 
 /**
- * Says first that the two are to be merged, and looks for other merges then: of those that share a
- * member, one at least sees the other.
+ * Takes away the claims on a member whose mark is set. Whoever claims the member later sees the
+ * mark, so that every merge that begins has begun by now.
+ */
+export async function withdrawClaims({ merges }: Pick<Written, 'merges'>, memberId: string) {
+  const either = [{ _id: memberId }, { claims: memberId }];
+  await merges.deleteMany({ $or: either, into: { $exists: false } });
+}
+
+/**
+ * Says first that the two are to be merged, and looks for other merges and for marks then: of
+ * merges that share a member, one at least sees the other.
  */
 async function claim(
   collections: Written,
-  from: string,
-  into: string,
+  markedOf: () => Promise<ReadonlySet<string>>,
+  { from, into }: Pair,
 ): Promise<MergeRefusal | undefined> {
   const { merges } = collections;
   await merges.updateOne({ _id: from }, { $setOnInsert: { claims: into } }, { upsert: true });
@@ -90,7 +110,9 @@ async function claim(
   if (own.into !== undefined) return undefined;
   const isShared = (await merges.findOne({ $or: [{ _id: into }, { claims: from }] })) !== null;
   const sums = await Promise.all([into, from].map((id) => standingsOf(collections, id)));
-  const refusal = isShared ? 'shared' : joinStandings(sums.flat()) ? undefined : 'out-of-range';
+  const fits = joinStandings(sums.flat()) !== undefined;
+  const isErased = (await markedOf()).size > 0;
+  const refusal = isErased ? 'erased' : isShared ? 'shared' : fits ? undefined : 'out-of-range';
   if (refusal !== undefined) {
     await merges.deleteOne({ _id: from, claims: into, into: { $exists: false } });
     return refusal;

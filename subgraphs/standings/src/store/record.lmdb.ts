@@ -39,8 +39,9 @@ export function recordBatch(tables: Tables, batch: readonly DatedActivity[]): Re
   const hasMerged = merged.getKeysCount({ limit: 1 }) > 0;
   const outcomes = batch.map((sent): RecordOutcome => {
     const { activityId, partnerId, year } = sent;
-    if (hasMarks && marks.has(sent.memberId)) return 'erased';
     const memberId = (hasMerged && merged.get(sent.memberId)) || sent.memberId;
+    // An erasure that is under way may have marked one of the two only.
+    if (hasMarks && (marks.has(sent.memberId) || marks.has(memberId))) return 'erased';
     const activity = memberId === sent.memberId ? sent : { ...sent, memberId };
     const activityKey: ActivityKey = [partnerId, activityId];
     const activityName = activityKey.join('\0');

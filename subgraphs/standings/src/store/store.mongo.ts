@@ -16,7 +16,7 @@ import type { Standing } from '../rules/standing.ts';
 import { type Collections, openCollections } from './collections.mongo.ts';
 import { eraseEvents, openMongoFeed } from './feed.mongo.ts';
 import { deleteAll, latestActivitiesOf, standingsOf } from './member.mongo.ts';
-import { createMongoMerges, mergedInto } from './merges.mongo.ts';
+import { createMongoMerges, mergedInto, withdrawClaims } from './merges.mongo.ts';
 import { pushed } from './outbox.mongo.ts';
 import { cachePrograms } from './programs.ts';
 import {
@@ -129,6 +129,7 @@ async function createMongoStandingsStore(
     standingsOf: (memberId) => standingsOf(collections, memberId),
     async eraseMember(memberId) {
       await marks.add(memberId, new Date());
+      await withdrawClaims(collections, memberId);
       const deleted = await deleteAll(collections, memberId);
       await eraseEvents(collections, memberId);
       return deleted;
@@ -145,7 +146,7 @@ async function createMongoStandingsStore(
         (await activities.findOne({}, idOnly)) === null
       );
     },
-    merges: createMongoMerges(collections),
+    merges: createMongoMerges(collections, marks),
     feed,
     webhooks: await openWebhookTables(mongoTables(mongo.db)),
     ready: mongo.ready,

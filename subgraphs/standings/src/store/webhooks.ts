@@ -11,8 +11,8 @@ export type Endpoint = {
   /** Undefined is every type. */
   types?: EventType[];
   state: 'active' | 'disabled';
-  /** Why it is disabled: by a command, by a response 410, or by five days of failures. */
-  disabledBecause?: 'COMMAND' | 'GONE' | 'FAILING';
+  /** By a command, its partner's suspension, a response 410, or five days of failures. */
+  disabledBecause?: 'COMMAND' | 'SUSPENDED' | 'GONE' | 'FAILING';
   /** Newest first. `until` is the end of one that was rotated out. */
   secrets: Secret[];
   /** Of the feed: each event up to there was delivered, given up, or waits in a row. */

@@ -132,12 +132,12 @@ describe.each(ENGINES)('endpoints on %s', (engine) => {
 
   test('what came while it was disabled is skipped when it is enabled', async () => {
     const { webhookId } = await created();
-    expect(await disableEndpoint(store, webhookId)).toMatchObject({
+    expect(await disableEndpoint(store, webhookId, 'COMMAND')).toMatchObject({
       state: 'disabled',
       disabledBecause: 'COMMAND',
       revision: 2,
     });
-    expect(await disableEndpoint(store, webhookId)).toMatchObject({
+    expect(await disableEndpoint(store, webhookId, 'COMMAND')).toMatchObject({
       disabledBecause: 'COMMAND',
       revision: 2,
     });
@@ -154,7 +154,7 @@ describe.each(ENGINES)('endpoints on %s', (engine) => {
     await happen(Date.now());
     expect(await enableEndpoint(store, webhookId)).toMatchObject({ position, revision: 1 });
     expect(await enableEndpoint(store, 'wh_other')).toBeUndefined();
-    expect(await disableEndpoint(store, 'wh_other')).toBeUndefined();
+    expect(await disableEndpoint(store, 'wh_other', 'COMMAND')).toBeUndefined();
   });
 
   test('replaying goes back to the first event at that time or later', async () => {

@@ -89,8 +89,9 @@ export async function rotateSecret(
 export function disableEndpoint(
   { webhooks }: Store,
   webhookId: string,
+  disabledBecause: 'COMMAND' | 'SUSPENDED',
 ): Promise<Endpoint | undefined> {
-  const disabled = { state: 'disabled', disabledBecause: 'COMMAND' } as const;
+  const disabled = { state: 'disabled', disabledBecause } as const;
   return change(webhooks, webhookId, (before) =>
     before.state === 'disabled' ? before : { ...before, ...disabled },
   );
