@@ -8,7 +8,7 @@ import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts'
 import type { Readiness } from '@partner-loyalty/runtime/process/readiness.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Audit } from './audit/audit.ts';
-import { type Budget, createBudget } from './budget/budget.ts';
+import { createBudget } from './budget/budget.ts';
 import type { Counters } from './budget/counters.ts';
 import { createLimiter } from './budget/limiter.ts';
 import type { Documents } from './document/documents.ts';
@@ -18,12 +18,12 @@ import type { ServedGraphs } from './graph/served.ts';
 import { createHandler } from './handle.ts';
 import { createAuthenticator, createMcpAuthenticator } from './identity/authenticate.ts';
 import { openTokenVerifier } from './identity/idtoken.open.ts';
-import { createKeyring, type Keyring } from './identity/keyring.ts';
+import { createKeyring } from './identity/keyring.ts';
 import type { KeyStore } from './identity/keystore.ts';
-import { createOwnTokens, type Origins, type OwnTokens } from './identity/ownprovider.ts';
+import { createOwnTokens } from './identity/ownprovider.ts';
 import { createSuspensions } from './identity/suspensions.ts';
 import { createMcp, MCP_PATH } from './mcp/mcp.ts';
-import { createOperate, type Operate } from './operate.ts';
+import { createOperate } from './operate.ts';
 import type { About } from './pages/frame.ts';
 import { createPages } from './pages/pages.ts';
 import { createVisit, hasCredential } from './pages/visit.ts';
@@ -31,7 +31,7 @@ import { createReadiness } from './readiness.ts';
 import { createDeprecationHeaders } from './schema/dates.ts';
 import { createApiClient } from './sign-in/apiclient.ts';
 import { createInvitation, INVITATION_PATH } from './sign-in/invitation.ts';
-import { createMembersClient, type MembersClient } from './sign-in/membersclient.ts';
+import { createMembersClient } from './sign-in/membersclient.ts';
 import { createOauth, OAUTH_PATH } from './sign-in/oauth.ts';
 import { createShowAccount } from './sign-in/profile.ts';
 import { createProvider } from './sign-in/provider.ts';
@@ -66,36 +66,53 @@ export type Gateway = {
   ready(): Promise<Readiness>;
 };
 
-type Handle = Gateway['handle'];
-
 /** The caller closes the parts. */
 export function openGateway(parts: GatewayParts): Gateway {
-  const { settings, keyStore, counters, graphs, audit, metrics, caches } = parts;
+  const { settings, keyStore, counters, graphs, audit, changelogs, caches, log, metrics } = parts;
+  const { environment, rateLimitBudget: keyBudget, corsOrigins, logClientAddress } = settings;
+  const { own, other } = baseUrls(settings);
   const members = createMembersClient(graphs.askProvider);
   const limiter = createLimiter(counters, settings.rateLimitWindowSeconds, metrics);
   const { refusals } = limiter;
-  const keyring = createKeyring({ store: keyStore, caches, metrics, refusals, log: parts.log });
+  const keyring = createKeyring({ store: keyStore, caches, metrics, refusals, log });
   const budget = createBudget(limiter);
   // Shared by both endpoints, so that its limit on introspections holds for them together.
   const operate = createOperate({ ...parts, budget });
-  const ownTokens = createOwnTokens(members);
+  const shared = { ...parts, members, budget, keyring, operate, logClientAddress };
   const offersSignIn = settings.idTokenIssuer === undefined;
+  const ownTokens = createOwnTokens(members);
   const apps = offersSignIn ? ownTokens.origins : undefined;
-  const shared = { members, budget, keyring, operate, ownTokens, apps };
-  const graphql = createGraphql(parts, shared);
-  const mcp = createMcpEndpoint(parts, shared);
+  const memberTokens = openTokenVerifier(settings, {
+    keyStore,
+    ownUrl: own,
+    ownTokens,
+    caches,
+    log,
+  });
+  const isSuspended = createSuspensions(keyStore, caches, log);
+  const byKey = { environment, keyring, keyBudget };
+  const graphql = createHandler({
+    ...shared,
+    authenticate: createAuthenticator({ ...byKey, tokens: memberTokens, isSuspended }),
+    cors: createCors(corsOrigins, GRAPHQL_CORS, apps),
+    addDeprecation: createDeprecationHeaders(own),
+    correctEndpoint: `${other}/graphql`,
+  });
+  const mcp = createMcp({
+    ...shared,
+    authenticate: createMcpAuthenticator(byKey),
+    cors: createCors(corsOrigins, MCP_CORS),
+    correctEndpoint: `${other}${MCP_PATH}`,
+  });
   const visit = createVisit(limiter);
   const tokens = createTokens({ members, limiter });
   const callApi = createApiClient(graphql);
-  const name = (partnerId: string) => partnerName(keyStore, partnerId);
-  const provider = offersSignIn
-    ? createProvider(members, createShowAccount(callApi, name))
-    : undefined;
-  const { changelogs, log } = parts;
-  const cors = createCors(settings.corsOrigins, PROVIDER_CORS, apps);
+  const showAccount = createShowAccount(callApi, (partnerId) => partnerName(keyStore, partnerId));
+  const provider = offersSignIn ? createProvider(members, showAccount) : undefined;
+  const cors = createCors(corsOrigins, PROVIDER_CORS, apps);
   const userinfo = createUserinfo(callApi, members);
   const oauth = provider && createOauth({ provider, userinfo, limiter, cors, visit, log });
-  const wellKnown = createWellKnown(members, baseUrls(settings).own, offersSignIn);
+  const wellKnown = createWellKnown(members, own, offersSignIn);
   const signIn = createSignIn({ tokens, provider, log });
   const invitation = createInvitation({ tokens, log });
   const pages = createPages({ about: aboutOf(settings), settings, graphs, changelogs, log });
@@ -139,47 +156,6 @@ export function openGateway(parts: GatewayParts): Gateway {
         Array.from(graphs.current().connections, ([name, { transport }]) => [name, transport]),
     }),
   };
-}
-
-type Shared = {
-  members: MembersClient;
-  budget: Budget;
-  keyring: Keyring;
-  operate: Operate;
-  ownTokens: OwnTokens;
-  /** The origins of registered apps; undefined if there are none here. */
-  apps: Origins | undefined;
-};
-
-function createGraphql(parts: GatewayParts, shared: Shared): Handle {
-  const { settings, keyStore, caches, log } = parts;
-  const { own, other } = baseUrls(settings);
-  const { environment, rateLimitBudget: keyBudget, corsOrigins, logClientAddress } = settings;
-  const { keyring, ownTokens, apps } = shared;
-  const tokens = openTokenVerifier(settings, { keyStore, ownUrl: own, ownTokens, caches, log });
-  const isSuspended = createSuspensions(keyStore, caches, log);
-  return createHandler({
-    ...parts,
-    ...shared,
-    authenticate: createAuthenticator({ environment, keyring, tokens, isSuspended, keyBudget }),
-    logClientAddress,
-    cors: createCors(corsOrigins, GRAPHQL_CORS, apps),
-    addDeprecation: createDeprecationHeaders(own),
-    correctEndpoint: `${other}/graphql`,
-  });
-}
-
-function createMcpEndpoint(parts: GatewayParts, shared: Shared): Handle {
-  const { settings } = parts;
-  const { environment, rateLimitBudget: keyBudget, corsOrigins, logClientAddress } = settings;
-  return createMcp({
-    ...parts,
-    ...shared,
-    authenticate: createMcpAuthenticator({ environment, keyring: shared.keyring, keyBudget }),
-    logClientAddress,
-    cors: createCors(corsOrigins, MCP_CORS),
-    correctEndpoint: `${baseUrls(settings).other}${MCP_PATH}`,
-  });
 }
 
 /** The base addresses of this environment and of the other one. */

@@ -101,60 +101,43 @@ function standingTable(
 function lists(
   { action, apps, sessions }: AccountPage,
   standings: Profile['partnerStandings'],
-  texts: Texts,
+  { account: words, language }: Texts,
 ): Html {
-  const { account: words, language } = texts;
-  const format = new Intl.DateTimeFormat(language, {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-    timeZone: 'UTC',
-  });
-  const time = (at: number) => `${format.format(at)} UTC`;
-  const list = (title: string, name: string, items: Item[]) =>
-    items.length === 0
-      ? html``
-      : html`<h2 id="${name}">${title}</h2>
-<ul class="list" aria-labelledby="${name}">
-${items.map((item, index) => listItem(action, name, `${name}-${index}`, item))}
-</ul>`;
-  return html`${list(
-    words.enrollments,
-    'leave',
-    standings.map(({ partnerId, partner }) => ({
-      text: partner,
-      button: words.leave,
-      value: partnerId,
-    })),
-  )}
-${list(
-  words.apps,
-  'revoke',
-  apps.map(({ clientId, appName, partnerName, agreedAt }) => ({
-    text: `${fill(words.appOf, { app: appName, partner: partnerName })}, ${fill(words.since, { time: time(agreedAt) })}`,
-    button: words.revoke,
-    value: clientId,
-  })),
-)}
-${list(
-  words.sessions,
-  'end',
-  sessions.map(({ sessionId, browser, usedAt, isThis }) => ({
-    text: fill(words.session, {
+  const format = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const;
+  const time = (at: number) => `${new Date(at).toLocaleString(language, format)} UTC`;
+
+  /** Of texts and of what the button sends, if there is one. */
+  function list(name: string, title: string, button: string, items: [string, string?][]): Html {
+    if (items.length === 0) return html``;
+    const rows = items.map(([text, value], index) => {
+      const content = html`<button name="${name}" value="${value ?? ''}" class="plain"
+ aria-describedby="${name}-${index}">${button}</button>`;
+      return html`<li><span id="${name}-${index}">${text}</span>
+${value === undefined ? '' : form(action, content)}</li>`;
+    });
+    return html`<h2 id="${name}">${title}</h2>
+<ul class="list" aria-labelledby="${name}">${rows}</ul>`;
+  }
+
+  const used = apps.map(
+    ({ clientId, appName: app, partnerName: partner, agreedAt }): [string, string] => [
+      fill(words.app, { app, partner, time: time(agreedAt) }),
+      clientId,
+    ],
+  );
+  // Signing out ends the session of this browser.
+  const open = sessions.map(({ sessionId, browser, usedAt, isThis }): [string, string?] => {
+    const text = fill(words.session, {
       browser: isThis ? `${browser} (${words.thisSession})` : browser,
       time: time(usedAt),
-    }),
-    // Signing out ends this one.
-    button: isThis ? undefined : words.endSession,
-    value: sessionId,
-  })),
-)}`;
-}
-
-type Item = { text: string; button: string | undefined; value: string };
-
-function listItem(action: string, name: string, id: string, { text, button, value }: Item): Html {
-  const content = html`<button name="${name}" value="${value}" class="plain"
- aria-describedby="${id}">${button ?? ''}</button>`;
-  return html`<li><span id="${id}">${text}</span>
-${button === undefined ? '' : form(action, content)}</li>`;
+    });
+    return isThis ? [text] : [text, sessionId];
+  });
+  const enrolled = standings.map(({ partner, partnerId }): [string, string] => [
+    partner,
+    partnerId,
+  ]);
+  return html`${list('leave', words.enrollments, words.leave, enrolled)}
+${list('revoke', words.apps, words.revoke, used)}
+${list('end', words.sessions, words.endSession, open)}`;
 }

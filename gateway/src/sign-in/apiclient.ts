@@ -2,6 +2,7 @@
 import type { ErrorCode } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
 
 export type ApiResponse<T> = {
   data?: T | null;
@@ -43,16 +44,11 @@ export function createApiClient(graphql: (request: HttpRequest) => Promise<HttpR
   };
 }
 
-type Claims = { typ?: unknown; sub: string; client_id?: unknown; scope?: unknown };
-
 /** What a token says of itself, unverified: the API verifies it, so it refuses a forged one. */
-export function claimsIn(token: string): Claims {
+export function claimsIn(token: string) {
   try {
-    const [header, payload] = token
-      .split('.', 2)
-      .map((part) => Object(JSON.parse(Buffer.from(part, 'base64url').toString())));
-    const sub = typeof payload.sub === 'string' && payload.sub !== '' ? payload.sub : '-';
-    return { typ: header.typ, sub, client_id: payload.client_id, scope: payload.scope };
+    const { sub = '-', client_id, scope } = decodeJwt(token);
+    return { typ: decodeProtectedHeader(token).typ, sub, client_id, scope };
   } catch {
     return { sub: '-' };
   }

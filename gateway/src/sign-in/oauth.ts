@@ -1,14 +1,16 @@
 // The paths below /oauth/: what apps and the browsers that they send here ask the provider for.
+import { ApiError } from '@partner-loyalty/runtime/errors.ts';
+import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { IdentityResponse } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { Limiter, Verdict } from '../budget/limiter.ts';
 import type { Cors } from '../edge/cors.ts';
+import { logMasked } from '../edge/endpoint.ts';
 import { observed } from '../pages/layout.ts';
 import type { Visit } from '../pages/visit.ts';
 import { createPage, wrongMethod } from './form.ts';
-import { oauthError, oauthFailure } from './oautherror.ts';
 import type { Provider } from './provider.ts';
 
 export const OAUTH_PATH = '/oauth/';
@@ -109,4 +111,24 @@ async function readBody(request: HttpRequest): Promise<string> {
 
 function tooMany(seconds: number): HttpResponse {
   return oauthError(429, 'temporarily_unavailable', { 'retry-after': `${seconds}` });
+}
+
+/** An error of an endpoint that is no page (RFC 6749, section 5.2; RFC 6750). */
+export function oauthError(
+  status: number,
+  error: string,
+  headers: ResponseHeaders = {},
+): HttpResponse {
+  return { status, headers, body: JSON.stringify({ error }) };
+}
+
+/** The response instead of an error; masks what is not an ApiError. */
+function oauthFailure(error: unknown, { requestId }: HttpRequest, log: Log): HttpResponse {
+  if (error instanceof ApiError && error.code !== 'INTERNAL_SERVER_ERROR')
+    return oauthError(
+      error.status,
+      error.status === 503 ? 'temporarily_unavailable' : 'invalid_request',
+    );
+  logMasked(log, requestId, error);
+  return oauthError(500, 'server_error');
 }

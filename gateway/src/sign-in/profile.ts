@@ -15,38 +15,37 @@ export type ShowAccount = (
   texts: Texts,
 ) => Promise<HttpResponse>;
 
-export type PartnerName = (partnerId: string) => Promise<string>;
-
 const PROFILE = `query ($id: ID!) { memberProfile(id: $id) {
   email firstName lastName
   membershipYearStats { akinPoints totalStays }
   partnerStandings { partnerId tier points }
 } }`;
 
-type MemberProfile = Omit<Profile, 'partnerStandings'> & {
-  partnerStandings: { partnerId: string; tier: string; points: number }[];
+type Profiles = {
+  memberProfile: Omit<Profile, 'partnerStandings'> & {
+    partnerStandings: Omit<Profile['partnerStandings'][0], 'partner'>[];
+  };
 };
 
-export function createShowAccount(callApi: CallApi, partnerName: PartnerName): ShowAccount {
-  async function named({ partnerStandings, ...profile }: MemberProfile): Promise<Profile> {
-    const standings = partnerStandings.map(async ({ partnerId, tier, points }) => {
-      return { partnerId, partner: await partnerName(partnerId), tier, points };
-    });
-    return { ...profile, partnerStandings: await Promise.all(standings) };
-  }
-
+export function createShowAccount(
+  callApi: CallApi,
+  partnerName: (partnerId: string) => Promise<string>,
+): ShowAccount {
   return async (request, account, texts) => {
-    const { token } = account;
-    const { data, errors } = await callApi<{ memberProfile: MemberProfile }>(
-      request,
-      token,
-      PROFILE,
-      { id: claimsIn(token).sub },
-    );
+    const { token, action } = account;
+    const variables = { id: claimsIn(token).sub };
+    const { data, errors } = await callApi<Profiles>(request, token, PROFILE, variables);
     const code = errors?.[0]?.extensions.code;
-    if (code === undefined && data)
-      return pageResponse(200, accountPage(account, await named(data.memberProfile), texts));
-    return refusalPage(code, account.action, texts);
+    if (code !== undefined || !data) return refusalPage(code, action, texts);
+    const { partnerStandings, ...profile } = data.memberProfile;
+    const named = partnerStandings.map(async (standing) => {
+      return { ...standing, partner: await partnerName(standing.partnerId) };
+    });
+    const standings = await Promise.all(named);
+    return pageResponse(
+      200,
+      accountPage(account, { ...profile, partnerStandings: standings }, texts),
+    );
   };
 }
 

@@ -1,10 +1,11 @@
 // The userinfo endpoint: the claims that an app may see (OpenID Connect Core, section 5.3).
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { USERINFO_PATH } from '@partner-loyalty/runtime/signin/exchange.ts';
 import { type CallApi, claimsIn } from './apiclient.ts';
 import type { MembersClient } from './membersclient.ts';
-import { oauthError } from './oautherror.ts';
+import { oauthError } from './oauth.ts';
 
 /**
  * The API verifies and counts the access token of the request; then the provider gives the claims.
@@ -22,35 +23,20 @@ export function createUserinfo(
     // The API takes ID tokens too.
     const token = typ === 'at+jwt' ? bearer : '';
     const { errors } = await callApi(request, token, '{ __typename }', {});
-    switch (errors?.[0]?.extensions.code) {
-      case undefined:
-        return claimsOf(request, claims);
-      case 'RATE_LIMITED':
-        return oauthError(429, 'temporarily_unavailable', { 'retry-after': '60' });
-      case 'PARTNER_SUSPENDED':
-        return oauthError(403, 'access_denied');
-      case 'SERVICE_UNAVAILABLE':
-        return oauthError(503, 'temporarily_unavailable');
-      case 'INTERNAL_SERVER_ERROR':
-        return oauthError(500, 'server_error');
-      default:
-        return invalidToken();
-    }
-  };
-
-  async function claimsOf(request: HttpRequest, claims: object): Promise<HttpResponse> {
+    const code = errors?.[0]?.extensions.code;
+    if (code === 'RATE_LIMITED')
+      return oauthError(429, 'temporarily_unavailable', { 'retry-after': '60' });
+    if (code === 'PARTNER_SUSPENDED') return oauthError(403, 'access_denied');
+    if (code === 'SERVICE_UNAVAILABLE' || code === 'INTERNAL_SERVER_ERROR') return fail(code);
+    if (code !== undefined) return invalidToken();
     const { requestId, address: clientAddress } = request;
-    const answer = await members.identityRequest(
-      {
-        ...{ method: 'GET', path: USERINFO_PATH, search: '', headers: {}, language: 'en' },
-        ...{ clientAddress, body: JSON.stringify(claims) },
-      },
-      requestId,
-    );
+    const asked = { method: 'GET', path: USERINFO_PATH, search: '', headers: {}, language: 'en' };
+    const body = JSON.stringify(claims);
+    const answer = await members.identityRequest({ ...asked, clientAddress, body }, requestId);
     return answer.status === 200
       ? { status: 200, headers: {}, body: answer.body ?? '' }
       : invalidToken();
-  }
+  };
 }
 
 function invalidToken(): HttpResponse {

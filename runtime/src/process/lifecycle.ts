@@ -30,6 +30,8 @@ export async function runProcess(
   { drainSeconds = 0 }: { drainSeconds?: number } = {},
 ): Promise<void> {
   const opened: Opened[] = [];
+  // What libraries print, such as about the version of Node, is no line of the log.
+  console.warn = (text) => log.debug({}, String(text));
   let draining = false;
 
   const exit = (code: number): never => {

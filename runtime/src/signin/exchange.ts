@@ -79,8 +79,15 @@ export type Account = {
 
 export type AccountNotice =
   | { name: 'linkSent'; email: string }
-  | { name: 'invalidAddress' | 'invalidNames' | 'namesChanged' }
-  | { name: 'left' | 'revoked' | 'sessionEnded' };
+  | {
+      name:
+        | 'invalidAddress'
+        | 'invalidNames'
+        | 'namesChanged'
+        | 'left'
+        | 'revoked'
+        | 'sessionEnded';
+    };
 
 /**
  * What ended at `endedAt`, in milliseconds since 1970: tokens of it that were issued until then are

@@ -49,22 +49,16 @@ export async function startMembers(
     await store.close();
   };
   const { wake } = worker;
-  const identity = openIdentity(
-    { store, issuer: baseAddress, log, metrics, wake },
-    settings.idTokenIssuer === undefined,
-  );
+  const isUsed = settings.idTokenIssuer === undefined;
+  const parts = { store, issuer: baseAddress, log, metrics, wake };
+  const identity = isUsed ? openIdentity(parts) : undefined;
   return { ...createMembers(store, { baseAddress, wake, identity }), close };
 }
 
 /** Loading the provider takes longer than a request may take, so that it begins at the start. */
-function openIdentity(parts: IdentityParts, isUsed: boolean): (request: string) => Promise<string> {
-  const load = async () => (await import('./provider/handle.ts')).createIdentity(parts);
-  let loaded = isUsed ? load() : undefined;
-  loaded?.catch(() => {});
-  return async (request) => {
-    loaded ??= load();
-    return (await loaded)(request);
-  };
+function openIdentity(parts: IdentityParts): (request: string) => Promise<string> {
+  const loaded = import('./provider/handle.ts').then((module) => module.createIdentity(parts));
+  return async (request) => (await loaded)(request);
 }
 
 function warnOfPlainKeys(settings: Settings, log: Log): void {

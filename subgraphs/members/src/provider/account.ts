@@ -26,6 +26,7 @@ export type SignedIn = { memberId: string; sessionId: string; session: Session }
 
 export function createAccount({ store, grants, sessions, ...parts }: AccountParts) {
   const { issuer, basePath, wake } = parts;
+
   async function accountOf({ memberId, sessionId }: SignedIn): Promise<Account | undefined> {
     const member = await store.member(memberId);
     if (member === undefined) return undefined;
@@ -35,20 +36,15 @@ export function createAccount({ store, grants, sessions, ...parts }: AccountPart
     const used = await Promise.all(
       apps.map(async ({ clientId, agreedAt }) => {
         const app = await store.apps.find(clientId);
-        const partner = app && (await store.partners.get(app.partnerId));
-        return (
-          app && {
-            clientId,
-            agreedAt,
-            appName: app.name,
-            partnerName: partner?.name ?? app.partnerId,
-          }
-        );
+        if (app === undefined) return [];
+        const partner = await store.partners.get(app.partnerId);
+        const partnerName = partner?.name ?? app.partnerId;
+        return [{ clientId, agreedAt, appName: app.name, partnerName }];
       }),
     );
     return {
       token: idToken,
-      apps: used.filter((app) => app !== undefined),
+      apps: used.flat(),
       sessions: open
         .filter(({ usedAt }) => usedAt + SESSION_MS > Date.now())
         .map((one) => ({ ...one, isThis: one.sessionId === sessionId })),

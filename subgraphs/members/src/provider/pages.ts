@@ -1,21 +1,19 @@
 // The pages of the provider: /sign-in, which an app's request leads through too, and /account.
 import { text } from 'node:stream/consumers';
-import type {
-  KoaContextWithOIDC as Context,
-  Interaction,
-  InteractionResults,
-  Provider,
-} from 'oidc-provider';
+import type { KoaContextWithOIDC as Context, Interaction, Provider } from 'oidc-provider';
 import { hashToken } from '../rules/mailedtoken.ts';
 import { digest } from '../tables/access.ts';
 import { type AccountParts, createAccount } from './account.ts';
 import { SCOPES, viewOf } from './claims.ts';
 import { originOf } from './redirects.ts';
 import { say, show } from './render.ts';
-import { createSignIns, type Proven, type SignInParts } from './signin.ts';
+import { type Begun, createSignIns, type Proven, type SignInParts } from './signin.ts';
 
 export type PagesParts = AccountParts & SignInParts;
 
+/** What pages show of an app's request. */
+type Shown = { appName: string; formOrigins: string[] };
+type Result = NonNullable<Interaction['result']>;
 type Middleware = (ctx: Context, next: () => Promise<void>) => Promise<void>;
 
 /** Returns the middleware that handles the pages, before the provider's own paths. */
@@ -36,11 +34,7 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
     }
 
     /** Goes on with an app's request, which `result` answers a question of. */
-    async function resume(
-      ctx: Context,
-      interaction: Interaction,
-      result: InteractionResults,
-    ): Promise<void> {
+    async function resume(ctx: Context, interaction: Interaction, result: Result): Promise<void> {
       // What was answered before stays answered, unless the member refuses.
       interaction.result =
         result.error === undefined ? { ...interaction.lastSubmission, ...result } : result;
@@ -53,7 +47,7 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
       const { memberId, signIn } = proven;
       const { interactionId } = signIn;
       if (interactionId === undefined) {
-        if (!(await signIns.confirm(ctx, proven, undefined))) return say(ctx, 410, 'invalidLink');
+        if (!(await signIns.confirm(ctx, proven))) return say(ctx, 410, 'invalidLink');
         await sessions.signIn(ctx, provider, memberId);
         return redirect(ctx, `${basePath}/account`);
       }
@@ -71,24 +65,18 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
       await resume(ctx, interaction, { login: { accountId: memberId, ts } });
     }
 
-    async function login(
-      ctx: Context,
-      form: URLSearchParams,
-      interactionId?: string,
-      app?: { appName: string; formOrigins: string[] },
-    ): Promise<void> {
-      const action = `${basePath}${ctx.path}`;
+    async function login(ctx: Context, form: URLSearchParams, id?: string, app?: Shown) {
+      const target = { action: `${basePath}${ctx.path}`, formOrigins: app?.formOrigins };
       const [email, code] = [form.get('email'), form.get('code')];
       if (code !== null) {
-        const outcome = await signIns.byCode(ctx, code, interactionId);
+        const outcome = await signIns.byCode(ctx, code, id);
         return 'memberId' in outcome
           ? finish(ctx, outcome)
-          : show(ctx, 200, { ...outcome, action, formOrigins: app?.formOrigins });
+          : show(ctx, 200, { ...outcome, ...target });
       }
-      const begun = email === null ? {} : await signIns.begin(ctx, email, interactionId);
-      if ('name' in begun)
-        return show(ctx, 200, { ...begun, action, formOrigins: app?.formOrigins });
-      show(ctx, 200, { name: 'address', action, ...app, ...begun });
+      const begun: Begun = email === null ? {} : await signIns.begin(ctx, email, id);
+      if (begun.name === 'code') return show(ctx, 200, { ...begun, ...target });
+      show(ctx, 200, { name: 'address', appName: app?.appName, ...begun, ...target });
     }
 
     async function agree(ctx: Context, interaction: Interaction, clientId: string): Promise<void> {
@@ -124,11 +112,8 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
     /** A partner's mailed link. */
     async function redeem(ctx: Context, token: string): Promise<void> {
       const hash = hashToken('sign-in', token);
-      const member =
-        hash === undefined
-          ? undefined
-          : await store.tokens.redeemSignIn(hash, 'own-page', Date.now());
-      if (member === undefined) {
+      const member = hash && (await store.tokens.redeemSignIn(hash, 'own-page', Date.now()));
+      if (!member) {
         ctx.set(COUNTS_HEADER, 'refused');
         return say(ctx, 410, 'invalidLink');
       }

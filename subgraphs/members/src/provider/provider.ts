@@ -1,5 +1,4 @@
 // The OpenID Provider of this service: oidc-provider, set up for its apps, members and keys.
-
 import { createPublicKey } from 'node:crypto';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import {
@@ -11,7 +10,7 @@ import {
   Provider,
   type RefreshToken,
 } from 'oidc-provider';
-import { ALGORITHM, type SigningKey } from '../signingkeys/signingkey.ts';
+import { ALGORITHM, type KeyVault, type SigningKey } from '../signingkeys/signingkey.ts';
 import type { MembersStore } from '../store/store.ts';
 import { digest, SESSION_MS } from '../tables/access.ts';
 import { createAdapter } from './adapter.ts';
@@ -41,7 +40,6 @@ const now = () => Math.floor(Date.now() / 1_000);
 /** In seconds. A family of tokens lasts a year, and a refresh token 30 days from its last use. */
 const LIFETIMES = {
   AccessToken: 600,
-  AuthorizationCode: 60,
   Grant: YEAR,
   IdToken: 3_600,
   Interaction: 1_800,
@@ -62,12 +60,7 @@ export async function createProvider(
   policy.get('consent')?.checks.remove('native_client_prompt');
 
   const provider: Provider = new Provider(issuer, {
-    adapter: createAdapter({
-      store,
-      grants,
-      resumeUrl: `${issuer}/oauth/authorize/`,
-      AlreadyUsed: errors.InvalidGrant,
-    }),
+    adapter: createAdapter(parts),
     claims: CLAIMS,
     scopes: SCOPES,
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
@@ -136,7 +129,7 @@ export async function createProvider(
       url: (_ctx, { jti }) => `${basePath}/sign-in/${jti}`,
     },
     issueRefreshToken: () => true,
-    jwks: { keys: await jwksOf(keys, store) },
+    jwks: { keys: await jwksOf(keys, store.signingKeys.unseal) },
     loadExistingGrant: (ctx) => grants.load(provider, ctx),
     pkce: { required: () => true },
     renderError: showError,
@@ -174,17 +167,13 @@ function adjustModels({ Client, Session }: Provider, grants: Grants): void {
 }
 
 /** The current key with its private half; retired ones verify the ID tokens of sign-outs. */
-async function jwksOf(
-  keys: readonly SigningKey[],
-  { signingKeys }: Pick<MembersStore, 'signingKeys'>,
-): Promise<object[]> {
+async function jwksOf(keys: readonly SigningKey[], unseal: KeyVault['unseal']): Promise<object[]> {
   const usable = keys.filter(({ publicKey, state }) => publicKey.kty === 'RSA' && state !== 'next');
   const ordered = usable.toSorted((one) => (one.state === 'current' ? -1 : 1));
   return Promise.all(
     ordered.map(async (key) => {
       const common = { kid: key.kid, alg: ALGORITHM, use: 'sig' };
-      if (key.state === 'current')
-        return { ...(await signingKeys.unseal(key.privateKey)), ...common };
+      if (key.state === 'current') return { ...(await unseal(key.privateKey)), ...common };
       // Cast: a public JWK as jose and Node both have it.
       const publicKey = key.publicKey as import('node:crypto').JsonWebKey;
       const keyObject = () => createPublicKey({ key: publicKey, format: 'jwk' });

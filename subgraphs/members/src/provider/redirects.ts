@@ -17,9 +17,8 @@ export function redirectsFault(
   const [fault] = uris.map((uri) => redirectFault(uri, app)).filter((one) => one !== undefined);
   const isMixed =
     uris.some(isOnDevice) && uris.some((uri) => /^http:/.test(uri) && !isOnDevice(uri));
-  return (
-    fault ?? (isMixed ? 'must not be http elsewhere if another one is on the device' : undefined)
-  );
+  if (fault !== undefined || !isMixed) return fault;
+  return 'must not be http elsewhere if another one is on the device';
 }
 
 function redirectFault(

@@ -22,13 +22,11 @@ export type SignInParts = {
   wake(): void;
 };
 
-type AddressPage = Extract<PageContent, { name: 'address' }>;
 type CodePage = Extract<PageContent, { name: 'code' }>;
+export type Begun = CodePage | { name?: never; problem?: 'invalid' | 'limited' };
 
 /** Whoever proved to read the mail of a member. */
 export type Proven = { memberId: string; address: string; signIn: SignIn };
-
-export type SignIns = ReturnType<typeof createSignIns>;
 
 export function createSignIns({ store, sessions, metrics, wake }: SignInParts) {
   const { outbox, payloads, signIns } = store;
@@ -48,11 +46,7 @@ export function createSignIns({ store, sessions, metrics, wake }: SignInParts) {
     return false;
   }
 
-  async function prove(
-    ctx: Context,
-    kind: 'code' | 'token',
-    typed: string,
-  ): Promise<Proven | 'wrong' | 'ended'> {
+  async function prove(ctx: Context, kind: 'code' | 'token', typed: string) {
     const outcome = await signIns.finish(idOf(ctx), kind, typed);
     if (typeof outcome === 'string') {
       metrics.signIn(outcome === 'wrong' ? 'wrong_code' : 'expired');
@@ -60,16 +54,12 @@ export function createSignIns({ store, sessions, metrics, wake }: SignInParts) {
     }
     sessions.setCookie(ctx, cookie, null, 0);
     const { signIn, mailed } = outcome;
-    return { signIn, memberId: mailed.memberId, address: mailed.mailbox };
+    return { signIn, memberId: mailed.memberId, address: mailed.mailbox } satisfies Proven;
   }
 
   return {
     /** The same page and the same writes, whether the address is a member's or not. */
-    async begin(
-      ctx: Context,
-      email: string,
-      interactionId: string | undefined,
-    ): Promise<Pick<AddressPage, 'problem'> | CodePage> {
+    async begin(ctx: Context, email: string, interactionId?: string): Promise<Begun> {
       const typed = email.trim();
       const canonical = canonicalEmail(typed);
       if (canonical === undefined) return { problem: 'invalid' };
@@ -91,11 +81,7 @@ export function createSignIns({ store, sessions, metrics, wake }: SignInParts) {
     },
 
     /** By the code, for the request that the sign-in was begun for; else the page again. */
-    async byCode(
-      ctx: Context,
-      typed: string,
-      interactionId: string | undefined,
-    ): Promise<Proven | CodePage> {
+    async byCode(ctx: Context, typed: string, interactionId?: string): Promise<Proven | CodePage> {
       const signIn = await signIns.find(idOf(ctx));
       const address = signIn?.address.typed ?? '';
       if (signIn === undefined || signIn.interactionId !== interactionId)
@@ -118,11 +104,8 @@ export function createSignIns({ store, sessions, metrics, wake }: SignInParts) {
      * Confirms the address, and the partner of the app. False if the address is not the member's
      * any more, or locked.
      */
-    async confirm(
-      ctx: Context,
-      { memberId, address, signIn }: Proven,
-      partnerId: string | undefined,
-    ): Promise<boolean> {
+    async confirm(ctx: Context, proven: Proven, partnerId?: string): Promise<boolean> {
+      const { memberId, address, signIn } = proven;
       const member = await store.tokens.confirmSignIn(memberId, { address, partnerId });
       metrics.signIn(member === undefined ? 'refused' : 'success');
       if (member === undefined) return false;

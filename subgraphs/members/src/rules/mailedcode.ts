@@ -10,8 +10,5 @@ export function makeCode(): string {
 
 /** The code as it is made, from what was typed: neither case nor separators matter. */
 export function readCode(typed: string): string {
-  return typed
-    .toUpperCase()
-    .replace(/[^A-Z]/g, '')
-    .slice(0, LENGTH + 1);
+  return typed.replace(/[^a-z]/gi, '').toUpperCase();
 }

@@ -1,12 +1,13 @@
-// Which members' sessions were ended, so that ID tokens issued before are refused.
+// Which members' sessions, single sessions and apps were ended: their tokens are refused.
 import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import type { EndedSubject } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 
 /** All of a member's ID tokens issued until `endedAt`, in milliseconds since 1970, are invalid. */
 export type EndedSessions = { memberId: string; endedAt: number };
 
 /** How long they are kept: longer than any ID token lives (docs/api.md, Member tokens). */
-export const KEPT_MS = 25 * 3_600_000;
+const KEPT_MS = 25 * 3_600_000;
 
 export const ENDED_SESSIONS: TableDefinition<EndedSessions> = {
   name: 'endedsessions',
@@ -38,6 +39,33 @@ export async function openEndedSessions(
     forget: sessions.remove,
     /** Those that ended at `since` or later, the earliest first, at most `limit`. */
     list: (since: number, limit: number) => sessions.range('endedAt', since, limit),
+  };
+}
+
+export const ENDED_SUBJECTS: TableDefinition<EndedSubject> = {
+  name: 'endedsubjects',
+  id: 'subject',
+  orders: ['endedAt'],
+};
+
+export type EndedSubjectStore = Awaited<ReturnType<typeof openEndedSubjects>>;
+
+/** Subjects are `sid:ID`, `app:MEMBER/CLIENT` and `client:ID`; those of members are apart. */
+export async function openEndedSubjects(open: OpenTable) {
+  const subjects = await open(ENDED_SUBJECTS);
+  return {
+    /** Ends one; forgets those that ended over KEPT_MS ago. */
+    async end(subject: string, endedAt: number): Promise<void> {
+      await subjects.put({ subject, endedAt });
+      await subjects.removeUntil('endedAt', endedAt - KEPT_MS);
+    },
+    /** When it ended last; undefined if that was never or too long ago. */
+    find: (subject: string) => mapMaybe(subjects.get(subject), (ended) => ended?.endedAt),
+    /** Those that ended at `since` or later, the earliest first, at most `limit`. */
+    list: (since: number, limit: number) => subjects.range('endedAt', since, limit),
+    /** Removes those of apps of a member who no longer exists. */
+    forget: (memberId: string) =>
+      subjects.removeWhere(({ subject }) => subject.startsWith(`app:${memberId}/`)),
   };
 }
 

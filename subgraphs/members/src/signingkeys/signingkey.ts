@@ -19,13 +19,7 @@ export const ID_TOKEN_LIFETIME_MS = 60 * 60_000;
 const MARGIN_MS = 60 * 60_000;
 
 /** The one row of the table. */
-type Provider = {
-  id: 'provider';
-  keys: readonly SigningKey[];
-  issuer?: string | undefined;
-  /** Seals cookies. */
-  secret?: StoredPrivateKey | undefined;
-};
+type Provider = { id: 'provider'; keys: readonly SigningKey[]; issuer?: string | undefined };
 
 export const SIGNING_KEYS: TableDefinition<Provider> = { name: 'signingkeys', id: 'id' };
 
@@ -60,18 +54,6 @@ export async function openSigningKeys(open: OpenTable, vault: KeyVault) {
         ...before,
         issuer,
       }));
-    },
-    /** The secret that seals cookies; made at its first use. */
-    async secret(): Promise<string> {
-      const known = (await stored())?.secret;
-      if (known !== undefined) return (await vault.unseal(known)).k ?? '';
-      const k = randomBytes(32).toString('base64url');
-      const secret = await vault.seal({ kty: 'oct', k });
-      const made = await table.update('provider', (before) =>
-        before?.secret === undefined ? { id: 'provider', keys: [], ...before, secret } : before,
-      );
-      const kept = made?.secret ?? (await stored())?.secret ?? secret;
-      return (await vault.unseal(kept)).k ?? '';
     },
   };
 }

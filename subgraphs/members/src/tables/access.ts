@@ -1,6 +1,5 @@
 // What a member is signed in to: the sessions of browsers, and the apps with what they hold.
 import { hash } from 'node:crypto';
-import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 
 /** Times are in milliseconds since 1970. */
@@ -59,10 +58,14 @@ export async function openAccess(open: OpenTable) {
   const find = (memberId: string) => rows.get(memberId);
   return {
     find,
-    hasSession: (memberId: string, sessionId: string) =>
-      mapMaybe(find(memberId), (row) => row?.sessions.some((one) => one.sessionId === sessionId)),
-    hasGrant: (memberId: string, sid: string) =>
-      mapMaybe(find(memberId), (row) => row !== undefined && sidsOf(row).includes(sid)),
+    /** Whether the session or the grant has not ended. */
+    async has(memberId: string, kind: 'Session' | 'Grant', id: string): Promise<boolean> {
+      const row = await find(memberId);
+      if (row === undefined) return false;
+      return kind === 'Grant'
+        ? sidsOf(row).includes(id)
+        : row.sessions.some(({ sessionId }) => sessionId === id);
+    },
     begin: (memberId: string, session: Session) =>
       change(memberId, ({ sessions }) => {
         const open = sessions.filter(

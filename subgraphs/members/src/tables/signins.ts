@@ -28,15 +28,22 @@ export type SignIn = {
 type Mailed = { memberId: string; mailbox: string; code: string; token: string };
 
 /** The sign-ins that a client address has begun, the oldest first. */
-type Begun = { client: string; open: { signInId: string; expiresAt: number }[]; count: number };
-type StoredBegun = Begun & { until: number };
+type Begun = {
+  client: string;
+  open: Pick<SignIn, 'signInId' | 'expiresAt'>[];
+  count: number;
+  until: number;
+};
+
+/** What a code or a link makes of a sign-in. */
+type Outcome = 'wrong' | 'ended' | { signIn: SignIn; mailed: Mailed };
 
 export const SIGN_INS: TableDefinition<SignIn> = {
   name: 'signins',
   id: 'signInId',
   orders: ['expiresAt'],
 };
-export const BEGUN: TableDefinition<StoredBegun> = {
+export const BEGUN: TableDefinition<Begun> = {
   name: 'signinsbegun',
   id: 'client',
   orders: ['count', 'until'],
@@ -49,16 +56,14 @@ export async function openSignIns(open: OpenTable) {
   const begun = await open(BEGUN);
 
   /** Takes the oldest of a client address out that are too many, before one is added. */
-  async function makeRoom(client: string, most: number, added?: SignIn): Promise<void> {
+  async function makeRoom(client: string, most: number, added?: Begun['open'][0]): Promise<void> {
     let removed: string[] = [];
     await begun.update(client, (before) => {
       const now = Date.now();
       const still = (before?.open ?? []).filter(({ expiresAt }) => expiresAt > now);
       const cut = Math.max(0, still.length - most);
       removed = still.slice(0, cut).map(({ signInId }) => signInId);
-      const open = [...still.slice(cut), ...(added ? [added] : [])].map(
-        ({ signInId, expiresAt }) => ({ signInId, expiresAt }),
-      );
+      const open = [...still.slice(cut), ...(added ? [added] : [])];
       const until = open.at(-1)?.expiresAt;
       return until === undefined ? undefined : { client, open, count: open.length, until };
     });
@@ -74,7 +79,7 @@ export async function openSignIns(open: OpenTable) {
   }
 
   /** The client address with the most sign-ins. */
-  async function fullest(): Promise<StoredBegun | undefined> {
+  async function fullest(): Promise<Begun | undefined> {
     for (let count = MAX_OF_CLIENT; count > 0; count -= 1) {
       const [found] = await begun.range('count', count, 1);
       if (found !== undefined) return found;
@@ -89,7 +94,8 @@ export async function openSignIns(open: OpenTable) {
         const most = await fullest();
         if (most !== undefined) await makeRoom(most.client, most.count - 1);
       }
-      await makeRoom(signIn.client, MAX_OF_CLIENT - 1, signIn);
+      const { signInId, client, expiresAt } = signIn;
+      await makeRoom(client, MAX_OF_CLIENT - 1, { signInId, expiresAt });
       await signIns.put(signIn);
     },
     async find(signInId: string): Promise<SignIn | undefined> {
@@ -105,13 +111,9 @@ export async function openSignIns(open: OpenTable) {
      * Ends the sign-in if the code or token is the mailed one, for one of any number of concurrent
      * callers. The fifth wrong code ends it too.
      */
-    async finish(
-      signInId: string,
-      kind: 'code' | 'token',
-      typed: string,
-    ): Promise<'wrong' | 'ended' | { signIn: SignIn; mailed: Mailed }> {
+    async finish(signInId: string, kind: 'code' | 'token', typed: string): Promise<Outcome> {
       let ended: SignIn | undefined;
-      let outcome: 'wrong' | 'ended' | { signIn: SignIn; mailed: Mailed } = 'ended';
+      let outcome: Outcome = 'ended';
       await signIns.update(signInId, (before) => {
         [ended, outcome] = [undefined, 'ended'];
         if (before === undefined || before.expiresAt <= Date.now()) return before;

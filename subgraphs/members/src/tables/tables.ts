@@ -1,7 +1,6 @@
 // The small tables beside the members: the mail, the invitations, the partners, the provider's.
 import type { OpenTable } from '@partner-loyalty/runtime/store/table.ts';
-import { openEndedSessions } from '../signingkeys/endedsessions.ts';
-import { openEndedSubjects } from '../signingkeys/endedsubjects.ts';
+import { openEndedSessions, openEndedSubjects } from '../signingkeys/endedsessions.ts';
 import { type KeyVault, openSigningKeys } from '../signingkeys/signingkey.ts';
 import { openAccess } from './access.ts';
 import { openApps } from './apps.ts';
