@@ -2,8 +2,7 @@
 import { join } from 'node:path';
 import { type StoreSettings, storesOf } from '../dataset/stores.ts';
 import { ratios, shownSpread, spread, type Table } from '../report/outcome.ts';
-import { launch } from '../run/server.ts';
-import { benchServer, nodeFlags, ROOT } from '../run/shipped.ts';
+import { resultOf } from '../run/server.ts';
 import type { Testbed } from '../run/testbed.ts';
 import type { RecordingOptions, RecordingTimes } from '../servers/recording.ts';
 import type { Options, Part } from './part.ts';
@@ -48,18 +47,7 @@ async function record(
   { rounds }: Options,
 ): Promise<Medians> {
   const options: RecordingOptions = { settings, rounds, calls: CALLS };
-  const script = benchServer(ROOT, 'recording.ts');
-  const process = await launch(testbed.node, {
-    args: [...nodeFlags(ROOT), script, JSON.stringify(options)],
-  });
-  try {
-    await process.ended;
-  } finally {
-    await process.stop();
-  }
-  const [, result] = /^RESULT (.*)$/m.exec(process.output()) ?? [];
-  if (result === undefined) throw new Error(`no result: ${process.output()}`);
-  const times: RecordingTimes = JSON.parse(result);
+  const times = await resultOf<RecordingTimes>(testbed.node, 'recording.ts', options);
   const medians = (way: keyof RecordingTimes) =>
     times[way].map((ofRound) => spread(ofRound).median);
   return {

@@ -5,7 +5,7 @@ import type { Target } from '../dataset/requests.ts';
 import { type CoreSet, type NodeVersion, pinned } from '../machine/machine.ts';
 import { type Memory, memoryOf, type Usage, usageOf } from '../machine/usage.ts';
 import { checkFirstAnswer } from './answers.ts';
-import { ROOT } from './shipped.ts';
+import { benchServer, nodeFlags, ROOT } from './shipped.ts';
 
 /** A started process that answers look-ups. */
 export type Server = Target & {
@@ -45,6 +45,24 @@ export function launch(
   // `node --import tsx` looks for tsx in the current folder.
   const run = pinned(cores, 'env', ['-C', root, node.path, ...args]);
   return startProcess({ ...run, env: { NODE_ENV: 'production', ...env }, signal });
+}
+
+/** Runs a script of bench/servers with these options, and resolves with the result that it prints. */
+export async function resultOf<Result>(
+  node: NodeVersion,
+  script: string,
+  options: unknown,
+): Promise<Result> {
+  const args = [...nodeFlags(ROOT), benchServer(ROOT, script), JSON.stringify(options)];
+  const process = await launch(node, { args });
+  try {
+    await process.ended;
+  } finally {
+    await process.stop();
+  }
+  const [, result] = /^RESULT (.*)$/m.exec(process.output()) ?? [];
+  if (result === undefined) throw new Error(`no result: ${process.output()}`);
+  return JSON.parse(result) as Result; // Cast: the script has written it.
 }
 
 /**

@@ -223,7 +223,7 @@ describe.each(ENGINES)('on %s', (engine) => {
       new Set(['RECORDED']),
     );
     expect(service.calls.slice(before)).toEqual([
-      'members.member',
+      'members.lookUp',
       'standings.program',
       'standings.record',
     ]);
