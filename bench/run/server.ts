@@ -47,7 +47,7 @@ export function launch(
   return startProcess({ ...run, env: { NODE_ENV: 'production', ...env }, signal });
 }
 
-/** Runs a script of bench/servers with these options, and resolves with the result that it prints. */
+/** Runs a script of bench/servers. Resolves with the result that it prints. */
 export async function resultOf<Result>(
   node: NodeVersion,
   script: string,
