@@ -1,11 +1,13 @@
 // `loyalty webhooks` on each engine: its output, its refusals, and what a receiver gets.
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { openStandingsStore, type StandingsStore } from '@partner-loyalty/standings';
 import { Webhook } from 'standardwebhooks';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
+import {
+  type Received,
+  type Receiver,
+  startReceiver,
+} from '../../../test/support/servers/receiver.ts';
 import { type Env, loyalty, loyaltyJson } from '../../../test/support/service/loyalty.ts';
 
 const ENGINES: [string, () => { env: Env; remove(): unknown }][] = [
@@ -236,28 +238,20 @@ describe.each(ENGINES)('webhooks on %s', (_name, open) => {
   });
 
   describe('with a receiver', () => {
-    let received: { body: string; headers: IncomingHttpHeaders }[];
-    let status: number;
+    let receiver: Receiver;
     let url: string;
-    let close: () => unknown;
     beforeEach(async () => {
-      [received, status] = [[], 200];
-      const server = createServer(async (request, response) => {
-        let body = '';
-        for await (const chunk of request) body += chunk;
-        received.push({ body, headers: request.headers });
-        response.writeHead(status).end();
-      });
-      server.listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
-      close = () => server.close();
+      receiver = await startReceiver(() => 200);
+      url = `${receiver.url}/hooks`;
     });
-    afterEach(() => close());
+    afterEach(() => receiver.close());
 
     const verify = (
       secret: string,
-      { body, headers } = received.at(-1) ?? { body: '', headers: {} },
+      { body, headers }: Pick<Received, 'body' | 'headers'> = receiver.received.at(-1) ?? {
+        body: '',
+        headers: {},
+      },
     ) => new Webhook(secret).verify(body, headers as Record<string, string>);
 
     test('test sends a message that a stock verifier accepts, by both secrets after a rotation', async () => {
@@ -272,18 +266,18 @@ describe.each(ENGINES)('webhooks on %s', (_name, open) => {
         durationMs: expect.any(Number),
       });
       expect(verify(secret)).toEqual({ type: 'TEST', timestamp: expect.any(String), data: {} });
-      expect(received[0]?.headers['webhook-id']).toBe(sent?.id);
+      expect(receiver.received[0]?.headers['webhook-id']).toBe(sent?.id);
       const [rotated] = await run('rotate-secret', webhookId);
       await run('test', webhookId);
       verify(secret);
       verify(String(rotated?.secret));
-      expect(received).toHaveLength(2);
+      expect(receiver.received).toHaveLength(2);
     });
 
     test('test that is not accepted exits with 1 and says why', async () => {
       const [made] = await run('create', 'blue', '--url', url);
       const webhookId = String(made?.webhookId);
-      status = 500;
+      receiver.respond = () => 500;
       const failed = await loyalty(env, 'webhooks', 'test', webhookId, '--json');
       expect(failed.code).toBe(1);
       expect(JSON.parse(failed.stdout)).toMatchObject({
@@ -296,7 +290,7 @@ describe.each(ENGINES)('webhooks on %s', (_name, open) => {
       );
       const off = await loyalty({ ...env, ...PUBLIC }, 'webhooks', 'test', webhookId, '--json');
       expect(JSON.parse(off.stdout)).toMatchObject({ outcome: 'failed', reason: 'ADDRESS' });
-      expect(received).toHaveLength(1);
+      expect(receiver.received).toHaveLength(1);
     });
   });
 });

@@ -1,9 +1,11 @@
 // Messages as receivers get them, and which URLs they may go to.
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import {
+  type Received,
+  type Receiver,
+  startReceiver,
+} from '../../../../test/support/servers/receiver.ts';
 import { createWebhookSecrets } from './secrets.ts';
 import { createSender } from './send.ts';
 import { urlFault } from './target.ts';
@@ -22,24 +24,14 @@ const MESSAGE = {
 const DAY = 86_400_000;
 
 describe('a message', () => {
-  let status: number;
-  let received: { body: string; headers: IncomingHttpHeaders }[];
+  let receiver: Receiver;
   let closing: (() => unknown)[];
   let url: string;
 
   beforeEach(async () => {
-    status = 200;
-    received = [];
-    const server = createServer(async (request, response) => {
-      let body = '';
-      for await (const chunk of request) body += chunk;
-      received.push({ body, headers: request.headers });
-      response.writeHead(status).end();
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
-    closing = [() => server.closeAllConnections(), () => server.close()];
+    receiver = await startReceiver(() => 200);
+    url = `${receiver.url}/hooks`;
+    closing = [receiver.close];
   });
   afterEach(async () => {
     for (const close of closing) await close();
@@ -54,8 +46,13 @@ describe('a message', () => {
     return (of: { sealed: string; until?: number }[], target = url, now = Date.now()) =>
       send({ url: target, secrets: of }, MESSAGE, { signal: new AbortController().signal, now });
   };
-  const verify = (secret: string, { body, headers } = received[0] ?? { body: '', headers: {} }) =>
-    new Webhook(secret).verify(body, headers as Record<string, string>);
+  const verify = (
+    secret: string,
+    { body, headers }: Pick<Received, 'body' | 'headers'> = receiver.received[0] ?? {
+      body: '',
+      headers: {},
+    },
+  ) => new Webhook(secret).verify(body, headers as Record<string, string>);
 
   test('is accepted by a stock verifier, and has type, timestamp and data', async () => {
     const { secret, sealed: stored } = await open.create();
@@ -70,7 +67,7 @@ describe('a message', () => {
       timestamp: '2026-03-04T05:06:07.089Z',
       data: MESSAGE.data,
     });
-    expect(received[0]?.headers).toMatchObject({
+    expect(receiver.received[0]?.headers).toMatchObject({
       'content-type': 'application/json',
       'webhook-id': 'event-1',
     });
@@ -86,8 +83,8 @@ describe('a message', () => {
     await send(secrets, url, now);
     for (const { secret } of [current, former]) verify(secret);
     await send([{ sealed: current.sealed }, { sealed: former.sealed, until: now }], url, now);
-    verify(current.secret, received[1]);
-    expect(() => verify(former.secret, received[1])).toThrow('No matching signature');
+    verify(current.secret, receiver.received[1]);
+    expect(() => verify(former.secret, receiver.received[1])).toThrow('No matching signature');
   });
 
   test('is signed with a secret that is encrypted in the store', async () => {
@@ -103,7 +100,7 @@ describe('a message', () => {
       ok: false,
       reason: 'SECRET',
     });
-    expect(received).toEqual([]);
+    expect(receiver.received).toEqual([]);
   });
 
   test.each([
@@ -113,7 +110,7 @@ describe('a message', () => {
     [410, { ok: false, status: 410, reason: 'STATUS' }],
     [500, { ok: false, status: 500, reason: 'STATUS' }],
   ])('that is answered with %s', async (answer, expected) => {
-    status = answer;
+    receiver.respond = () => answer;
     const { sealed: stored } = await open.create();
     expect(await sender()([{ sealed: stored }])).toEqual({
       ...expected,
@@ -130,7 +127,7 @@ describe('a message', () => {
       url.replace('127.0.0.1', 'localhost'),
     ])
       expect(await send([{ sealed: stored }], target)).toMatchObject({ reason: 'ADDRESS' });
-    expect(received).toEqual([]);
+    expect(receiver.received).toEqual([]);
   });
 });
 
