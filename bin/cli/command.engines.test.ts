@@ -6,7 +6,7 @@ import { hashKey, openKeyStore, openUsageStore, parseKey } from '@partner-loyalt
 import { openMembersStore } from '@partner-loyalty/members';
 import { openStandingsStore } from '@partner-loyalty/standings';
 import { temporaryFolder } from '../../test/support/folder.ts';
-import { freshMongodbUrl } from '../../test/support/servers/databases.ts';
+import { EMPTY_STORES } from '../../test/support/service/emptystores.ts';
 import {
   bareEnv,
   type Env,
@@ -23,24 +23,7 @@ const PROGRAM = {
   ],
 };
 
-const ENGINES: [string, () => { env: Env; remove(): unknown }][] = [
-  [
-    'the embedded store',
-    () => {
-      const folder = temporaryFolder();
-      return { env: { DATA_DIR: folder.path }, remove: folder.remove };
-    },
-  ],
-  [
-    'MongoDB',
-    () => {
-      const database = freshMongodbUrl();
-      return { env: { MONGODB_URL: database.url }, remove: database.drop };
-    },
-  ],
-];
-
-describe.each(ENGINES)('on %s', (_name, open) => {
+describe.each(EMPTY_STORES)('on %s', (_name, open) => {
   let env: Env;
   let remove: () => unknown;
   beforeEach(() => {

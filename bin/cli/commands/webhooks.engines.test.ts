@@ -2,30 +2,14 @@
 import { openStandingsStore, type StandingsStore } from '@partner-loyalty/standings';
 import { Webhook } from 'standardwebhooks';
 import { temporaryFolder } from '../../../test/support/folder.ts';
-import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
 import {
   type Received,
   type Receiver,
   startReceiver,
 } from '../../../test/support/servers/receiver.ts';
+import { EMPTY_STORES } from '../../../test/support/service/emptystores.ts';
 import { type Env, loyalty, loyaltyJson } from '../../../test/support/service/loyalty.ts';
 
-const ENGINES: [string, () => { env: Env; remove(): unknown }][] = [
-  [
-    'the embedded store',
-    () => {
-      const folder = temporaryFolder();
-      return { env: { DATA_DIR: folder.path }, remove: folder.remove };
-    },
-  ],
-  [
-    'MongoDB',
-    () => {
-      const database = freshMongodbUrl();
-      return { env: { MONGODB_URL: database.url }, remove: database.drop };
-    },
-  ],
-];
 const PUBLIC = { SANDBOX_URL: 'https://sandbox.example' };
 const URL = 'https://hooks.example/a';
 const ALL = [
@@ -34,7 +18,7 @@ const ALL = [
   'PROGRAM_CHANGED',
 ];
 
-describe.each(ENGINES)('webhooks on %s', (_name, open) => {
+describe.each(EMPTY_STORES)('webhooks on %s', (_name, open) => {
   let env: Env;
   let remove: () => unknown;
   beforeEach(async () => {

@@ -10,7 +10,7 @@ import {
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { type PlainSubgraph, startSubgraph } from '../../../test/support/graphs/graph.ts';
-import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
+import { EMPTY_STORES } from '../../../test/support/service/emptystores.ts';
 import { type Env, loyalty, loyaltyJson } from '../../../test/support/service/loyalty.ts';
 
 const OFFERS = `
@@ -27,23 +27,6 @@ const OFFERS = `
 const WITHOUT_ENDS = OFFERS.replace('ends: String @tag(name: "partner")', '');
 const SECRET = 'the secret of offers';
 
-const ENGINES: [string, () => { env: Env; remove(): unknown }][] = [
-  [
-    'the embedded store',
-    () => {
-      const folder = temporaryFolder();
-      return { env: { DATA_DIR: folder.path }, remove: folder.remove };
-    },
-  ],
-  [
-    'MongoDB',
-    () => {
-      const database = freshMongodbUrl();
-      return { env: { MONGODB_URL: database.url }, remove: database.drop };
-    },
-  ],
-];
-
 const folder = temporaryFolder();
 const file = (name: string, sdl: string) => {
   const path = join(folder.path, name);
@@ -55,7 +38,7 @@ const smallerFile = file('smaller.graphql', WITHOUT_ENDS);
 const members = join(import.meta.dirname, '../../../subgraphs/members/schema.graphql');
 afterAll(folder.remove);
 
-describe.each(ENGINES)('on %s', (_name, open) => {
+describe.each(EMPTY_STORES)('on %s', (_name, open) => {
   let env: Env;
   let remove: () => unknown;
   let subgraph: PlainSubgraph;
