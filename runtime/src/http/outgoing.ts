@@ -1,4 +1,4 @@
-// Requests to URLs that somebody else has chosen: bounded in where they go and what they read.
+// Sends requests to untrusted URLs, with bounds on the addresses, the time and the response.
 import { Resolver } from 'node:dns/promises';
 import { setMaxListeners } from 'node:events';
 import type { LookupFunction } from 'node:net';

@@ -1,4 +1,4 @@
-// Classifies IP addresses by where requests to a URL that somebody else has chosen would go.
+// Classifies IP addresses by whether requests to untrusted URLs may reach them.
 import ipaddr from 'ipaddr.js';
 import { createTrust } from './address.ts';
 

@@ -1,4 +1,4 @@
-// Signing in on the own page, and the account page that follows.
+// Signing in at /sign-in, and the account page.
 import { tokenIn } from '../../../../test/support/servers/mailserver.ts';
 import { type Answer, type Browser, createBrowser } from '../../test/browser.ts';
 import { ENGINES } from '../../test/engine.ts';

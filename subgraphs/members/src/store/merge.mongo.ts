@@ -1,4 +1,4 @@
-// Makes one member of two on MongoDB, where each step is a write of one document.
+// Merges two members on MongoDB. Each step writes one document.
 import { setTimeout } from 'node:timers/promises';
 import type { MergedPair } from '../rules/member.ts';
 import { eventsOfMerge, mergedRecord } from '../rules/merge.ts';
