@@ -8,7 +8,8 @@ import { ROOT } from './programs.ts';
 const PREVIOUS = '90fd0458d6b18a43b572dbaac990f71241fc8281';
 
 /**
- * Writes the previous version into an empty folder, with the packages that are installed here.
+ * Writes the previous version into an empty folder, with the packages that are installed here: what
+ * it alone needs, which is `cookie`, is a dependency of the tests.
  * Throws if the clone does not have its commit.
  */
 export function checkOutPrevious(folder: string): void {
