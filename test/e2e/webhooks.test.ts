@@ -10,10 +10,11 @@ import { type Running, type Stack, startStack } from '../support/service/stack.t
 import { addKey, addPartners } from '../support/service/testdata.ts';
 import { until } from '../support/until.ts';
 
-/** How many activities are recorded; TEST_CHANGES makes it more. */
-const CHANGES = Number(process.env.TEST_CHANGES ?? 2_000);
-const KILLS = 10;
-const MEMBERS = 20;
+/** How many activities are recorded, and how often a process is killed meanwhile. */
+const CHANGES = Number(process.env.TEST_CHANGES ?? 1_000);
+const KILLS = Number(process.env.TEST_KILLS ?? 2);
+/** Few enough that each reaches Silver, at 100 points. */
+const MEMBERS = 10;
 const ENROLL =
   'mutation ($input: EnrollMemberInput!) { read: enrollMember(input: $input) { member { memberId } } }';
 const RECORD = `mutation ($activities: [ActivityInput!]!) {
