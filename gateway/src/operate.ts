@@ -48,13 +48,15 @@ export function createOperate(parts: OperateParts): Operate {
   const fieldNames = createFieldNames();
   const introspections = createSemaphore(MAX_INTROSPECTIONS);
 
-  return async function operate(request, state, { query, operationName, variables }) {
+  return async function operate(request, state, { query, operationName, variables, isRead }) {
     const { requestId } = request;
     const { trace } = state;
     const document = documents.read(query);
     const operation = selectOperation(document, operationName);
     state.asked = { document, operation };
     const principal = requireAllowed(state.principal, document, operation);
+    if (isRead && operation?.node.operation === 'mutation')
+      fail('METHOD_NOT_ALLOWED', 'a mutation needs POST');
 
     trace?.phase('budget');
     const { defaultPages } = graphs.current().surfaces[principal.surface];

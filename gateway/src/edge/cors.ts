@@ -15,7 +15,7 @@ export type CorsRules = {
 
 /** Pages use the member surface, never a partner key. */
 export const GRAPHQL_CORS: CorsRules = {
-  methods: 'POST',
+  methods: 'GET, POST',
   allowed: [
     'authorization',
     'content-type',
