@@ -16,13 +16,20 @@ import type { Operate } from './operate.ts';
 import { beginRequest, type RequestState } from './state.ts';
 
 export type HandlerParts = IdentifyParts &
-  EndpointParts & { operate: Operate; tracing?: Tracing | undefined };
+  EndpointParts & {
+    operate: Operate;
+    tracing?: Tracing | undefined;
+    /** Loads the controls of a sandbox; undefined in production. */
+    loadControls?: LoadControls | undefined;
+  };
+
+type LoadControls = () => Promise<typeof import('./sandbox/controls.ts')>;
 
 /** Builds the handler of `/graphql` and of paths that do not exist. It never throws. */
 export function createHandler(
   parts: HandlerParts,
 ): (request: HttpRequest) => Promise<HttpResponse> {
-  const { cors, tracing, operate } = parts;
+  const { cors, tracing, operate, budget, loadControls } = parts;
   const identify = createIdentify(parts);
   const respond = createEndpoint(parts, GRAPHQL_FORM);
 
@@ -44,6 +51,8 @@ export function createHandler(
     const { method } = request;
     if (method !== 'POST' && method !== 'GET') fail('METHOD_NOT_ALLOWED');
     requireUsable(state.credential);
+    if (loadControls !== undefined && hasControls(request))
+      await (await loadControls()).applyControls(request, state, budget);
 
     trace?.phase('read');
     const body = method === 'POST' ? await readJsonBody(request) : request.search;
@@ -56,6 +65,10 @@ export function createHandler(
 
 function parse(sent: Buffer | string): GraphqlBody {
   return typeof sent === 'string' ? parseGraphqlSearch(sent) : parseGraphqlBody(sent);
+}
+
+function hasControls({ headers }: HttpRequest): boolean {
+  return headers['x-sandbox-now'] !== undefined || headers['x-sandbox-fault'] !== undefined;
 }
 
 function isEndpoint({ path }: HttpRequest): boolean {

@@ -24,6 +24,8 @@ export const GRAPHQL_CORS: CorsRules = {
     // Apollo Client sends these two to name the application; they are not read.
     'apollographql-client-name',
     'apollographql-client-version',
+    'x-sandbox-now',
+    'x-sandbox-fault',
   ],
   withheldWith: 'x-partner-api-key',
 };

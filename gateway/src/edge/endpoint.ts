@@ -96,7 +96,8 @@ export function createEndpoint(parts: EndpointParts, form: ResponseForm): Endpoi
     const text = body === undefined ? '' : serializeWithin(body, request, state);
     const closes = state.codes[0] === 'RATE_LIMITED' && state.principal === undefined;
     const observer = observe(request, state);
-    return { status: state.status, headers, body: text, closes, observer };
+    const { status, isDropped } = state;
+    return { status, headers, body: text, closes, isDropped, observer };
   }
 
   return async function endpoint(request, state, execute) {
