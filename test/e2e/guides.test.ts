@@ -1,4 +1,5 @@
 // The guides for signing in, followed as a new user does, with a browser and the mails on disk.
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -103,7 +104,7 @@ async function start(file: string, env: Env, options: string[] = [], args: strin
 
 const shown = () => page.locator('body').innerText();
 
-test('a web app: signing in, parallel requests that refresh, revoking, signing out', async () => {
+test('a web app: signing in, parallel requests that refresh, revoking, cancelling, signing out', async () => {
   const port = await freePort();
   const { clientId, clientSecret } = await register(WEB, '--confidential', port);
   const env = { CLIENT_ID: clientId, CLIENT_SECRET: clientSecret, PORT: `${port}` };
@@ -119,7 +120,7 @@ test('a web app: signing in, parallel requests that refresh, revoking, signing o
     process.kill(app.pid, 'SIGUSR2');
     await app.wrote(new RegExp(`ahead ${ahead}`));
     const answers = await page.evaluate<string[]>(
-      `Promise.all([1, 2, 3, 4].map(() => fetch('/').then((answer) => answer.text())))`,
+      `Promise.all([1, 2, 3, 4].map((one) => fetch('/?' + one).then((answer) => answer.text())))`,
     );
     expect(answers.filter((answer) => !answer.includes('Hello Teal'))).toEqual([]);
   }
@@ -131,9 +132,11 @@ test('a web app: signing in, parallel requests that refresh, revoking, signing o
     await page.goto(home);
     return (await shown()) === 'Sign in';
   });
-  await page.getByText('Sign in').click();
-  await press('Agree');
-  await page.waitForURL(home);
+  for (const answer of ['Cancel', 'Agree']) {
+    await page.getByText('Sign in').click();
+    await press(answer);
+    await page.waitForURL(home);
+  }
 
   await press('Sign out');
   await page.waitForURL((url) => url.href.startsWith(`${issuer}/oauth/end-session`));
@@ -144,7 +147,7 @@ test('a web app: signing in, parallel requests that refresh, revoking, signing o
   expect(page.url()).toBe(`${issuer}/sign-in`);
 });
 
-test('a web app: a member who cancels, and one who begins in two tabs, can begin again', async () => {
+test('a web app: a code that another sign-in led to signs nobody in', async () => {
   const port = await freePort();
   const { clientId, clientSecret } = await register(WEB, '--confidential', port);
   const env = { CLIENT_ID: clientId, CLIENT_SECRET: clientSecret, PORT: `${port}` };
@@ -227,6 +230,23 @@ test('a program on the device: signing in, later without the browser, signing ou
   expect(end.output()).toBe('Signed out.\n');
   const ended = await start('node/signin.native.mjs', env);
   await ended.wrote(/^Open in your browser/);
+});
+
+test('an app with a scheme of its own gets the code from the browser', async () => {
+  const { clientId } = await register(MOBILE, '--public');
+  await page.goto(
+    `${issuer}/oauth/authorize?${new URLSearchParams({
+      client_id: clientId,
+      redirect_uri: 'com.example.rooms:/callback',
+      response_type: 'code',
+      scope: 'openid',
+      code_challenge: createHash('sha256').update('verifier').digest('base64url'),
+      code_challenge_method: 'S256',
+    })}`,
+  );
+  // No program of this machine has the scheme.
+  const [request] = await Promise.all([page.waitForEvent('requestfailed'), signIn(MOBILE)]);
+  expect(request.url()).toMatch(/^com\.example\.rooms:\/callback\?code=[\w-]+&iss=/);
 });
 
 test('a program on the device whose stored token was used already signs in again', async () => {
