@@ -191,9 +191,12 @@ describe('forwarding', () => {
     });
   });
 
-  test('logs no ID of an authorization in progress', async () => {
-    await send('/oauth/authorize/3bSLcqpXV0u?code=secret');
-    expect(lines.at(-1)).toContain('"path":"/oauth/authorize"');
+  test.each([
+    ['/oauth/authorize/3bSLcqpXV0u?code=secret', '/oauth/authorize'],
+    ['/sign-in/3bSLcqpXV0u', '/sign-in'],
+  ])('logs no ID of an authorization in progress: %s', async (target, path) => {
+    await send(target);
+    expect(lines.at(-1)).toContain(`"path":"${path}"`);
   });
 
   test.each([
