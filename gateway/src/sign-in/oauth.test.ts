@@ -199,6 +199,15 @@ describe('forwarding', () => {
     expect(lines.at(-1)).toContain(`"path":"${path}"`);
   });
 
+  test.each(['/oauth/authorize', '/oauth/end-session', '/sign-in', '/account'])(
+    'a flood of parameters at %s never reaches the parser of the provider',
+    async (path) => {
+      const flood = await send(`${path}?${'a&'.repeat(7_000)}`);
+      expect([flood.status, asked]).toEqual([400, []]);
+      expect((await send(`${path}?${'a&'.repeat(99)}`)).status).toBe(200);
+    },
+  );
+
   test.each([
     ['/oauth/authorize', 'PUT', 405],
     ['/oauth/token', 'GET', 405],
