@@ -264,8 +264,10 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     const silent = await authorization(config, { redirect_uri, prompt: 'none' });
     const refused = await browser.open(silent.url);
     expect(new URL(refused.location ?? '').searchParams.get('error')).toMatch(/_required$/);
-    const evil = await authorization(config, { redirect_uri: 'http://localhost:51004/callback' });
-    expect((await browser.open(evil.url)).page?.name).toBe('message');
+    for (const host of ['localhost:51004', '127.0.0.1:99999', '127.0.0.1:1@evil.example']) {
+      const evil = await authorization(config, { redirect_uri: `http://${host}/callback` });
+      expect((await browser.open(evil.url)).page?.name).toBe('message');
+    }
   });
 
   test('who cancels sends the app away with access_denied, with and without a session', async () => {
