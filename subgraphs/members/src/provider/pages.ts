@@ -56,11 +56,12 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
       if (interaction === undefined || of === undefined) return say(ctx, 400, 'expired');
       if (!(await signIns.confirm(ctx, proven, viewOf(of.app))))
         return say(ctx, 410, 'invalidLink');
-      if (interaction.session !== undefined && interaction.session.accountId !== memberId) {
-        // Another member takes the browser over: the former one's session ends.
-        await sessions.signOut(ctx, await provider.Session.get(ctx));
-        interaction.session = undefined;
-      }
+      const session = await provider.Session.get(ctx);
+      // Another member takes the browser over: the former one's session ends, which may have begun
+      // in another tab.
+      if (session.accountId !== undefined && session.accountId !== memberId)
+        await sessions.signOut(ctx, session);
+      interaction.session = undefined;
       const ts = Math.floor(Date.now() / 1_000);
       await resume(ctx, interaction, { login: { accountId: memberId, ts } });
     }

@@ -146,6 +146,18 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     expect(await stage.store.access.find('ada')).toMatchObject({ sessions: [] });
   });
 
+  test('another member who signs in ends a session that began in another tab', async () => {
+    const config = configure(stage, await addApp(stage));
+    const { url, checks } = await authorization(config);
+    const tab = await browser.open(url);
+    await signInByCode(stage, browser, await browser.open('/sign-in'));
+    const consent = await signInByCode(stage, browser, tab, 'bob@example.com');
+    const { location = '' } = await browser.submit(consent, { agree: 'yes' });
+    const tokens = await client.authorizationCodeGrant(config, new URL(location), checks);
+    expect(tokens.claims()?.sub).toBe('bob');
+    expect(await stage.store.access.find('ada')).toMatchObject({ sessions: [] });
+  });
+
   test('a revoked refresh token is of no use, nor is anything of its family', async () => {
     const config = configure(stage, await addApp(stage));
     const { tokens } = await authorize(stage, browser, config);
