@@ -4,11 +4,11 @@ import type { Grant, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { MembersStore } from '../store/store.ts';
 import { digest } from '../tables/access.ts';
 import type { App } from '../tables/apps.ts';
-import { SCOPES } from './claims.ts';
+import { SCOPES, viewOf } from './claims.ts';
 import { isOnDevice } from './redirects.ts';
 
 export type GrantParts = {
-  store: Pick<MembersStore, 'access' | 'apps' | 'endedSessions' | 'endedSubjects'>;
+  store: Pick<MembersStore, 'access' | 'apps' | 'endedSessions' | 'endedSubjects' | 'tokens'>;
   issuer: string;
 };
 
@@ -18,14 +18,20 @@ export type Grants = ReturnType<typeof createGrants>;
 const CLOCK_SKEW_MS = 2_000;
 
 export function createGrants({ store, issuer }: GrantParts) {
-  const { access, apps, endedSessions, endedSubjects } = store;
+  const { access, apps, endedSessions, endedSubjects, tokens } = store;
 
-  /** Records a new grant with the member, and stores it. */
+  /**
+   * Records a new grant with the member, and stores it. The member signs in through the app's
+   * partner with it, which confirms the partner.
+   */
   async function grant(
     provider: Provider,
-    clientId: string,
+    app: App,
     { memberId, sessionId, scopes }: { memberId: string; sessionId: string; scopes: string[] },
   ): Promise<string> {
+    const { clientId } = app;
+    const partnerId = viewOf(app);
+    if (partnerId !== undefined) await tokens.confirmSignIn(memberId, { partnerId });
     const made = new provider.Grant({ accountId: memberId, clientId });
     made.addOIDCScope(scopes);
     made.addResourceScope(issuer, scopes);
@@ -65,7 +71,7 @@ export function createGrants({ store, issuer }: GrantParts) {
         if (!isAgreed || asksEachTime(app)) return undefined;
       }
       const sessionId = digest(session.uid);
-      return provider.Grant.find(await grant(provider, clientId, { memberId, sessionId, scopes }));
+      return provider.Grant.find(await grant(provider, app, { memberId, sessionId, scopes }));
     },
     endGrant: (memberId: string, sid: string) =>
       ending([`sid:${sid}`], () => access.endGrant(memberId, sid)),

@@ -184,17 +184,27 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     expect(await counted('refused')).toBe(1);
   });
 
-  test('signing in confirms the address, and the partner of the app but no other', async () => {
+  test('agreeing confirms the partner of the app but no other, with a session too', async () => {
     const address = { typed: 'eve@example.com', canonical: 'eve@example.com' };
     await stage.store.enroll({ partnerId: 'spa', address });
     await stage.store.enroll({ partnerId: 'inn', address });
     const config = configure(stage, await addApp(stage));
+    const marks = async () => {
+      const found = await stage.store.memberByEmail('spa', 'eve@example.com');
+      const record = await stage.store.member(found?.memberId ?? '');
+      expect(record).not.toHaveProperty('unconfirmed');
+      return record?.enrollments.map((one) => [one.partnerId, one.unconfirmed]);
+    };
     const page = await browser.open((await authorization(config)).url);
-    await signInByCode(stage, browser, page, 'eve@example.com');
-    const found = await stage.store.memberByEmail('spa', 'eve@example.com');
-    const record = await stage.store.member(found?.memberId ?? '');
-    expect(record).not.toHaveProperty('unconfirmed');
-    expect(record?.enrollments.map((one) => [one.partnerId, one.unconfirmed])).toEqual([
+    const refused = await signInByCode(stage, browser, page, 'eve@example.com');
+    await browser.submit(refused, { cancel: 'yes' });
+    expect(await marks()).toEqual([
+      ['spa', true],
+      ['inn', true],
+    ]);
+    const consent = await browser.open((await authorization(config)).url);
+    await browser.submit(consent, { agree: 'yes' });
+    expect(await marks()).toEqual([
       ['spa', undefined],
       ['inn', true],
     ]);

@@ -101,12 +101,12 @@ export function createSignIns({ store, sessions, metrics, wake }: SignInParts) {
     },
 
     /**
-     * Confirms the address, and the partner of the app. False if the address is not the member's
-     * any more, or locked.
+     * Confirms the address, but no partner: the member may yet refuse the app. False if the address
+     * is not the member's any more, or locked.
      */
-    async confirm(ctx: Context, proven: Proven, partnerId?: string): Promise<boolean> {
+    async confirm(ctx: Context, proven: Proven): Promise<boolean> {
       const { memberId, address, signIn } = proven;
-      const member = await store.tokens.confirmSignIn(memberId, { address, partnerId });
+      const member = await store.tokens.confirmSignIn(memberId, { address });
       metrics.signIn(member === undefined ? 'refused' : 'success');
       if (member === undefined) return false;
       const known = ctx.cookies.get(knownCookie) ?? randomBytes(32).toString('base64url');
