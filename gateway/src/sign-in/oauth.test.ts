@@ -208,6 +208,14 @@ describe('forwarding', () => {
     },
   );
 
+  test.each(['/oauth/../account', '/oauth/%2e%2E/sign-in', '/oauth/x/..\\..\\account'])(
+    'a form cannot reach a page around the check for foreign forms: %s',
+    async (path) => {
+      const sent = { method: 'POST', headers: { 'sec-fetch-site': 'cross-site' } };
+      expect([(await send(path, sent)).status, asked]).toEqual([400, []]);
+    },
+  );
+
   test.each([
     ['/oauth/authorize', 'PUT', 405],
     ['/oauth/token', 'GET', 405],

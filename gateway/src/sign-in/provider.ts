@@ -14,8 +14,8 @@ import type { ShowAccount } from './profile.ts';
 
 export type Provider = {
   /**
-   * Resolves with what the provider answers. Rejects with an ApiError if it is unavailable, or if
-   * the query has more than 100 parameters.
+   * Resolves with what the provider answers. Rejects with an ApiError if it is unavailable, if the
+   * query has more than 100 parameters, or if the path has dots to resolve.
    */
   ask(request: HttpRequest, body: string): Promise<IdentityResponse>;
   /** The response that an answer asks for. */
@@ -38,6 +38,8 @@ export function createProvider(
     async ask(request, body) {
       const { path, search, address: clientAddress, requestId } = request;
       if (search.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS) fail('BAD_REQUEST');
+      // The provider resolves dots, so it would see another path than was checked.
+      if (!isResolved(path)) fail('BAD_REQUEST');
       // A page is made as a whole; the server leaves out its body.
       const method = request.method === 'HEAD' ? 'GET' : request.method;
       const headers = pick(request.headers, FORWARDED_HEADERS);
@@ -64,6 +66,11 @@ export function createProvider(
       return { ...rendered, headers: { ...rendered.headers, ...passed } };
     },
   };
+}
+
+function isResolved(path: string): boolean {
+  const url = `http://localhost${path}`;
+  return URL.canParse(url) && new URL(url).pathname === path;
 }
 
 function pick(headers: object, names: readonly string[]): Record<string, string> {
