@@ -81,8 +81,12 @@ export function createGrants({ store, issuer }: GrantParts) {
       const subjects = grants.map(({ sid }) => `sid:${sid}`);
       await ending(subjects, () => access.endSession(memberId, sessionId));
     },
-    revokeApp: (memberId: string, clientId: string) =>
-      ending([`app:${memberId}/${clientId}`], () => access.revoke(memberId, clientId)),
+    async revokeApp(memberId: string, clientId: string): Promise<void> {
+      const used = (await access.find(memberId))?.apps ?? [];
+      // Every gateway keeps what ended in memory, so that nobody may end what there is not.
+      if (used.some((one) => one.clientId === clientId))
+        await ending([`app:${memberId}/${clientId}`], () => access.revoke(memberId, clientId));
+    },
     /**
      * Resolves when a token that is issued then is of a later second than what ended: one of the
      * same second would count as ended.

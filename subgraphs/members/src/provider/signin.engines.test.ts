@@ -257,6 +257,12 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     expect(iat).toBeGreaterThan(Math.floor((ended ?? 0) / 1_000));
   });
 
+  test('a flood of revocations of apps that are not used ends nothing', async () => {
+    const account = await signIn();
+    await browser.submit(account, { revoke: 'app_unknown' });
+    expect(await stage.store.endedSubjects.list(0, 100)).toEqual([]);
+  });
+
   test('a session can be ended from another one', async () => {
     await signIn();
     const phone = createBrowser(stage, '192.0.2.9');
