@@ -8,7 +8,10 @@ import { SCOPES, viewOf } from './claims.ts';
 import { isOnDevice } from './redirects.ts';
 
 export type GrantParts = {
-  store: Pick<MembersStore, 'access' | 'apps' | 'endedSessions' | 'endedSubjects' | 'tokens'>;
+  store: Pick<
+    MembersStore,
+    'access' | 'apps' | 'endedSessions' | 'endedSubjects' | 'payloads' | 'tokens'
+  >;
   issuer: string;
 };
 
@@ -18,7 +21,7 @@ export type Grants = ReturnType<typeof createGrants>;
 const CLOCK_SKEW_MS = 2_000;
 
 export function createGrants({ store, issuer }: GrantParts) {
-  const { access, apps, endedSessions, endedSubjects, tokens } = store;
+  const { access, apps, endedSessions, endedSubjects, payloads, tokens } = store;
 
   /**
    * Records a new grant with the member, and stores it. The member signs in through the app's
@@ -37,7 +40,10 @@ export function createGrants({ store, issuer }: GrantParts) {
     made.addResourceScope(issuer, scopes);
     const grantId = await made.save();
     const sid = digest(grantId);
-    await access.grant(memberId, { clientId, scopes, agreedAt: Date.now() }, { sid, sessionId });
+    const agreed = { clientId, scopes, agreedAt: Date.now() };
+    // One beyond the limit is of no use any more, and would be kept for a year.
+    for (const lost of await access.grant(memberId, agreed, { sid, sessionId }))
+      await payloads.remove(`Grant:${lost}`);
     return grantId;
   }
 

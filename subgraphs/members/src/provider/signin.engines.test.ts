@@ -263,6 +263,15 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     expect(await stage.store.endedSubjects.list(0, 100)).toEqual([]);
   });
 
+  test('a flood of silent authorizations leaves 50 grants of the app', async () => {
+    const config = configure(stage, await addApp(stage));
+    await authorize(stage, browser, config);
+    const { url } = await authorization(config, { prompt: 'none' });
+    for (let i = 0; i < 51; i += 1) await browser.send(url);
+    const grants = await stage.store.payloads.select(({ id }) => id.startsWith('Grant:'));
+    expect(grants).toHaveLength(50);
+  });
+
   test('a session can be ended from another one', async () => {
     await signIn();
     const phone = createBrowser(stage, '192.0.2.9');
