@@ -45,8 +45,7 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
 
     /** The member has proved who it is: for an app's request, or for the own page. */
     async function finish(ctx: Context, proven: Proven): Promise<void> {
-      const { memberId, signIn } = proven;
-      const { interactionId } = signIn;
+      const { memberId, interactionId } = proven;
       if (interactionId === undefined) {
         if (!(await signIns.confirm(ctx, proven))) return say(ctx, 410, 'invalidLink');
         await sessions.signIn(ctx, provider, memberId);

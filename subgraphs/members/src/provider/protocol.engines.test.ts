@@ -7,12 +7,14 @@ import {
   addApp,
   authorization,
   authorize,
+  begin,
   configure,
   REDIRECT,
   signInByCode,
 } from '../../test/identity.ts';
 import { BASE, type SignInStage, startSignIn } from '../../test/signin.ts';
 import { publicKeys, rotateSigningKey } from '../signingkeys/signingkey.ts';
+import { digest } from '../tables/access.ts';
 
 // The first request has 2 seconds, and Jest takes longer to transform the library.
 beforeAll(() => import('./handle.ts'));
@@ -351,6 +353,22 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     const held = [app.secret, tokens.refresh_token, callback.searchParams.get('code')];
     for (const [key, { value }] of browser.cookies) if (!/^known /.test(key)) held.push(value);
     for (const secret of held) expect(stored.includes(secret ?? '')).toBe(false);
+  });
+
+  test('a begun sign-in has neither the ID of its request nor that of the browser in the store', async () => {
+    const { url } = await authorization(configure(stage, await addApp(stage)));
+    const { codePage, code } = await begin(
+      stage,
+      browser,
+      await browser.open(url),
+      'ada@example.com',
+    );
+    const cookie = browser.cookies.get('__Host-sign-in /')?.value ?? '';
+    const stored = JSON.stringify(await stage.store.signIns.find(digest(cookie)));
+    expect(stored).toContain('ada@example.com');
+    for (const [, { value }] of browser.cookies)
+      for (const part of value.split('.')) expect(stored).not.toContain(part);
+    expect((await browser.submit(codePage, { code })).page?.name).toBe('consent');
   });
 
   test('what counts against an address: wrong codes, tokens and secrets, and nothing valid', async () => {
