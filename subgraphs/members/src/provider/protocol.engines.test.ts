@@ -387,8 +387,9 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     expect([
       await post({ ...refresh, refresh_token: 'guess' }),
       await post({ ...refresh, client_id: 'guess' }),
+      await post({ ...refresh, client_id: 'x'.repeat(10_000) }),
       await post({ token: 'guess' }, '/oauth/revoke'),
       await post(refresh),
-    ]).toEqual(['refused', 'refused', 'refused', 'valid']);
+    ]).toEqual(['refused', 'refused', 'refused', 'refused', 'valid']);
   });
 });
