@@ -77,7 +77,8 @@ export function openGateway(parts: GatewayParts): Gateway {
   const keyring = createKeyring({ store: keyStore, caches, metrics, refusals, log });
   const budget = createBudget(limiter);
   // Shared by both endpoints, so that its limit on introspections holds for them together.
-  const operate = createOperate({ ...parts, budget });
+  const isSandbox = environment === 'sandbox';
+  const operate = createOperate({ ...parts, budget, isSandbox });
   const shared = { ...parts, members, budget, keyring, operate, logClientAddress };
   const offersSignIn = settings.idTokenIssuer === undefined;
   const ownTokens = createOwnTokens(members);
@@ -96,12 +97,12 @@ export function openGateway(parts: GatewayParts): Gateway {
     authenticate: createAuthenticator({ ...byKey, tokens: memberTokens, isSuspended }),
     cors: createCors(corsOrigins, GRAPHQL_CORS, apps),
     addDeprecation: createDeprecationHeaders(own),
-    loadControls: environment === 'sandbox' ? () => import('./sandbox/controls.ts') : undefined,
+    loadControls: isSandbox ? () => import('./sandbox/controls.ts') : undefined,
     correctEndpoint: `${other}/graphql`,
   });
   const mcp = createMcp({
     ...shared,
-    isSandbox: environment === 'sandbox',
+    isSandbox,
     authenticate: createMcpAuthenticator(byKey),
     cors: createCors(corsOrigins, MCP_CORS),
     correctEndpoint: `${other}${MCP_PATH}`,

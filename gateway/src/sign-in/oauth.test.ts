@@ -378,6 +378,7 @@ describe('pages', () => {
       { sessionId: 's1', usedAt: 0, browser: 'Firefox', isThis: true },
       { sessionId: 's2', usedAt: 0, browser: 'Chrome', isThis: false },
     ],
+    isLimited: false,
     notice: { name: 'linkSent', email: 'b@example.com' },
   };
   const consent = { name: 'consent', partnerName: 'Inn', appName: 'App' } as const;
