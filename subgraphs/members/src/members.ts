@@ -57,10 +57,17 @@ export async function startMembers(
   return { ...createMembers(store, { baseAddress, wake, identity, inbox }), close };
 }
 
-/** Loading the provider takes longer than a request may take, so that it begins at the start. */
+/** Loads the provider with the first request that needs it; one that fails is tried again. */
 function openIdentity(parts: IdentityParts): (request: string) => Promise<string> {
-  const loaded = import('./provider/handle.ts').then((module) => module.createIdentity(parts));
-  return async (request) => (await loaded)(request);
+  let loading: Promise<(request: string) => Promise<string>> | undefined;
+  const load = async () => (await import('./provider/handle.ts')).createIdentity(parts);
+  return async (request) => {
+    loading ??= load().catch((error) => {
+      loading = undefined;
+      throw error;
+    });
+    return (await loading)(request);
+  };
 }
 
 function warnOfPlainKeys(settings: Settings, log: Log): void {
