@@ -73,6 +73,7 @@ beforeAll(async () => {
     counters: createMemoryCounters('sandbox'),
     usage: { count() {}, write: async () => {}, close: async () => {} },
     keyUse: { count() {}, write: async () => {}, close: async () => {} },
+    requests: { note() {}, write: async () => {}, close: async () => {} },
     audit: undefined,
     changelogs: async () => ({ partner: [], member: [] }),
   });

@@ -2,6 +2,7 @@
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import type { RootDatabase } from 'lmdb';
+import { createChunkTable, removeInSteps } from './chunks.lmdb.ts';
 import type { Counts, CountTable } from './counts.ts';
 import type { UsageStore } from './usagestore.ts';
 import { createUsageStore, TABLES } from './usagetables.ts';
@@ -14,6 +15,7 @@ export async function openLmdbUsageStore(
   const { root } = await openLmdb(dataDir, 'usage', environment);
   return createUsageStore(
     (name) => createTable(root, name),
+    (name) => createChunkTable(root, name),
     () => root.close(),
   );
 }
@@ -28,10 +30,6 @@ function openRows<About extends object>(root: RootDatabase, name: string) {
 
 function createTable<About extends object>(root: RootDatabase, name: string): CountTable<About> {
   const rows = openRows<About>(root, name);
-  const removeAll = (ids: Iterable<string>) =>
-    root.transaction(() => {
-      for (const id of [...ids]) rows.remove(id);
-    });
   return {
     add: (additions) =>
       root.transaction(() => {
@@ -48,8 +46,11 @@ function createTable<About extends object>(root: RootDatabase, name: string): Co
     range: (start, end) =>
       Array.from(rows.getRange({ start, ...(end && { end }) }), ({ value }) => value),
     size: (start, end) => rows.getKeysCount({ start, end }),
-    remove: removeAll,
-    removeBefore: (end) => removeAll(rows.getKeys({ end })),
+    remove: (ids) =>
+      root.transaction(() => {
+        for (const id of ids) rows.remove(id);
+      }),
+    removeBefore: (end) => removeInSteps(root, rows, '', end),
   };
 }
 
@@ -62,5 +63,11 @@ function sum<About extends object>(
   for (const [name, count] of Object.entries(added.counts))
     counts.set(name, (counts.get(name) ?? 0) + count);
   const latestMs = Math.max(before.latestMs ?? 0, added.latestMs ?? 0);
-  return { ...before, counts: Object.fromEntries(counts), ...(latestMs > 0 && { latestMs }) };
+  const highest = Math.max(before.highest ?? 0, added.highest ?? 0);
+  return {
+    ...before,
+    counts: Object.fromEntries(counts),
+    ...(latestMs > 0 && { latestMs }),
+    ...(highest > 0 && { highest }),
+  };
 }

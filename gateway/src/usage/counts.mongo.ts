@@ -3,6 +3,7 @@ import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { DUPLICATE_KEY, openCollection, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { oneResponse, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { type AnyBulkWriteOperation, type Collection, type Db, MongoBulkWriteError } from 'mongodb';
+import { openChunkTable } from './chunks.mongo.ts';
 import type { Counts, CountTable } from './counts.ts';
 import type { UsageStore } from './usagestore.ts';
 import { createUsageStore } from './usagetables.ts';
@@ -12,6 +13,7 @@ type CountDocument = {
   about: object;
   counts: Record<string, number>;
   latestMs?: number;
+  highest?: number;
 };
 type Write = AnyBulkWriteOperation<CountDocument>;
 
@@ -28,7 +30,11 @@ export async function openMongoUsageStore(
 ): Promise<UsageStore> {
   const { db, close } = await openMongo(url, 'usage', environment);
   try {
-    return await createUsageStore((name) => openTable(db, name), close);
+    return await createUsageStore(
+      (name) => openTable(db, name),
+      (name) => openChunkTable(db, name),
+      close,
+    );
   } catch (error) {
     await close();
     throw error;
@@ -73,7 +79,7 @@ function* batches<T>(all: readonly T[]): Generator<readonly T[]> {
     yield all.slice(from, from + BATCH_SIZE);
 }
 
-function addition({ id, about, counts, latestMs }: Counts): Write {
+function addition({ id, about, counts, ...maxima }: Counts): Write {
   const added = Object.entries(counts).map(([name, count]) => [
     `counts.${storedName(name)}`,
     count,
@@ -84,7 +90,7 @@ function addition({ id, about, counts, latestMs }: Counts): Write {
       update: {
         $setOnInsert: { about },
         ...(added.length > 0 && { $inc: Object.fromEntries(added) }),
-        ...(latestMs !== undefined && { $max: { latestMs } }),
+        ...(Object.keys(maxima).length > 0 && { $max: maxima }),
       },
       upsert: true,
     },

@@ -8,11 +8,13 @@ export type Counts<About extends object = object> = {
   counts: Readonly<Record<string, number>>;
   /** The latest use, in milliseconds since 1970. */
   latestMs?: number;
+  /** The highest value. */
+  highest?: number;
 };
 
 /** Several processes may add at the same time. Implemented by counts.{lmdb,mongo}.ts. */
-export type CountTable<About extends object> = {
-  /** Adds to what is counted under each ID; the latest use never goes back. */
+export type CountTable<About extends object = object> = {
+  /** Adds to what is counted under each ID; the latest use and the highest value never go back. */
   add(additions: readonly Counts<About>[]): Promise<void>;
   /** Those that exist, by ID. */
   get(ids: readonly string[]): MaybePromise<ReadonlyMap<string, Counts<About>>>;
@@ -21,7 +23,7 @@ export type CountTable<About extends object> = {
   /** How many a range has. */
   size(from: string, to: string): MaybePromise<number>;
   remove(ids: readonly string[]): Promise<void>;
-  /** Removes those with lower IDs. */
+  /** Removes those with lower IDs, in bounded steps. */
   removeBefore(id: string): Promise<void>;
 };
 

@@ -1,4 +1,5 @@
 // The store of usage counts, on tables of either engine.
+import type { OpenChunkTable } from './chunks.ts';
 import type { CountTable, OpenCountTable } from './counts.ts';
 import {
   AFTER_HOURS,
@@ -17,25 +18,33 @@ import {
   operationCounts,
   operationsOf,
 } from './records.ts';
+import { createRequestTables } from './requesttables.ts';
 import type { OperationUsage, UsageCaller, UsageStore } from './usagestore.ts';
 
-/** IDs begin with the day; those of `keyUses` with the hour, or they are that of a key. */
+/**
+ * IDs begin with the day; those of `keyUses` and `hours` with the hour, or they are that of a key;
+ * those of `chunks` with the partner.
+ */
 export const TABLES = {
   fields: 'usageFields',
   operations: 'usageOperations',
   keyUses: 'keyUses',
+  hours: 'requestHours',
+  chunks: 'requestRecords',
 } as const;
 
 type OperationTable = CountTable<Omit<OperationUsage, 'count'>>;
 
-/** `open` opens the tables of a store that is open, and `close` closes it. */
+/** `open` and `openChunks` open tables of a store that is open, and `close` closes it. */
 export async function createUsageStore(
   open: OpenCountTable,
+  openChunks: OpenChunkTable,
   close: () => Promise<void>,
 ): Promise<UsageStore> {
   const callers = await open<UsageCaller>(TABLES.fields);
   const operations: OperationTable = await open(TABLES.operations);
   const keyUses = await open(TABLES.keyUses);
+  const requests = createRequestTables(await open(TABLES.hours), await openChunks(TABLES.chunks));
   let lastDay = '';
   let lastHour = '';
   return {
@@ -99,6 +108,7 @@ export async function createUsageStore(
       }
       return Array.from(found, ([keyId, sum]) => ({ keyId, ...sum }));
     },
+    ...requests,
     close,
   };
 }
