@@ -23,7 +23,7 @@ import type { PartnerHour, UsageStore } from './usagestore.ts';
 const RECORDS_A_TURN = 1_000;
 const [LEAST_CHUNKS, MOST_CHUNKS] = [10, 500];
 /** Partners whose old records are removed with one write. */
-const PARTNERS_A_WRITE = 20;
+const PARTNERS_A_WRITE = 5;
 
 type RequestTables = Pick<UsageStore, 'addRequests' | 'requestHours' | 'requests'>;
 
