@@ -15,8 +15,8 @@ export type ChartOf<Value> = {
   axis: (value: number) => string;
 };
 
-const [WIDTH, HEIGHT] = [720, 190];
-const [LEFT, RIGHT, TOP, BOTTOM] = [58, 716, 16, 164];
+const [WIDTH, HEIGHT] = [720, 194];
+const [LEFT, RIGHT, TOP, BOTTOM] = [62, 716, 16, 164];
 
 /** For each hour a bar, of parts that stand on each other: the first below, with these classes. */
 export function barChart(

@@ -26,7 +26,7 @@ export function requestsSection(
     title: 'Requests',
     async show({ staff: { partnerId }, query }) {
       const at = now();
-      const { records, hasMore } = await store.requests(partnerId, searchIn(query, at), SHOWN, at);
+      const { records, hasMore } = await store.requests(partnerId, searchIn(query), SHOWN, at);
       const hours = await store.requestHours(partnerId, at);
       const last = records.at(-1);
       return html`${searchForm(query)}
@@ -39,14 +39,14 @@ ${countedOnly(hours, at)}`;
 }
 
 /** Empty fields of the form are no conditions. A status that is no number finds nothing. */
-function searchIn(query: ConsoleVisit['query'], at: Date): RequestSearch {
+function searchIn(query: ConsoleVisit['query']): RequestSearch {
   const given = (name: string) => query.get(name)?.trim() || undefined;
   const [status, before] = [given('status'), Number(given('before'))];
   return {
     requestId: given('q'),
     status: status === undefined ? undefined : Number(status),
     code: given('code')?.toUpperCase(),
-    before: Number.isSafeInteger(before) && before > 0 ? Math.min(before, at.getTime()) : undefined,
+    before: before > 0 ? before : undefined,
   };
 }
 

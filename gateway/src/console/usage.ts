@@ -126,7 +126,7 @@ function hourTable(used: readonly RequestHour[]): Html {
 <td>${shownLatency(hour, 0.5)}</td><td>${shownLatency(hour, 0.99)}</td></tr>`,
   );
   return html`<div class="scroll" role="region" tabindex="0" aria-labelledby="by-hour">
-<table class="numbers"><caption id="by-hour">By hour, without hours that had no requests. Partial is a status of 200 with errors.</caption>
+<table class="numbers"><caption id="by-hour">By hour. Partial means a status of 200 with errors.</caption>
 <thead><tr><th scope="col">Hour (UTC)</th><th scope="col">Requests</th>
 <th scope="col">Partial</th><th scope="col">4xx</th><th scope="col">5xx</th>
 <th scope="col">Budget</th><th scope="col">p50</th><th scope="col">p99</th></tr></thead>

@@ -38,7 +38,9 @@ export function createRequestTables(hours: CountTable, chunks: ChunkTable): Requ
     requestHours: (partnerId, now) => hoursOf(hours, partnerId, now),
     async requests(partnerId, search, least, now) {
       const since = keptSince(await hoursOf(hours, partnerId, now), now);
-      return findNewest(chunks, partnerId, since, search, least);
+      // A time far from now has no place in the order of IDs.
+      const before = search.before && Math.min(now.getTime(), search.before);
+      return findNewest(chunks, partnerId, since, { ...search, before }, least);
     },
   };
 }
