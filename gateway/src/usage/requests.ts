@@ -118,7 +118,7 @@ export function keptHours(now: Date): string[] {
   );
 }
 
-/** When records begin to be kept: 7 days ago, or after the hours that are beyond the last 20,000. */
+/** Since when records are kept: 7 days ago, or after the hours beyond the last 20,000. */
 export function keptSince(hours: readonly RequestHour[], now: Date): Date {
   let recorded = 0;
   const beyond = hours.toReversed().find((hour) => {
