@@ -1,6 +1,6 @@
 // Chunks of request records in an embedded LMDB.
 import type { Database, RootDatabase } from 'lmdb';
-import type { ChunkTable } from './chunks.ts';
+import { type ChunkTable, WRITTEN_CHUNKS } from './chunks.ts';
 import type { RequestChunk } from './requests.ts';
 
 /** Rows in one transaction, in which the event loop does nothing else. */
@@ -9,10 +9,13 @@ const STEP = 1_000;
 export function createChunkTable(root: RootDatabase, name: string): ChunkTable {
   const rows = root.openDB<RequestChunk, string>({ name, encoding: 'json' });
   return {
-    put: (chunks) =>
-      root.transaction(() => {
-        for (const chunk of chunks) rows.put(chunk.id, { id: chunk.id, records: chunk.records });
-      }),
+    async put(chunks) {
+      for (let from = 0; from < chunks.length; from += WRITTEN_CHUNKS)
+        await root.transaction(() => {
+          for (const { id, records } of chunks.slice(from, from + WRITTEN_CHUNKS))
+            rows.put(id, { id, records });
+        });
+    },
     // No chunk has the ID `from`, which is left out too.
     last: (from, to, limit) => {
       const range = { start: to, exclusiveStart: true, end: from, reverse: true, limit };

@@ -2,27 +2,25 @@
 import { openCollection } from '@partner-loyalty/runtime/store/mongo.ts';
 import { onePage, oneResponse } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Db } from 'mongodb';
-import type { ChunkTable } from './chunks.ts';
+import { type ChunkTable, WRITTEN_CHUNKS } from './chunks.ts';
 
 /** The driver writes text ten times as fast as the objects that it says. */
 type ChunkDocument = { _id: string; records: string };
 
-/** Documents in one round trip. */
+/** Documents that are removed in one round trip. */
 const STEP = 1_000;
 
 export async function openChunkTable(db: Db, name: string): Promise<ChunkTable> {
   const collection = await openCollection<ChunkDocument>(db, name);
   return {
     async put(chunks) {
-      const writes = chunks.map(({ id, records }) => ({
-        replaceOne: {
-          filter: { _id: id },
-          replacement: { records: JSON.stringify(records) },
-          upsert: true,
-        },
-      }));
-      for (let from = 0; from < writes.length; from += STEP)
-        await collection.bulkWrite(writes.slice(from, from + STEP), { ordered: false });
+      for (let from = 0; from < chunks.length; from += WRITTEN_CHUNKS) {
+        const writes = chunks.slice(from, from + WRITTEN_CHUNKS).map(({ id, records }) => {
+          const replacement = { records: JSON.stringify(records) };
+          return { replaceOne: { filter: { _id: id }, replacement, upsert: true } };
+        });
+        await collection.bulkWrite(writes, { ordered: false });
+      }
     },
     async last(from, to, limit) {
       const options = { sort: { _id: -1 }, limit, ...oneResponse(limit) } as const;
