@@ -32,5 +32,5 @@ export {
   verifyKeys,
   verifyUsage,
 } from './stores.ts';
-export { quantile, type RequestHour, type RequestRecord, sumOf } from './usage/requests.ts';
+export { type RequestRecord, sumOf } from './usage/requests.ts';
 export type { FieldUsage, KeyActivity, OperationUsage, UsageStore } from './usage/usagestore.ts';

@@ -86,7 +86,7 @@ describe.each(['one process', 'three processes on MongoDB and Redis'] as const)(
       const store = await openUsageStore(readSettings(stack.env, 'all'));
       const hours = await store.requestHours('alpha', new Date());
       await store.close();
-      const count = hours.reduce((sum, { requests }) => sum + requests, 0);
+      const count = hours.reduce((sum, { counts }) => sum + (counts.requests ?? 0), 0);
       expect(await recorded()).toHaveLength(count);
       expect((await loyalty(stack.env, 'verify')).code).toBe(0);
     });

@@ -1,25 +1,13 @@
-// `loyalty requests`: a partner's requests, one by one or by hour, as the console shows them.
-import {
-  quantile,
-  type RequestHour,
-  type RequestRecord,
-  sumOf,
-  type UsageStore,
-} from '@partner-loyalty/gateway';
+// `loyalty requests`: what is recorded of a partner's requests, as the console shows it.
+import { type RequestRecord, sumOf } from '@partner-loyalty/gateway';
 import { Command } from 'commander';
 import { digits, since, typed } from '../shell/argument.ts';
 import type { Row, Shell } from '../shell/shell.ts';
 import { requirePartner, withStore } from '../shell/stores.ts';
 
-type Options = {
-  requestId?: string;
-  status?: number;
-  code?: string;
-  before?: Date;
-  byHour?: boolean;
-};
+type Options = { requestId?: string; status?: number; code?: string; before?: Date };
 
-/** And the others of the same millisecond as the last one. */
+/** And those of the same millisecond as the last one. */
 const PRINTED = 100;
 
 export function requestsCommand(shell: Shell): Command {
@@ -35,53 +23,32 @@ export function requestsCommand(shell: Shell): Command {
     .option('--code <code>', 'show only requests with this error code')
     .option(
       '--before <time>',
-      'show only earlier ones: such as 12h or 7d ago, or an ISO 8601 time',
+      'show only earlier ones: than 12h or 7d ago, or than an ISO 8601 time',
       typed('--before', since),
     )
-    .option('--by-hour', 'show what was counted in each hour, in UTC, instead of requests')
     .action((partnerId: string, options: Options) => requests(shell, partnerId, options));
 }
 
 async function requests(shell: Shell, partnerId: string, options: Options): Promise<void> {
-  const settings = shell.settings();
-  await withStore('keys', settings, (keys) => requirePartner(keys, partnerId));
-  await withStore('usage', settings, async (store) => {
-    const hours = await store.requestHours(partnerId, new Date());
-    if (!options.byHour) await printRecords(shell, store, partnerId, options);
-    else if (hours.length > 0) shell.printAll(hours.toReversed().map(hourRow));
-    const { requests: count, recorded } = sumOf(hours);
-    if (count === 0) shell.note('no requests in the last 7 days');
-    else if (count > recorded)
-      shell.note(`${count - recorded} of ${count} requests in the last 7 days were only counted`);
-  });
-}
-
-async function printRecords(
-  shell: Shell,
-  store: UsageStore,
-  partnerId: string,
-  { before, code, ...search }: Options,
-): Promise<void> {
+  const [settings, now] = [shell.settings(), new Date()];
+  const { before, code, ...search } = options;
   const wanted = { ...search, code: code?.toUpperCase(), before: before?.getTime() };
-  const { records, hasMore } = await store.requests(partnerId, wanted, PRINTED, new Date());
+  await withStore('keys', settings, (keys) => requirePartner(keys, partnerId));
+  const [{ records, hasMore }, hours] = await withStore('usage', settings, (store) =>
+    Promise.all([
+      store.requests(partnerId, wanted, PRINTED, now),
+      store.requestHours(partnerId, now),
+    ]),
+  );
+  if (records.length === 0) shell.note('no such request is recorded');
+  else shell.printAll(records.map(rowOf));
   const last = records.at(-1);
-  if (last === undefined) return shell.note('no such request is recorded');
-  shell.printAll(records.map(recordRow));
-  if (hasMore) shell.note(`earlier ones: --before ${new Date(last.time).toISOString()}`);
+  if (hasMore && last) shell.note(`earlier ones: --before ${new Date(last.time).toISOString()}`);
+  const { requests: all = 0, recorded = 0 } = sumOf(hours).counts;
+  if (all > recorded)
+    shell.note(`${all - recorded} of ${all} requests in the last 7 days were only counted`);
 }
 
-function recordRow({ time, requestId, operation, keyId, clientId, ...record }: RequestRecord): Row {
-  const { status, codes, cost, durationMs } = record;
-  const at = new Date(time);
-  return { time: at, requestId, operation, status, codes, cost, durationMs, keyId, clientId };
-}
-
-function hourRow(of: RequestHour): Row {
-  const { latency: _, budget, ...counts } = of;
-  const [p50Ms, p99Ms] = [rounded(quantile(of, 0.5)), rounded(quantile(of, 0.99))];
-  return { ...counts, budget: rounded(budget), p50Ms, p99Ms };
-}
-
-function rounded(value: number | undefined): number | undefined {
-  return value === undefined ? undefined : Number(value.toPrecision(2));
+function rowOf({ time, requestId, operation, status, codes, ...record }: RequestRecord): Row {
+  return { time: new Date(time), requestId, operation, status, codes, ...record };
 }

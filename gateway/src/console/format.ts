@@ -2,20 +2,16 @@
 import { type Html, html } from '../pages/html.ts';
 
 const NUMBER = new Intl.NumberFormat('en');
-const COMPACT = new Intl.NumberFormat('en', { notation: 'compact' });
+const SHORT = new Intl.NumberFormat('en', { notation: 'compact' });
 const PERCENT = new Intl.NumberFormat('en', { style: 'percent', maximumSignificantDigits: 2 });
 const TIME = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  timeZone: 'UTC',
+  ...{ day: 'numeric', month: 'short', timeZone: 'UTC' },
+  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit' },
 });
 
 export const shownNumber = (value: number): string => NUMBER.format(value);
 /** Thousands as `12K`. */
-export const shownShort = (value: number): string => COMPACT.format(value);
+export const shownShort = (value: number): string => SHORT.format(value);
 /** `part` is 1 for the whole. */
 export const shownPercent = (part: number): string => PERCENT.format(part);
 
@@ -26,10 +22,9 @@ export function shownMs(durationMs: number): string {
 
 /** An hour such as `2031-05-17T10`. */
 export function shownHour(hour: string): string {
-  return TIME.format(new Date(`${hour}:00Z`)).replace(/:00:00$/, ':00');
+  return TIME.format(new Date(`${hour}:00Z`)).slice(0, -3);
 }
 
 export function timeTag(time: number): Html {
-  const iso = new Date(time).toISOString();
-  return html`<time datetime="${iso}">${TIME.format(time)}</time>`;
+  return html`<time datetime="${new Date(time).toISOString()}">${TIME.format(time)}</time>`;
 }

@@ -1,14 +1,14 @@
 // The sections usage and requests, for weeks that are empty, sparse and full.
 import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
 import { openUsageStore } from '../stores.ts';
-import { chunkId, keptHours, noRequests, type RequestRecord } from '../usage/requests.ts';
+import { chunkPlace, keptHours, type RequestRecord } from '../usage/requests.ts';
 import type { PartnerHour, UsageStore } from '../usage/usagestore.ts';
 import { requestsSection } from './requests.ts';
 import type { Section } from './section.ts';
 import { usageSection } from './usage.ts';
 
 const NOW = new Date('2031-05-17T10:30:00Z');
-const HOURS = keptHours(NOW).reverse();
+const HOURS = keptHours(NOW);
 
 let folder: Folder;
 let store: UsageStore;
@@ -48,14 +48,11 @@ const requests = (query?: string, partnerId?: string) =>
     partnerId,
   );
 
-const hour = (at: string, more: Partial<PartnerHour> = {}): PartnerHour => ({
-  ...noRequests(),
+const hour = (at: string, counts = {}, more: Partial<PartnerHour> = {}): PartnerHour => ({
   partnerId: 'acme',
   hour: at,
-  requests: 20,
-  recorded: 20,
+  counts: { requests: 20, recorded: 20, l12: 18, l16: 2, ...counts },
   budget: 0.4,
-  latency: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 18, 0, 0, 0, 2],
   ...more,
 });
 const record = (ago: number, requestId: string, more: Partial<RequestRecord> = {}) => ({
@@ -74,7 +71,10 @@ const addRecords = (records: RequestRecord[], partnerId = 'acme') =>
   store.addRequests({
     at: NOW,
     hours: [],
-    chunks: records.map((one, n) => ({ id: chunkId(partnerId, one.time, `${n}`), records: [one] })),
+    chunks: records.map((one, n) => ({
+      id: `${chunkPlace(partnerId, one.time)} ${n}`,
+      records: [one],
+    })),
   });
 
 const count = (text: string, part: RegExp) => text.match(part)?.length ?? 0;
@@ -89,23 +89,25 @@ test('an empty week says what to do next', async () => {
 
 test('a sparse week has its hours in the charts and in the table, the newest first', async () => {
   const [first = '', last = ''] = [HOURS[0], HOURS.at(-1)];
-  await addHours([hour(first, { failed: 5, partial: 1 }), hour(last, { budget: 1 })]);
-  await addHours([hour(last, { partnerId: 'blue', requests: 77_777 })]);
+  await addHours([hour(first, { failed: 5, partial: 1 }), hour(last, {}, { budget: 1 })]);
+  await addHours([hour(last, { requests: 77_777 }, { partnerId: 'blue' })]);
   const page = await usage();
   expect(count(page, /<tr>\s*<th scope="row">/g)).toBe(2);
   expect(page.indexOf('17 May, 10:00</time>')).toBeLessThan(page.indexOf('10 May, 11:00</time>'));
   expect(page).toContain('<title>10 May, 11:00 UTC: 20 requests, 6 with errors</title>');
-  expect(count(page, /class="succeeded" x=/g)).toBe(4);
-  expect(count(page, /class="erred" x=/g)).toBe(1);
-  // Two lines, each in two places.
-  expect(page.match(/d="M[^"]*"/g)?.map((path) => count(path, /M/g))).toEqual([2, 2]);
+  expect(
+    count(
+      page,
+      /class="(succeeded|erred|p50|p99)" x="[^"]+" y="[^"]+" width="[^"]+" height="[1-9]/g,
+    ),
+  ).toBe(9);
   expect(page).toMatch(/<dd>40<.*<dd>6<.*15% of requests.*<dd>100%</s);
   expect(page).toMatch(/<td>1.8 ms<\/td><td>3.7 ms<\/td>/);
   expect(page).not.toContain('77,777');
 });
 
 test('a full week has 168 hours, and stays within its axes', async () => {
-  await addHours(HOURS.map((at, n) => hour(at, { requests: (n + 1) * 1_000, budget: 1.5 })));
+  await addHours(HOURS.map((at, n) => hour(at, { requests: (n + 1) * 1_000 }, { budget: 1 })));
   const page = await usage();
   expect(count(page, /<tr>\s*<th scope="row">/g)).toBe(168);
   expect(count(page, /class="succeeded" x=/g)).toBe(2 * 168);
@@ -143,8 +145,9 @@ test('requests are found by ID, status and code, and one has its details', async
   expect(await ids('code=offers_closed')).toEqual(['three']);
   expect(await ids('q=+one+')).toEqual(['one']);
   expect(await ids('status=many')).toEqual([]);
-  for (const before of ['1e300', '-1', 'x', '9007199254740991'])
+  for (const before of ['1e300', 'x', '9007199254740991'])
     expect(await ids(`q=one&before=${before}`)).toEqual(['one']);
+  for (const before of ['-1', '-1e300']) expect(await ids(`q=one&before=${before}`)).toEqual([]);
   const one = await requests('q=one');
   expect(one).toMatch(/<dt>Cost<\/dt><dd>2 of the budget<\/dd>/);
   expect(one).toMatch(/<dt>Duration<\/dt><dd>3.512 ms<\/dd>/);
@@ -181,10 +184,10 @@ test("another partner's request is not found, whoever knows its ID", async () =>
 test('the page says how many were only counted, and since when there are records', async () => {
   await addHours([hour(HOURS.at(-1) ?? '', { requests: 1_020 })]);
   const page = await requests();
-  expect(page).toContain('1,000 of 1,020 requests in the last 7 days have no record');
+  expect(page).toMatch(/1,000 of 1,020 requests in\s+the last 7 days have no record/);
   expect(page).not.toContain('The last 20,000');
   await addHours(HOURS.map((at) => hour(at, { requests: 6_000, recorded: 6_000 })));
-  expect(await requests()).toContain('The last 20,000 records are kept, which are those since');
+  expect(await requests()).toContain('The last 20,000 records are kept: those since');
 });
 
 test('what the query has is text in the page, and no markup', async () => {

@@ -1,9 +1,8 @@
 // Tables of counts on MongoDB: a document for each row.
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { DUPLICATE_KEY, openCollection, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
-import { oneResponse, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
+import { onePage, oneResponse, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { type AnyBulkWriteOperation, type Collection, type Db, MongoBulkWriteError } from 'mongodb';
-import { openChunkTable } from './chunks.mongo.ts';
 import type { Counts, CountTable } from './counts.ts';
 import type { UsageStore } from './usagestore.ts';
 import { createUsageStore } from './usagetables.ts';
@@ -30,11 +29,7 @@ export async function openMongoUsageStore(
 ): Promise<UsageStore> {
   const { db, close } = await openMongo(url, 'usage', environment);
   try {
-    return await createUsageStore(
-      (name) => openTable(db, name),
-      (name) => openChunkTable(db, name),
-      close,
-    );
+    return await createUsageStore((name) => openTable(db, name), close);
   } catch (error) {
     await close();
     throw error;
@@ -50,6 +45,12 @@ async function openTable<About extends object>(db: Db, name: string): Promise<Co
     async add(additions) {
       for (const some of batches(additions)) await write(collection, some.map(addition));
     },
+    async put(rows) {
+      const writes = rows.map(({ id, ...replacement }) => ({
+        replaceOne: { filter: { _id: id }, replacement, upsert: true },
+      }));
+      await collection.bulkWrite(writes, { ordered: false });
+    },
     async get(ids) {
       const found = new Map<string, Counts<About>>();
       for (const some of batches(ids)) {
@@ -64,12 +65,25 @@ async function openTable<About extends object>(db: Db, name: string): Promise<Co
         found.push(rowOf(one));
       return found;
     },
+    async last(from, to, limit) {
+      const options = { sort: { _id: -1 }, limit, ...oneResponse(limit) } as const;
+      return (await collection.find(between(from, to), options).toArray()).map(rowOf<About>);
+    },
+    async firstId(from) {
+      const options = { sort: { _id: 1 }, projection: { _id: 1 }, ...onePage(1) } as const;
+      return (await collection.find(between(from), options).toArray())[0]?._id;
+    },
     size: (from, to) => collection.countDocuments(between(from, to)),
     async remove(ids) {
       for (const some of batches(ids)) await collection.deleteMany({ _id: { $in: [...some] } });
     },
-    async removeBefore(id) {
-      await collection.deleteMany({ _id: { $lt: id } });
+    async removeBetween(from, to) {
+      const options = { sort: { _id: 1 }, projection: { _id: 1 }, ...onePage(BATCH_SIZE) } as const;
+      for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
+        const found = await collection.find(between(from, to), options).toArray();
+        await collection.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } });
+        count = found.length;
+      }
     },
   };
 }

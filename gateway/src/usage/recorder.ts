@@ -1,13 +1,15 @@
-// Records the requests of partners and adds them up, and writes both every 1.5 seconds.
+// Records the requests of partners and counts them, and writes both every 1.5 seconds.
 import { randomBytes } from 'node:crypto';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
+import { hourOf } from './records.ts';
 import {
+  addCount,
   bucketOf,
   CHUNK_MS,
-  chunkId,
+  chunkPlace,
   isError,
-  noRequests,
+  RECORDS_A_MINUTE,
   type RequestRecord,
   type RequestSums,
 } from './requests.ts';
@@ -16,25 +18,23 @@ import type { PartnerHour, RequestBatch, UsageStore } from './usagestore.ts';
 /** With the time of a write, a killed process loses at most 2 seconds. */
 const WRITE_MS = 1_500;
 const DEADLINE_MS = 10_000;
-/** Of a partner, in a clock minute. Further requests are only counted. */
-export const RECORDS_A_MINUTE = 100;
 /** Of all partners, in a clock minute: about 20 MB. */
 const MAX_RECORDS = 50_000;
 /** In a clock minute. Requests of further ones are not counted. */
 const MAX_PARTNERS = 10_000;
 /** The sums of so many partners are written at once: with more, they take turns. */
 const SUMS_IN_A_WRITE = 100;
-/** Or of this part of them, so that none waits for more than 30 seconds. */
+/** Or this part of them, so that none waits for more than 30 seconds. */
 const LEAST_PART = 1 / 20;
-/** Of a record. */
-const MAX_CODES = 10;
+
+type Ended = Omit<RequestRecord, 'time'>;
 
 export type RequestRecorder = {
   /**
    * Counts a request whose response has ended just now, and records it if its minute has room.
    * `budgetUsed` is the part of its key's budget that is spent.
    */
-  note(partnerId: string, request: Omit<RequestRecord, 'time'>, budgetUsed: number): void;
+  note(partnerId: string, request: Ended, budgetUsed: number): void;
   /**
    * Writes what there is, unless a write is under way. Never rejects: what cannot be written is
    * logged and lost.
@@ -44,10 +44,10 @@ export type RequestRecorder = {
   close(): Promise<void>;
 };
 
-type OpenChunk = { id: string; begun: number; records: RequestRecord[] };
+type Chunk = { id: string; begun: number; records: RequestRecord[] };
 
-/** What is recorded of a partner in the current minute. */
-type Recorded = { chunks: OpenChunk[]; count: number; successes: number };
+/** What there is of a partner in this minute: its records, and what is counted but not written. */
+type Minute = { sums: PartnerHour | undefined; chunks: Chunk[]; records: number; errors: number };
 
 /** `now` is the time in milliseconds since 1970. */
 export function createRequestRecorder(
@@ -57,67 +57,52 @@ export function createRequestRecorder(
 ): RequestRecorder {
   const writer = randomBytes(6).toString('hex');
   let opened = 0;
-  let [minute, hour] = [0, ''];
-  let partners = new Map<string, Recorded>();
+  let minute = 0;
+  let hour = '';
+  let minutes = new Map<string, Minute>();
   let held = 0;
-  /** What is not written: of this hour, by partner; of the one before; and chunks. */
-  const sums = new Map<string, PartnerHour>();
-  let late: PartnerHour[] = [];
-  let changed = new Set<OpenChunk>();
+  /** What is not written yet. */
+  const sums = new Set<PartnerHour>();
+  let chunks = new Set<Chunk>();
   let writing: Promise<void> | undefined;
 
-  function beginMinute(time: number): void {
-    minute = minuteOf(time);
-    partners = new Map();
-    held = 0;
-    const next = new Date(time).toISOString().slice(0, 13);
-    if (next === hour) return;
-    hour = next;
-    late = [...late, ...sums.values()];
-    sums.clear();
-  }
-
   /** Undefined if there are too many partners. */
-  function recordedOf(partnerId: string): Recorded | undefined {
-    let found = partners.get(partnerId);
-    if (found === undefined && partners.size < MAX_PARTNERS) {
-      found = { chunks: [], count: 0, successes: 0 };
-      partners.set(partnerId, found);
+  function minuteOf(partnerId: string, time: number): Minute | undefined {
+    const current = Math.floor(time / 60_000);
+    if (current !== minute) {
+      minute = current;
+      hour = hourOf(new Date(time));
+      minutes = new Map();
+      held = 0;
+    }
+    let found = minutes.get(partnerId);
+    if (found === undefined && minutes.size < MAX_PARTNERS) {
+      found = { sums: undefined, chunks: [], records: 0, errors: 0 };
+      minutes.set(partnerId, found);
     }
     return found;
   }
 
-  function sumsOf(partnerId: string): PartnerHour {
-    let found = sums.get(partnerId);
-    if (found === undefined) {
-      found = { partnerId, hour, ...noRequests() };
-      sums.set(partnerId, found);
-    }
-    return found;
+  /** An error takes the place of a success, even of one that is written. */
+  function dropSuccess(of: Minute): void {
+    const isSuccess = (record: RequestRecord) => !isError(record);
+    const chunk = of.chunks.findLast(({ records }) => records.some(isSuccess));
+    if (chunk === undefined) return;
+    chunk.records.splice(chunk.records.findLastIndex(isSuccess), 1);
+    chunks.add(chunk);
   }
 
-  function dropSuccess(recorded: Recorded): void {
-    recorded.successes -= 1;
-    for (const chunk of recorded.chunks.toReversed()) {
-      const place = chunk.records.findLastIndex((record) => !isError(record));
-      if (place === -1) continue;
-      chunk.records.splice(place, 1);
-      changed.add(chunk);
-      return;
-    }
-  }
-
-  function record(partnerId: string, { chunks }: Recorded, request: RequestRecord): void {
-    const { time } = request;
-    let chunk = chunks.at(-1);
-    // What is written already is left alone.
-    if (chunk === undefined || !changed.has(chunk) || time - chunk.begun >= CHUNK_MS) {
+  function add(partnerId: string, of: Minute, record: RequestRecord): void {
+    const { time } = record;
+    let chunk = of.chunks.at(-1);
+    if (chunk === undefined || !chunks.has(chunk) || time - chunk.begun >= CHUNK_MS) {
       opened += 1;
-      chunk = { id: chunkId(partnerId, time, `${writer}${opened}`), begun: time, records: [] };
-      chunks.push(chunk);
+      const id = `${chunkPlace(partnerId, time)} ${writer}${opened}`;
+      chunk = { id, begun: time, records: [] };
+      of.chunks.push(chunk);
+      chunks.add(chunk);
     }
-    chunk.records.push(request);
-    changed.add(chunk);
+    chunk.records.push(record);
   }
 
   async function writeBatch(batch: RequestBatch): Promise<void> {
@@ -132,12 +117,11 @@ export function createRequestRecorder(
   }
 
   function write(most = Math.max(SUMS_IN_A_WRITE, sums.size * LEAST_PART)): Promise<void> {
-    if (writing !== undefined) return writing;
-    const hours = [...late, ...takeFirst(sums, most)];
-    if (hours.length === 0 && changed.size === 0) return Promise.resolve();
-    writing = writeBatch({ at: new Date(now()), hours, chunks: [...changed] });
-    late = [];
-    changed = new Set();
+    if (writing !== undefined || sums.size + chunks.size === 0) return writing ?? Promise.resolve();
+    const hours = [...sums].slice(0, most);
+    for (const each of hours) sums.delete(each);
+    writing = writeBatch({ at: new Date(now()), hours, chunks: [...chunks] });
+    chunks = new Set();
     return writing;
   }
 
@@ -145,20 +129,22 @@ export function createRequestRecorder(
   return {
     note(partnerId, request, budgetUsed) {
       const time = now();
-      if (minuteOf(time) !== minute) beginMinute(time);
-      const recorded = recordedOf(partnerId);
-      if (recorded === undefined) return;
-      const isSuccess = !isError(request);
-      const sum = sumsOf(partnerId);
-      count(sum, request, budgetUsed);
-      if (recorded.count < RECORDS_A_MINUTE && held < MAX_RECORDS) {
-        recorded.count += 1;
-        sum.recorded += 1;
+      const of = minuteOf(partnerId, time);
+      if (of === undefined) return;
+      if (of.sums === undefined || !sums.has(of.sums)) {
+        of.sums = { partnerId, hour, counts: {}, budget: 0 };
+        sums.add(of.sums);
+      }
+      count(of.sums, request, budgetUsed);
+      const failed = isError(request);
+      if (of.records < RECORDS_A_MINUTE && held < MAX_RECORDS) {
+        of.records += 1;
         held += 1;
-      } else if (isSuccess || recorded.successes === 0) return;
-      else dropSuccess(recorded);
-      if (isSuccess) recorded.successes += 1;
-      record(partnerId, recorded, kept(request, time));
+        addCount(of.sums.counts, 'recorded');
+      } else if (failed && of.errors < of.records) dropSuccess(of);
+      else return;
+      if (failed) of.errors += 1;
+      add(partnerId, of, { time, ...request });
     },
     write: () => write(),
     async close() {
@@ -169,41 +155,12 @@ export function createRequestRecorder(
   };
 }
 
-function minuteOf(time: number): number {
-  return Math.floor(time / 60_000);
-}
-
-function count(
-  sum: RequestSums,
-  { status, codes, durationMs }: Omit<RequestRecord, 'time'>,
-  budgetUsed: number,
-): void {
-  sum.requests += 1;
-  if (status >= 500) sum.failed += 1;
-  else if (status >= 400) sum.refused += 1;
-  else if (codes.length > 0) sum.partial += 1;
-  if (budgetUsed > sum.budget) sum.budget = budgetUsed;
-  const bucket = bucketOf(durationMs);
-  sum.latency[bucket] = (sum.latency[bucket] ?? 0) + 1;
-}
-
-function kept(request: Omit<RequestRecord, 'time'>, time: number): RequestRecord {
-  const { operation, codes } = request;
-  return {
-    time,
-    ...request,
-    // The name of an operation is a slice of its document, which it would keep in memory.
-    operation: operation && Buffer.from(operation).toString(),
-    codes: codes.length > MAX_CODES ? codes.slice(0, MAX_CODES) : codes,
-  };
-}
-
-function takeFirst<T>(all: Map<string, T>, most: number): T[] {
-  const taken: T[] = [];
-  for (const [key, value] of all) {
-    if (taken.length >= most) break;
-    all.delete(key);
-    taken.push(value);
-  }
-  return taken;
+function count(sums: RequestSums, { status, codes, durationMs }: Ended, budgetUsed: number): void {
+  const { counts } = sums;
+  addCount(counts, 'requests');
+  if (status >= 500) addCount(counts, 'failed');
+  else if (status >= 400) addCount(counts, 'refused');
+  else if (codes.length > 0) addCount(counts, 'partial');
+  if (budgetUsed > sums.budget) sums.budget = budgetUsed;
+  addCount(counts, bucketOf(durationMs));
 }

@@ -1,5 +1,4 @@
 // The store of usage counts, on tables of either engine.
-import type { OpenChunkTable } from './chunks.ts';
 import type { CountTable, OpenCountTable } from './counts.ts';
 import {
   AFTER_HOURS,
@@ -35,16 +34,15 @@ export const TABLES = {
 
 type OperationTable = CountTable<Omit<OperationUsage, 'count'>>;
 
-/** `open` and `openChunks` open tables of a store that is open, and `close` closes it. */
+/** `open` opens the tables of a store that is open, and `close` closes it. */
 export async function createUsageStore(
   open: OpenCountTable,
-  openChunks: OpenChunkTable,
   close: () => Promise<void>,
 ): Promise<UsageStore> {
   const callers = await open<UsageCaller>(TABLES.fields);
   const operations: OperationTable = await open(TABLES.operations);
   const keyUses = await open(TABLES.keyUses);
-  const requests = createRequestTables(await open(TABLES.hours), await openChunks(TABLES.chunks));
+  const requests = createRequestTables(await open(TABLES.hours), await open(TABLES.chunks));
   let lastDay = '';
   let lastHour = '';
   return {
@@ -55,7 +53,8 @@ export async function createUsageStore(
       for (const day of days) await removeRare(operations, day);
       const newest = days.findLast((day) => day > lastDay);
       if (newest === undefined) return;
-      for (const table of [callers, operations]) await table.removeBefore(firstKeptDay(newest));
+      for (const table of [callers, operations])
+        await table.removeBetween('', firstKeptDay(newest));
       lastDay = newest;
     },
     async fields(since) {
@@ -79,7 +78,7 @@ export async function createUsageStore(
       let newest = lastHour;
       for (const { hour } of uses) if (hour > newest) newest = hour;
       if (newest === lastHour) return;
-      await keyUses.removeBefore(firstKeptHour(newest));
+      await keyUses.removeBetween('', firstKeptHour(newest));
       lastHour = newest;
     },
     async keyActivities(keyIds, now) {
