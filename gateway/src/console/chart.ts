@@ -21,7 +21,7 @@ export type Chart = {
   axis: (value: number) => string;
 };
 
-const [LEFT, RIGHT, TOP, BOTTOM] = [62, 716, 16, 164];
+const [LEFT, RIGHT, TOP, BOTTOM] = [66, 716, 16, 164];
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** `hours` are all that the chart covers, the oldest first. */

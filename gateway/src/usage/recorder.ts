@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
-import { hourOf } from './records.ts';
 import {
   addCount,
   bucketOf,
   CHUNK_MS,
   chunkPlace,
+  hourOf,
   isError,
   RECORDS_A_MINUTE,
   type RequestRecord,

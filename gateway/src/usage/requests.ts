@@ -1,5 +1,4 @@
 // The records of partners' requests, and what is counted of them by hour.
-import { hourOf } from './records.ts';
 
 /** One request of a partner. It has no variables, no text of the query, and nothing of a member. */
 export type RequestRecord = {
@@ -91,6 +90,11 @@ export function errorsIn({ counts }: RequestSums): number {
 
 export function isError({ status, codes }: Pick<RequestRecord, 'status' | 'codes'>): boolean {
   return status >= 400 || codes.length > 0;
+}
+
+/** The hour of an instant, in UTC: `2031-05-17T10`. */
+export function hourOf(at: Date): string {
+  return at.toISOString().slice(0, 13);
 }
 
 /** The hours of which something is kept, the oldest first. */

@@ -7,7 +7,6 @@ import {
   firstKeptDay,
   firstKeptHour,
   hourId,
-  hourOf,
   KEPT_OPERATIONS,
   keptOperations,
   keyIdIn,
@@ -17,6 +16,7 @@ import {
   operationCounts,
   operationsOf,
 } from './records.ts';
+import { hourOf } from './requests.ts';
 import { createRequestTables } from './requesttables.ts';
 import type { OperationUsage, UsageCaller, UsageStore } from './usagestore.ts';
 
