@@ -41,6 +41,7 @@ import { createUserinfo } from './sign-in/userinfo.ts';
 import { createWellKnown, DISCOVERY_PATH, JWKS_PATH } from './sign-in/wellknown.ts';
 import type { UsageCounter } from './usage/counter.ts';
 import type { KeyUseCounter } from './usage/keyuse.ts';
+import type { RequestRecorder } from './usage/recorder.ts';
 
 export type GatewayParts = {
   settings: Settings;
@@ -53,6 +54,7 @@ export type GatewayParts = {
   audit: Audit | undefined;
   changelogs: ReadChangelogs;
   keyUse: KeyUseCounter;
+  requests: RequestRecorder;
   log: Log;
   metrics: Metrics;
   caches: Caches;
