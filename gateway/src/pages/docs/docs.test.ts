@@ -54,7 +54,8 @@ test('markup in descriptions, reasons and defaults stays text', async () => {
     scalar Odd @specifiedBy(url: "javascript:alert(1)")
     extend type Query { odd: Odd }
   `);
-  expect(page).not.toMatch(/<(img|script|svg)|href="javascript|onerror=alert\(1\)>"/);
+  const others = page.replace('<script type="module" src="/docs/app.js"></script>', '');
+  expect(others).not.toMatch(/<(img|script|svg)|href="javascript|onerror=alert\(1\)>"/);
   expect(page).toContain('&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;');
 });
 

@@ -1,0 +1,49 @@
+// An example on the page: a tab for each language, and the response. It works without scripts.
+import { type GraphQLSchema, parse, validate } from 'graphql';
+import type { SurfaceName } from '../../schema/surfaces.ts';
+import { type About, codeBlock } from '../frame.ts';
+import { type Html, html } from '../html.ts';
+import { EXAMPLES, type Example, exampleKey } from './examples.ts';
+import { LANGUAGE_NAMES, programOf } from './languages.ts';
+import responses from './responses.generated.json' with { type: 'json' };
+
+const RESPONSES: Readonly<Record<string, unknown>> = responses;
+
+/** The examples of a surface by their fields, without those that do not fit what is served. */
+export function examplesOf(
+  surface: SurfaceName,
+  schema: GraphQLSchema,
+  about: About,
+): ReadonlyMap<string, Html> {
+  const fitting = EXAMPLES.filter(
+    (example) => example.surface === surface && validate(schema, parse(example.query)).length === 0,
+  );
+  return new Map(fitting.map((example) => [example.field, tabs(example, about)]));
+}
+
+export function tabs(example: Example, { endpoint, hasExplorer }: About): Html {
+  const key = exampleKey(example);
+  const choices = LANGUAGE_NAMES.map(
+    (language, index) => html`<input type="radio" name="${key}" value="${language}"
+ id="${key}.${language}"${index === 0 ? html` checked` : ''}><label
+ for="${key}.${language}">${language}</label>`,
+  );
+  const programs = LANGUAGE_NAMES.map((language) =>
+    codeBlock(`Request in ${language}`, programOf(example, language, endpoint)),
+  );
+  return html`<details class="example">
+<summary>Example</summary>
+<fieldset class="tabs"><legend class="unseen">Language of the request</legend>
+${choices}
+${programs}
+</fieldset>
+<p class="response">Response${hasExplorer ? explorerLink(example) : ''}</p>
+${codeBlock('Response', JSON.stringify(RESPONSES[key], null, 2))}
+</details>`;
+}
+
+/** Browsers keep what is behind # to themselves. */
+function explorerLink({ query, variables }: Example): Html {
+  const shared = new URLSearchParams({ query, variables: JSON.stringify(variables, null, 2) });
+  return html` <a href="/explorer#${shared.toString()}">Open in the explorer</a>`;
+}
