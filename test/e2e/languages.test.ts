@@ -2,16 +2,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseSync } from '@swc/core';
-import { type Demo, startDemo } from '../../bin/tools/examples.ts';
-import { ERROR_EXAMPLE, EXAMPLES, type Example } from '../../gateway/src/pages/docs/examples.ts';
-import {
-  LANGUAGE_NAMES,
-  type Language,
-  programOf,
-} from '../../gateway/src/pages/docs/languages.ts';
-import { ROOT } from '../support/files.ts';
+import { EXAMPLES, type Example } from '../../gateway/src/pages/docs/examples.ts';
+import { LANGUAGES, type Language, programOf } from '../../gateway/src/pages/docs/languages.ts';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
 import { run } from '../support/servers/process.ts';
+import { type Demo, startDemo } from '../support/service/demo.ts';
 
 type Toolchain = {
   /** The file of a program. */
@@ -21,6 +16,9 @@ type Toolchain = {
   /** The shell command that runs a program. */
   run(name: string): string;
 };
+
+const CSHARP_ENTRY = `using System; using System.Threading.Tasks; class Entry { static void Main(string[] args) {
+((Task)Type.GetType(args[0]).GetMethod("Main").Invoke(null, null)).Wait(); } }`;
 
 const TOOLCHAINS: Record<Language, Toolchain> = {
   curl: {
@@ -55,13 +53,11 @@ const TOOLCHAINS: Record<Language, Toolchain> = {
     compile: 'javac -Xlint:all -Werror *.java',
     run: (name) => `java -cp . ${name}`,
   },
+  // Mono's compiler does not know an asynchronous Main.
   'C#': {
     file: (name) => `${name}.cs`,
-    compile: 'mcs -warnaserror -r:System.Net.Http -target:library -out:all.dll *.cs',
-    // Mono's compiler does not know an asynchronous Main.
-    run: (name) =>
-      `echo "class Entry { static void Main() { ${name}.Main().Wait(); } }" >entry.cs.txt &&
-      mcs -r:System.Net.Http -main:Entry -out:${name}.exe ${name}.cs entry.cs.txt && mono ${name}.exe`,
+    compile: `echo '${CSHARP_ENTRY}' >entry.cs && mcs -warnaserror -r:System.Net.Http -main:Entry -out:all.exe *.cs`,
+    run: (name) => `mono all.exe ${name}`,
   },
 };
 
@@ -69,21 +65,21 @@ let demo: Demo;
 let folder: Folder;
 beforeAll(async () => {
   folder = temporaryFolder();
-  demo = await startDemo(ROOT);
+  demo = await startDemo();
 });
 afterAll(async () => {
   await demo?.close();
   folder.remove();
 });
 
-describe.each(LANGUAGE_NAMES)('%s', (language) => {
+describe.each(LANGUAGES)('%s', (language) => {
   const { file, compile, run: commandOf } = TOOLCHAINS[language];
   const home = () => join(folder.path, encodeURIComponent(language));
   const inHome = (command: string, variables: string[] = []) =>
     run('env', ['-C', home(), ...variables, 'bash', '-c', command]);
 
   beforeAll(() => {
-    for (const example of [...EXAMPLES, ERROR_EXAMPLE]) {
+    for (const example of EXAMPLES) {
       const path = join(home(), file(nameOf(example)));
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, programOf(example, language, demo.endpoint));
@@ -92,11 +88,11 @@ describe.each(LANGUAGE_NAMES)('%s', (language) => {
 
   test('every example compiles', async () => {
     if (typeof compile === 'string') return void (await inHome(compile));
-    compile([...EXAMPLES, ERROR_EXAMPLE].map((each) => programOf(each, language, demo.endpoint)));
+    compile(EXAMPLES.map((each) => programOf(each, language, demo.endpoint)));
   });
 
-  const answerOf = async (name: string, key = demo.credentials.partner['x-partner-api-key']) => {
-    const token = demo.credentials.member.authorization?.replace('Bearer ', '');
+  const answerOf = async (name: string, key = demo.credentials.partner) => {
+    const token = demo.credentials.member;
     const variables = [`PARTNER_LOYALTY_KEY=${key}`, `PARTNER_LOYALTY_TOKEN=${token}`];
     return JSON.parse(await inHome(commandOf(name), variables));
   };

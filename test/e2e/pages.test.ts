@@ -1,6 +1,6 @@
 // The pages for partners' engineers in a real browser: what they show, and all that they load.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { LANGUAGE_NAMES } from '../../gateway/src/pages/docs/languages.ts';
+import { LANGUAGES } from '../../gateway/src/pages/docs/languages.ts';
 import { GUIDES, guidePath } from '../../gateway/src/pages/docs/paths.ts';
 import { LIVE_KEY } from '../support/cases/outcomes.ts';
 import { accessibilityFaults, startBrowser } from '../support/servers/browser.ts';
@@ -146,7 +146,7 @@ describe('the documentation', () => {
     expect(await page.getByRole('main').getByRole('button').count()).toBe(0);
     expect(await page.getByRole('searchbox').count()).toBe(0);
     await example(page).locator('summary').click();
-    for (const language of LANGUAGE_NAMES) {
+    for (const language of LANGUAGES) {
       await example(page).getByText(language, { exact: true }).click();
       const shown = example(page).locator('.tabs pre:visible');
       expect(await shown.count()).toBe(1);

@@ -6,14 +6,13 @@ import type { RootScopes } from '../../schema/scopes.ts';
 import type { SurfaceName } from '../../schema/surfaces.ts';
 import { type About, codeBlock } from '../frame.ts';
 import { type Html, html } from '../html.ts';
-import { ERROR_EXAMPLE } from './examples.ts';
 import { OUT_OF_SCOPE } from './llms.ts';
 import { docsFramed, guidesList } from './page.ts';
 import { DOCS_PATH } from './paths.ts';
 import { keysSection } from './scopes.ts';
 import { referenceOf, surfaceSection } from './surface.ts';
 import { type Budget, errorsList, headersList, limitsTable } from './tables.ts';
-import { examplesOf, tabs } from './tabs.ts';
+import { errorExamples, examplesOf } from './tabs.ts';
 
 export type Served = {
   /** 0 if nothing was published. */
@@ -120,7 +119,7 @@ function errors(about: About): Html {
   return html`<p>Branch on <code>extensions.code</code>; the wording of a <code>message</code> can
 change. A request that fails a check has no <code>data</code>: nothing ran. A field that fails is
 <code>null</code> while the others keep their values, with the status 200.</p>
-${tabs(ERROR_EXAMPLE, about)}
+${errorExamples(about)}
 ${errorsList()}`;
 }
 

@@ -4,7 +4,7 @@ import type { SurfaceName } from '../../schema/surfaces.ts';
 import { type About, codeBlock } from '../frame.ts';
 import { type Html, html } from '../html.ts';
 import { EXAMPLES, type Example, exampleKey } from './examples.ts';
-import { LANGUAGE_NAMES, programOf } from './languages.ts';
+import { LANGUAGES, programOf } from './languages.ts';
 import responses from './responses.generated.json' with { type: 'json' };
 
 const RESPONSES: Readonly<Record<string, unknown>> = responses;
@@ -21,14 +21,18 @@ export function examplesOf(
   return new Map(fitting.map((example) => [example.field, tabs(example, about)]));
 }
 
-export function tabs(example: Example, { endpoint, hasExplorer }: About): Html {
+export function errorExamples(about: About): Html[] {
+  return EXAMPLES.filter(({ field }) => field === 'error').map((example) => tabs(example, about));
+}
+
+function tabs(example: Example, { endpoint, hasExplorer }: About): Html {
   const key = exampleKey(example);
-  const choices = LANGUAGE_NAMES.map(
+  const choices = LANGUAGES.map(
     (language, index) => html`<input type="radio" name="${key}" value="${language}"
  id="${key}.${language}"${index === 0 ? html` checked` : ''}><label
  for="${key}.${language}">${language}</label>`,
   );
-  const programs = LANGUAGE_NAMES.map((language) =>
+  const programs = LANGUAGES.map((language) =>
     codeBlock(`Request in ${language}`, programOf(example, language, endpoint)),
   );
   return html`<details class="example">
