@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GUIDES, readGuide } from '@partner-loyalty/gateway/docs';
+import { GUIDES, guideTitle } from '@partner-loyalty/gateway/docs';
 import { parseSync } from '@swc/core';
 import { analyse } from 'scslre';
 
@@ -97,7 +97,7 @@ function guideFaults(): string[] {
     .map((file) => `docs/guides/${file}: not in the table of guides`);
   const unreadable = names.flatMap((name) => {
     try {
-      readGuide(name);
+      guideTitle(name);
       return [];
     } catch (error) {
       return [error instanceof Error ? error.message : String(error)];

@@ -10,8 +10,8 @@ import { startDemo } from '../../test/support/service/demo.ts';
 export const RESPONSES = 'gateway/src/pages/docs/responses.generated.json';
 
 /**
- * The responses as JSON, or the committed ones if only times and IDs differ. Rejects if an operation
- * has no example, or an example fails.
+ * The responses as JSON, or the committed ones if only times and IDs differ. Rejects if an
+ * operation has no example, or an example fails.
  */
 export async function recordedResponses(root: string): Promise<string> {
   const demo = await startDemo();

@@ -67,14 +67,14 @@ async function sectionsOf(about: About, served: Served, budget: Budget): Promise
       title: 'Partner surface',
       contents: contentsOf('partner', partner),
       body: html`<p>What a partner key reads and changes: members who are enrolled with you.</p>
-${await surfaceSection({ surface: 'partner', schema: partner, scopes, examples: examplesOf('partner', partner, about) })}`,
+${await surfaceSection({ surface: 'partner', schema: partner, scopes, examples: await examplesOf('partner', partner, about) })}`,
     },
     {
       id: 'member',
       title: 'Member surface',
       contents: contentsOf('member', member),
       body: html`<p>What an ID token of a member reads and changes: the member’s own data.</p>
-${await surfaceSection({ surface: 'member', schema: member, examples: examplesOf('member', member, about) })}`,
+${await surfaceSection({ surface: 'member', schema: member, examples: await examplesOf('member', member, about) })}`,
     },
     { id: 'errors', title: 'Errors', body: errors(about) },
     { id: 'headers', title: 'Headers', body: headersList() },

@@ -1,5 +1,5 @@
 // The guides as HTML: what Markdown may do, and where links lead.
-import { markdownHtml, readGuide } from './guides.ts';
+import { guideTitle, markdownHtml } from './guides.ts';
 
 test('HTML in Markdown stays text, and so does code', () => {
   const page = markdownHtml('<img src=x onerror=alert(1)> a <b>c</b>\n\n```js\n<script>\n```\n');
@@ -25,5 +25,5 @@ test('links lead to guides and to the service; those to other files, or to scrip
 });
 
 test('a guide without a file fails loudly', () => {
-  expect(() => readGuide('nothing')).toThrow('nothing.md');
+  expect(() => guideTitle('nothing')).toThrow('nothing.md');
 });

@@ -3,36 +3,30 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Marked, type Tokens } from 'marked';
 import { codeBlock } from '../frame.ts';
-import { type Html, html } from '../html.ts';
+import { html } from '../html.ts';
 import { GUIDES, guidePath } from './paths.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../../docs/guides');
-
-export type Guide = {
-  title: string;
-  sections: { id: string; title: string }[];
-  body: Html;
-};
 
 /** The Markdown of a guide. Throws if it has no file. */
 export function guideText(name: string): string {
   return readFileSync(join(FOLDER, `${name}.md`), 'utf8');
 }
 
-/** Throws if the guide has no file, or no title that says the words of its name. */
-export function readGuide(name: string): Guide {
-  const text = guideText(name);
-  const headings = markdown
-    .lexer(text)
-    .filter((token): token is Tokens.Heading => token.type === 'heading');
-  const title = headings.find(({ depth }) => depth === 1)?.text ?? '';
+/** Throws if the guide has no file, or does not begin with a title that says the words of its name. */
+export function guideTitle(name: string): string {
+  const [, title = ''] = /^# (.*)\n/.exec(guideText(name)) ?? [];
   const missing = name.split('-').filter((word) => !title.toLowerCase().includes(word));
-  if (missing.length > 0)
-    throw new Error(`the title of docs/guides/${name}.md lacks: ${missing.join(', ')}`);
-  const sections = headings
-    .filter(({ depth }) => depth === 2)
+  if (missing.length === 0) return title;
+  throw new Error(`docs/guides/${name}.md: its first line is no title with ${missing.join(', ')}`);
+}
+
+/** The headings of level 2, with their anchors. */
+export function guideSections(name: string): { id: string; title: string }[] {
+  return markdown
+    .lexer(guideText(name))
+    .filter((token): token is Tokens.Heading => token.type === 'heading' && token.depth === 2)
     .map(({ text }) => ({ id: anchorOf(text), title: text.replaceAll('`', '') }));
-  return { title, sections, body: { html: markdownHtml(text) } };
 }
 
 /** HTML in the Markdown stays text. */

@@ -1,11 +1,11 @@
 // The documentation for assistants, as https://llmstxt.org has it.
 import type { About } from '../frame.ts';
-import { readGuide } from './guides.ts';
+import { guideTitle } from './guides.ts';
 import { DOCS_PATH, GUIDES, guidePath, schemaPath } from './paths.ts';
 
 export function llmsText({ endpoint, mcpEndpoint, environment }: About): string {
   const base = endpoint.slice(0, -'/graphql'.length);
-  const guides = GUIDES.map((name) => `- [${readGuide(name).title}](${base}${guidePath(name)}.md)`);
+  const guides = GUIDES.map((name) => `- [${guideTitle(name)}](${base}${guidePath(name)}.md)`);
   return `# Partner Loyalty API
 
 > A GraphQL API with which partners of a loyalty platform read a member's identity, tier and points,

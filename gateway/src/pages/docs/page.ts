@@ -1,7 +1,7 @@
 // The layout of the documentation, the contents beside the text, and the pages of the guides.
 import { type About, framed } from '../frame.ts';
 import { type Html, html } from '../html.ts';
-import { readGuide } from './guides.ts';
+import { guideSections, guideText, guideTitle, markdownHtml } from './guides.ts';
 import {
   DOCS_PATH,
   GUIDES,
@@ -42,19 +42,20 @@ export function guidesList(path?: string): Html {
   const links = GUIDES.map((name) => {
     const to = guidePath(name);
     const current = to === path ? html` aria-current="page"` : '';
-    return html`<li><a href="${to}"${current}>${readGuide(name).title}</a></li>`;
+    return html`<li><a href="${to}"${current}>${guideTitle(name)}</a></li>`;
   });
   return html`<ul>${links}</ul>`;
 }
 
 export function guidePage(about: About, name: string): string {
-  const { title, sections, body } = readGuide(name);
-  const links = sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`);
+  const links = guideSections(name).map(
+    ({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`,
+  );
   return docsFramed(about, {
     path: guidePath(name),
-    title,
+    title: guideTitle(name),
     contents: html`<li><a href="${DOCS_PATH}">Reference</a></li>
 <li><a href="#main">On this page</a><ul>${links}</ul></li>`,
-    text: body,
+    text: { html: markdownHtml(guideText(name)) },
   });
 }

@@ -14,8 +14,11 @@ export const INDEX_OPTIONS = {
 /** Indexes pages by their paths, a few entries in each turn of the event loop. */
 export async function searchIndex(pages: ReadonlyMap<string, string>): Promise<string> {
   const index = new MiniSearch<Entry>(INDEX_OPTIONS);
-  for (const [path, page] of pages)
-    await index.addAllAsync(entriesOf(path, page), { chunkSize: 20 });
+  for (const [path, page] of pages) {
+    // Schemas of other teams may have names that give the same ID.
+    const unique = new Map(entriesOf(path, page).map((entry) => [entry.id, entry]));
+    await index.addAllAsync([...unique.values()], { chunkSize: 20 });
+  }
   return JSON.stringify(index);
 }
 
