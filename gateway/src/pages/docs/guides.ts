@@ -13,7 +13,7 @@ export function guideText(name: string): string {
   return readFileSync(join(FOLDER, `${name}.md`), 'utf8');
 }
 
-/** Throws if the guide has no file, or does not begin with a title that says the words of its name. */
+/** Throws if the guide has no file, or its first line no title that says the words of its name. */
 export function guideTitle(name: string): string {
   const [, title = ''] = /^# (.*)\n/.exec(guideText(name)) ?? [];
   const missing = name.split('-').filter((word) => !title.toLowerCase().includes(word));
