@@ -17,6 +17,9 @@ export type Demo = {
   close(): Promise<void>;
 };
 
+const LISTS =
+  '{ members(first: 2) { pageInfo { hasNextPage } } events(first: 2) { pageInfo { hasNextPage } } }';
+
 /** The provider is the test's, since a token that a partner has can change nothing. */
 export async function startDemo(): Promise<Demo> {
   const folder = temporaryFolder();
@@ -31,6 +34,23 @@ export async function startDemo(): Promise<Demo> {
     partner: { 'x-partner-api-key': key },
     member: { authorization: `Bearer ${token}` },
   };
+  const send = async (surface: SurfaceName, operation: object) => {
+    const response = await fetch(service.endpoint, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-request-id': 'an-example',
+        ...headers[surface],
+      },
+      body: JSON.stringify(operation),
+    });
+    return response.json();
+  };
+  // Lists and events show what was stored a moment ago.
+  await until(async () => {
+    const lists = JSON.stringify(await send('partner', { query: LISTS }));
+    return lists.split('"hasNextPage":true').length === 3;
+  });
   let address = '';
   return {
     endpoint: service.endpoint,
@@ -39,16 +59,7 @@ export async function startDemo(): Promise<Demo> {
       const isWithToken = variables.token === TOKEN;
       const mailed = isWithToken ? { token: await tokenFor(address, folder.path) } : {};
       address = String(variables.email).toLowerCase();
-      const response = await fetch(service.endpoint, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'x-request-id': 'an-example',
-          ...headers[surface],
-        },
-        body: JSON.stringify({ query, variables: { ...variables, ...mailed } }),
-      });
-      return response.json();
+      return send(surface, { query, variables: { ...variables, ...mailed } });
     },
     async close() {
       await service.stop();

@@ -40,7 +40,7 @@ function tabs(example: Example, { endpoint, hasExplorer }: About): Html {
     codeBlock(`Request in ${language}`, programOf(example, language, endpoint)),
   );
   return html`<details class="example">
-<summary>Example</summary>
+<summary>Example<span class="unseen"> of ${example.field}</span></summary>
 <fieldset class="tabs"><legend class="unseen">Language of the request</legend>
 ${choices}
 ${programs}
