@@ -78,9 +78,10 @@ async function open(subgraph: Transport, env: Record<string, string>): Promise<G
   closes.push(connections.close);
   const graph = graphOf(readFileSync(SUPERGRAPH_FILE, 'utf8'));
   const graphs = await serveGraphs(graph, { ...parts, connections, audits: false });
-  const counter = { count() {}, write: async () => {}, close: async () => {} };
+  const counter = { count() {}, note() {}, write: async () => {}, close: async () => {} };
   return openGateway({
-    ...{ ...parts, settings, keyStore, graphs, usage: counter, keyUse: counter, audit: undefined },
+    ...{ ...parts, settings, keyStore, graphs, audit: undefined },
+    ...{ usage: counter, keyUse: counter, requests: counter },
     counters: createMemoryCounters('sandbox'),
     changelogs: async () => ({ partner: [], member: [] }),
   });
@@ -378,6 +379,7 @@ describe('pages', () => {
       { sessionId: 's1', usedAt: 0, browser: 'Firefox', isThis: true },
       { sessionId: 's2', usedAt: 0, browser: 'Chrome', isThis: false },
     ],
+    isLimited: false,
     notice: { name: 'linkSent', email: 'b@example.com' },
   };
   const consent = { name: 'consent', partnerName: 'Inn', appName: 'App' } as const;

@@ -25,6 +25,9 @@ export type SignInParts = {
 type CodePage = Extract<PageContent, { name: 'code' }>;
 export type Begun = CodePage | { name?: never; problem?: 'invalid' | 'limited' };
 
+/** The app's request that a sign-in is begun for, and the partner whose view the app has. */
+export type SignInOf = { interactionId?: string | undefined; partnerId?: string | undefined };
+
 /** Whoever proved to read the mail of a member. */
 export type Proven = {
   memberId: string;
@@ -69,7 +72,8 @@ export function createSignIns({ store, sessions, metrics, wake }: SignInParts) {
 
   return {
     /** The same page and the same writes, whether the address is a member's or not. */
-    async begin(ctx: Context, email: string, interactionId?: string): Promise<Begun> {
+    async begin(ctx: Context, email: string, of: SignInOf): Promise<Begun> {
+      const { interactionId, partnerId } = of;
       const typed = email.trim();
       const canonical = canonicalEmail(typed);
       if (canonical === undefined) return { problem: 'invalid' };
@@ -84,7 +88,7 @@ export function createSignIns({ store, sessions, metrics, wake }: SignInParts) {
       const [now, client] = [Date.now(), addressBlock(ctx.ip)];
       const expiresAt = now + SIGN_IN_MS;
       await signIns.begin({ signInId, address, client, expiresAt, tries: 0 });
-      const task = { kind: 'code', signInId, address } as const;
+      const task = { kind: 'code', signInId, address, partnerId } as const;
       await outbox.add({ jobId: randomUUID(), task, requestedAt: now });
       wake();
       sessions.setCookie(ctx, cookie, id, SIGN_IN_MS);

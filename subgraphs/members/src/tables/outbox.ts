@@ -9,8 +9,8 @@ import type { Address, EnrollInput } from '../rules/member.ts';
  */
 export type MailTask =
   | { kind: 'magic-link'; partnerId: string; address: string }
-  /** The link and the code of a sign-in that was begun here. */
-  | { kind: 'code'; signInId: string; address: Address }
+  /** The link and the code of a sign-in that was begun here, for an app of the partner if any. */
+  | { kind: 'code'; signInId: string; address: Address; partnerId?: string | undefined }
   | { kind: 'change'; memberId: string; address: Address }
   /** The notice of a change of address; dropped if the change was never made. */
   | { kind: 'changed'; memberId: string; changeId: string }
