@@ -9,6 +9,7 @@ import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { parse } from 'graphql';
 import { domainOf, openMailer } from './mail/mailer.ts';
 import { startMailWorker } from './mail/worker.ts';
+import { createManageApps } from './provider/apps.ts';
 import type { IdentityParts } from './provider/handle.ts';
 import { createResolvers, type MembersOptions } from './resolvers/resolvers.ts';
 import { ensureSigningKey } from './signingkeys/signingkey.ts';
@@ -52,7 +53,8 @@ export async function startMembers(
   const isUsed = settings.idTokenIssuer === undefined;
   const parts = { store, issuer: baseAddress, log, metrics, wake };
   const identity = isUsed ? openIdentity(parts) : undefined;
-  return { ...createMembers(store, { baseAddress, wake, identity }), close };
+  const manageApps = isUsed ? createManageApps(store, settings) : undefined;
+  return { ...createMembers(store, { baseAddress, wake, identity, manageApps }), close };
 }
 
 /** Loading the provider takes longer than a request may take, so that it begins at the start. */

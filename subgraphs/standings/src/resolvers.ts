@@ -1,4 +1,5 @@
 // Resolvers: each checks the caller, then reads the program, then the standing.
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { DATE_TIME } from '@partner-loyalty/runtime/subgraph/resolvers.ts';
 import { createPages } from './activities.ts';
@@ -14,6 +15,7 @@ import { tierOf } from './rules/tiers.ts';
 import { yearStart } from './rules/year.ts';
 import type { SubgraphResolvers } from './schema.generated.ts';
 import type { StandingsStore } from './store/store.ts';
+import type { WebhookManager } from './webhooks/manage.ts';
 
 /** Resolvers on a store. `now` returns the current time. Reads are synchronous as the store is. */
 export function createResolvers(
@@ -23,6 +25,7 @@ export function createResolvers(
   >,
   members: MembersClient,
   now: () => Date,
+  manageWebhooks: WebhookManager['manage'] | undefined,
 ): SubgraphResolvers {
   const { standingOf, standingsOf } = createReader(store, now);
   const pageOf = createPages(store);
@@ -38,6 +41,11 @@ export function createResolvers(
       recordActivities(_, { activities }, { caller, requestId }) {
         const partnerId = callingPartner(caller);
         return record(partnerId, parseActivities('activities', partnerId, activities), requestId);
+      },
+      async manageWebhooks(_, { request, isLocal }, { caller }) {
+        if (caller.kind !== 'service' || manageWebhooks === undefined)
+          return fail('INTERNAL_SERVER_ERROR');
+        return JSON.stringify(await manageWebhooks(JSON.parse(request), { byStaff: { isLocal } }));
       },
     },
     PartnerMemberRead: {
