@@ -62,7 +62,7 @@ ${facts([
 ])}
 ${isAdmin ? changes(webhook, eventTypes) : ''}
 <h3 id="messages">Latest messages</h3>
-${deliveriesTable(deliveries, isAdmin ? webhook : undefined)}`;
+${deliveryList(deliveries, isAdmin ? webhook : undefined)}`;
 }
 
 function changes({ webhookId, url, types, state }: Webhook, eventTypes: string[]): Html {
@@ -98,7 +98,7 @@ ${codeBlock('Secret', secret)}
 <p><a href="${pathOf(webhook.webhookId)}">I have saved it: go to the endpoint</a></p>`;
 }
 
-export function outcomePage(webhookId: string, text: string, isProblem: boolean): Html {
+export function outcomePage(webhookId: string, text: string, isProblem = false): Html {
   return html`${noticeBox(text, isProblem)}
 <p><a href="${pathOf(webhookId)}">Back to the endpoint</a></p>`;
 }
@@ -106,9 +106,8 @@ export function outcomePage(webhookId: string, text: string, isProblem: boolean)
 export function testText(sent: WebhookDelivery | undefined): string {
   if (sent === undefined)
     return 'The test is on its way. Its outcome will be among the latest messages, within 15 seconds.';
-  return sent.outcome === 'delivered'
-    ? `The test was delivered: ${answerOf(sent)}.`
-    : `The test was not delivered: ${answerOf(sent)}.`;
+  const not = sent.outcome === 'delivered' ? '' : 'not ';
+  return `The test was ${not}delivered: ${answerOf(sent)}.`;
 }
 
 function pathOf(webhookId: string): string {
@@ -166,25 +165,21 @@ function targetFields(url: string, types: string[] | undefined, eventTypes: stri
 }
 
 /** With an endpoint, its events have a button. */
-function deliveriesTable(deliveries: WebhookDelivery[], endpoint: Webhook | undefined): Html {
+function deliveryList(deliveries: WebhookDelivery[], endpoint: Webhook | undefined): Html {
   if (deliveries.length === 0)
     return empty(
       'No messages yet',
       'Send a test, or wait for the first event. The last 100 delivered and the last 100 given up are listed here.',
     );
   const rows = deliveries.map((one) => {
-    const { webhookId = '', state } = endpoint ?? {};
     const again =
-      one.isEvent && state === 'active'
-        ? action(PATH, ['resend', 'Send again'], { webhook: webhookId, event: one.id })
+      endpoint?.state === 'active' && one.isEvent
+        ? action(PATH, ['resend', 'Send again'], { webhook: endpoint.webhookId, event: one.id })
         : '';
-    return html`<tr><th scope="row">${one.type}<br><code>${one.id}</code></th>
-<td>${outcomeOf(one)}<br><span class="soft">${answerOf(one)}</span></td>
-<td>${utc(one.at)}${again}</td></tr>`;
+    return html`<li><div class="line">${outcomeOf(one)}<strong>${one.type}</strong>${utc(one.at)}${again}</div>
+<p class="soft"><code>${one.id}</code> ${answerOf(one)}</p></li>`;
   });
-  return html`<table aria-labelledby="messages">
-<thead><tr><th scope="col">Message</th><th scope="col">Outcome</th><th scope="col">Time</th></tr></thead>
-<tbody>${rows}</tbody></table>`;
+  return html`<ul class="rows" aria-labelledby="messages">${rows}</ul>`;
 }
 
 function outcomeOf({ outcome }: WebhookDelivery): Html {
@@ -203,5 +198,5 @@ const REASONS: Readonly<Record<string, string>> = {
 
 function answerOf({ status, reason = '', durationMs, attempts }: WebhookDelivery): string {
   const answer = status === undefined ? (REASONS[reason] ?? reason) : `status ${status}`;
-  return `${answer} after ${durationMs} ms${attempts > 1 ? `, attempt ${attempts}` : ''}`;
+  return `${answer}, ${durationMs} ms${attempts > 1 ? `, attempt ${attempts}` : ''}`;
 }

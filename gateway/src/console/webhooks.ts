@@ -1,5 +1,9 @@
 // The console's section for webhooks: where a partner gets its events, and what was delivered.
-import type { WebhookInput, WebhookRefusal } from '@partner-loyalty/runtime/manage/webhooks.ts';
+import type {
+  WebhookAction,
+  WebhookInput,
+  WebhookRefusal,
+} from '@partner-loyalty/runtime/manage/webhooks.ts';
 import { type Html, html } from '../pages/html.ts';
 import { noticeBox } from '../sign-in/cards.ts';
 import type { Manage } from './manage.ts';
@@ -35,35 +39,50 @@ export function createWebhooksSection({ webhooks: manage }: Pick<Manage, 'webhoo
     show,
     async submit(visit, form) {
       const webhookId = field(form, 'webhook');
-      const said = (text: string, isProblem = false) => outcomePage(webhookId, text, isProblem);
+      const of = { webhookId };
+      async function change<Action extends WebhookAction>(
+        action: Action,
+        input: WebhookInput<Action>,
+        text: string,
+      ): Promise<Html> {
+        done(await manage(visit, action, input));
+        return outcomePage(webhookId, text);
+      }
       switch (form.get('action')) {
         case 'create':
           return secretPage(done(await manage(visit, 'create', targetIn(form))), true);
         case 'rotate':
-          return secretPage(done(await manage(visit, 'rotate', { webhookId })), false);
+          return secretPage(done(await manage(visit, 'rotate', of)), false);
         case 'edit': {
           const { url, types = null } = targetIn(form);
-          done(await manage(visit, 'edit', { webhookId, url, types }));
-          return said('The endpoint is changed.');
+          return change('edit', { webhookId, url, types }, 'The endpoint is changed.');
         }
         case 'test': {
-          const { sent } = done(await manage(visit, 'test', { webhookId }));
-          return said(testText(sent), sent?.outcome === 'failed');
+          const { sent } = done(await manage(visit, 'test', of));
+          return outcomePage(webhookId, testText(sent), sent?.outcome === 'failed');
         }
         case 'disable':
-          done(await manage(visit, 'disable', { webhookId }));
-          return said('The endpoint is disabled. It gets nothing until you enable it.');
+          return change(
+            'disable',
+            of,
+            'The endpoint is disabled. It gets nothing until you enable it.',
+          );
         case 'enable':
-          done(await manage(visit, 'enable', { webhookId }));
-          return said('The endpoint is enabled. It gets what happens from now on.');
-        case 'replay':
-          done(await manage(visit, 'replay', { webhookId, since: sinceIn(form) }));
-          return said('What has happened since then is being sent again.');
-        case 'resend':
-          done(await manage(visit, 'replay', { webhookId, eventId: field(form, 'event') }));
-          return said('The event is being sent again.');
+          return change('enable', of, 'The endpoint is enabled. It gets what happens from now on.');
+        case 'replay': {
+          const since = sinceIn(form);
+          return change(
+            'replay',
+            { webhookId, since },
+            'What has happened since then is being sent again.',
+          );
+        }
+        case 'resend': {
+          const eventId = field(form, 'event');
+          return change('replay', { webhookId, eventId }, 'The event is being sent again.');
+        }
         case 'remove':
-          done(await manage(visit, 'remove', { webhookId }));
+          done(await manage(visit, 'remove', of));
           return undefined;
         default:
           throw new ConsoleError('Use one of the buttons on this page.');

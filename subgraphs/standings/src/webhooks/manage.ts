@@ -1,6 +1,5 @@
 // What operators and partners' staff ask for about webhooks, and the answers as plain data.
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import type {
   WebhookAction,
   WebhookAnswer,
@@ -9,6 +8,7 @@ import type {
   WebhookRequest,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import type { EventType } from '../rules/event.ts';
 import type { StandingsStore } from '../store/store.ts';
 import { addOutcomes, type Endpoint } from '../store/webhooks.ts';
@@ -115,7 +115,7 @@ export function createWebhookManager(
       const test = sendTest(store, endpoint, send, closing.signal);
       tests.set(webhookId, test);
       const sent = test.finally(() => tests.delete(webhookId));
-      return { sent: await before(testMs, sent) };
+      return { sent: await withTimeout(sent, testMs, 'a test takes long').catch(() => undefined) };
     }),
     replay: on<'replay'>(async (endpoint, asked) => {
       if (endpoint.state === 'disabled') return { refused: 'disabled' };
@@ -188,13 +188,4 @@ async function sendTest(
   const [delivered, failed] = ok ? [[outcome], []] : [[], [outcome]];
   await addOutcomes(store.webhooks, endpoint.webhookId, { delivered, failed });
   return deliveryOf(outcome, ok ? 'delivered' : 'failed');
-}
-
-/** Resolves with what is awaited, or with undefined after so many milliseconds. */
-async function before<T>(ms: number, awaited: Promise<T>): Promise<T | undefined> {
-  const waiting = new AbortController();
-  const { signal } = waiting;
-  const late = pause(ms, undefined, { signal }).catch(() => undefined);
-  awaited.catch(() => undefined); // It may reject later, when nobody waits for it.
-  return Promise.race([awaited, late]).finally(() => waiting.abort());
 }
