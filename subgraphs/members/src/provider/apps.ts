@@ -26,7 +26,7 @@ type Handle<Action extends AppAction> = (
 ) => Promise<AppAnswer<Action>>;
 
 /** Of a partner. */
-export const MAX_APPS = 100;
+export const MAX_APPS = 25;
 const MAX_URIS = 20;
 const MAX_URI = 2_048;
 const UNKNOWN: AppRefusal = { refused: 'unknown' };
