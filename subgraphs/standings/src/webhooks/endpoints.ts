@@ -151,7 +151,9 @@ export async function resendEvent(
   { webhookId, partnerId }: Endpoint,
   position: number,
 ): Promise<boolean> {
-  const event = await eventAt(feed, partnerId, position);
+  // The feed may have been restored from a backup since.
+  const isKnown = position <= (await feed.last(partnerId));
+  const event = isKnown ? await eventAt(feed, partnerId, position) : undefined;
   if (event === undefined) return false;
   const { memberId, mergedMemberId, occurredAt } = event;
   const message = { messageId: `${webhookId}/${position}`, position, occurredAt, attempts: 0 };
