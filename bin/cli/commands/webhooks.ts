@@ -6,7 +6,6 @@ import type {
   WebhookAnswer,
   WebhookInput,
   WebhookRefusal,
-  WebhookRequest,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import {
   createSender,
@@ -15,7 +14,6 @@ import {
   EVENT_TYPES,
   type EventType,
   MAX_ENDPOINTS,
-  type StandingsStore,
 } from '@partner-loyalty/standings';
 import { Command } from 'commander';
 import { eventTypes, since, typed } from '../shell/argument.ts';
@@ -42,7 +40,7 @@ export function webhooksCommand(shell: Shell): Command {
     .option('--all-types', 'all types of events, those to come too')
     .action((id: string, options: Target & { allTypes?: true }) => update(shell, id, options));
   onEndpoint('rotate-secret', 'create another secret; for 24 hours, both sign').action(
-    async (id: string) => printSecret(shell, await ask(shell, 'rotate', id, {})),
+    async (id: string) => printSecret(shell, await ask(shell, 'rotate', { webhookId: id })),
   );
   onEndpoint('test', 'send a message of the type TEST').action((id: string) => test(shell, id));
   onEndpoint('deliveries', 'list the latest messages: delivered, or given up').action(
@@ -53,11 +51,11 @@ export function webhooksCommand(shell: Shell): Command {
     .option('--event <id>', 'the ID of one event among the deliveries')
     .action((id: string, options: Replay) => replay(shell, id, options));
   onEndpoint('disable', 'send nothing until it is enabled').action(async (id: string) =>
-    shell.print(rowOf((await ask(shell, 'disable', id, {})).webhook)),
+    shell.print(rowOf((await ask(shell, 'disable', { webhookId: id })).webhook)),
   );
   onEndpoint('enable', 'send the events from now on').action((id: string) => enable(shell, id));
   onEndpoint('remove', 'remove an endpoint').action(async (id: string) => {
-    await ask(shell, 'remove', id, {});
+    await ask(shell, 'remove', { webhookId: id });
     shell.print({ webhookId: id, state: 'removed' });
   });
   return group;
@@ -75,7 +73,7 @@ async function create(
     await requireActive(keys, partnerId);
     await claimForOperator(keys);
   });
-  printSecret(shell, await askOfPartner(shell, { action: 'create', partnerId, ...target }));
+  printSecret(shell, await ask(shell, 'create', { partnerId, ...target }));
 }
 
 function printSecret(shell: Shell, { webhook, secret }: { webhook: Webhook; secret: string }) {
@@ -85,7 +83,7 @@ function printSecret(shell: Shell, { webhook, secret }: { webhook: Webhook; secr
 
 async function list(shell: Shell, partnerId: string): Promise<void> {
   await withStore('keys', shell.settings(), (keys) => requirePartner(keys, partnerId));
-  const { webhooks } = await askOfPartner(shell, { action: 'list', partnerId });
+  const { webhooks } = await ask(shell, 'list', { partnerId });
   if (webhooks.length === 0)
     shell.note(`partner ${partnerId} has no webhooks: loyalty webhooks create ${partnerId}`);
   else shell.printAll(webhooks.map(rowOf));
@@ -105,7 +103,8 @@ async function update(
 ): Promise<void> {
   if (url === undefined && types === undefined && allTypes === undefined)
     throw new CommandError('there is nothing to change; --help lists the options');
-  const { webhook } = await ask(shell, 'edit', webhookId, {
+  const { webhook } = await ask(shell, 'edit', {
+    webhookId,
     ...(url !== undefined && { url }),
     ...((allTypes || types !== undefined) && { types: allTypes ? null : types }),
   });
@@ -113,7 +112,7 @@ async function update(
 }
 
 async function test(shell: Shell, webhookId: string): Promise<void> {
-  const { sent } = await ask(shell, 'test', webhookId, {});
+  const { sent } = await ask(shell, 'test', { webhookId });
   if (sent === undefined) throw new CommandError(`webhook ${webhookId} takes too long`);
   const { id, outcome, status, reason, durationMs } = sent;
   shell.print({ webhookId, id, outcome, status, reason, durationMs });
@@ -122,16 +121,16 @@ async function test(shell: Shell, webhookId: string): Promise<void> {
 }
 
 async function deliveries(shell: Shell, webhookId: string): Promise<void> {
-  const { deliveries: found } = await ask(shell, 'show', webhookId, {});
+  const { deliveries: found } = await ask(shell, 'show', { webhookId });
   const rows = found.map(({ isEvent: _, ...one }) => ({ ...one, at: new Date(one.at) }));
   if (rows.length === 0) shell.note(`nothing was sent to webhook ${webhookId} yet`);
   else shell.printAll(rows);
 }
 
 async function enable(shell: Shell, webhookId: string): Promise<void> {
-  const { webhook } = await ask(shell, 'show', webhookId, {});
+  const { webhook } = await ask(shell, 'show', { webhookId });
   await withStore('keys', shell.settings(), (keys) => requireActive(keys, webhook.partnerId));
-  shell.print(rowOf((await ask(shell, 'enable', webhookId, {})).webhook));
+  shell.print(rowOf((await ask(shell, 'enable', { webhookId })).webhook));
 }
 
 /** While a partner is suspended, it gets no events. */
@@ -146,78 +145,50 @@ async function replay(shell: Shell, webhookId: string, { since, event }: Replay)
   if ((since === undefined) === (event === undefined))
     throw new CommandError('give either --since or --event');
   const what = since === undefined ? { eventId: event ?? '' } : { since: since.getTime() };
-  await ask(shell, 'replay', webhookId, what);
+  await ask(shell, 'replay', { webhookId, ...what });
   shell.print({ webhookId, since, event });
 }
 
 type Done<Action extends WebhookAction> = Exclude<WebhookAnswer<Action>, WebhookRefusal>;
-
-/** Asks about one endpoint, of whichever partner. */
-function ask<Action extends Exclude<WebhookAction, 'list' | 'create'>>(
-  shell: Shell,
-  action: Action,
-  webhookId: string,
-  input: Omit<WebhookInput<Action>, 'webhookId'>,
-): Promise<Done<Action>> {
-  const settings = shell.settings();
-  return withStore('standings', settings, async (store) => {
-    const endpoint = await store.webhooks.endpoints.get(webhookId);
-    if (endpoint === undefined) throw noSuch('webhook', webhookId);
-    const { partnerId } = endpoint;
-    // Cast: TypeScript does not see that nothing is missing.
-    return askStore(shell, store, {
-      ...input,
-      action,
-      webhookId,
-      partnerId,
-    } as WebhookRequest<Action>);
-  });
-}
-
-function askOfPartner<Action extends 'list' | 'create'>(
-  shell: Shell,
-  request: WebhookRequest<Action>,
-): Promise<Done<Action>> {
-  return withStore('standings', shell.settings(), (store) => askStore(shell, store, request));
-}
+type Named = { partnerId?: string; webhookId?: string; eventId?: string };
 
 /** Longer than an attempt takes. */
 const TEST_MS = 60_000;
 
-async function askStore<Action extends WebhookAction>(
+/** Asks about what a partner has, or about an endpoint of whichever partner. */
+function ask<Action extends WebhookAction>(
   shell: Shell,
-  store: StandingsStore,
-  request: WebhookRequest<Action>,
+  action: Action,
+  input: WebhookInput<Action> & Named,
 ): Promise<Done<Action>> {
   const settings = shell.settings();
-  const { send, close } = createSender(settings, createWebhookSecrets(settings));
-  const { manage } = createWebhookManager(store, settings, { send, testMs: TEST_MS });
-  const answer = await manage(request).finally(close);
-  if ('refused' in answer) throw refusal(answer, request);
-  // Cast: as above.
-  return answer as Done<Action>;
+  return withStore('standings', settings, async (store) => {
+    const { webhookId = '' } = input;
+    const found =
+      input.partnerId === undefined ? await store.webhooks.endpoints.get(webhookId) : input;
+    if (found?.partnerId === undefined) throw noSuch('webhook', webhookId);
+    const { partnerId } = found;
+    const { send, close } = createSender(settings, createWebhookSecrets(settings));
+    const { manage } = createWebhookManager(store, settings, { send, testMs: TEST_MS });
+    const answer = await manage({ ...input, action, partnerId }).finally(close);
+    if ('refused' in answer) throw refusal(answer, { ...input, partnerId });
+    // Cast: TypeScript does not see that only the answer of the action is left.
+    return answer as Done<Action>;
+  });
 }
 
 function refusal(
   { refused, fault }: WebhookRefusal,
-  { partnerId, webhookId, eventId }: { partnerId: string; webhookId?: string; eventId?: string },
+  { partnerId, webhookId, eventId }: Named,
 ): CommandError {
-  switch (refused) {
-    case 'tooMany':
-      return new CommandError(
-        `partner ${partnerId} has ${MAX_ENDPOINTS} endpoints, which is the most`,
-      );
-    case 'url':
-      return new CommandError(`--url ${fault}`);
-    case 'noKey':
-      return new CommandError('KEY_ENCRYPTION_KEY must be set in production');
-    case 'disabled':
-      return new CommandError(
-        `webhook ${webhookId} is disabled: loyalty webhooks enable ${webhookId}`,
-      );
-    case 'dropped':
-      return noSuch('event to send again', eventId);
-    default:
-      return noSuch('webhook', webhookId);
-  }
+  if (refused === 'url') return new CommandError(`--url ${fault}`);
+  if (refused === 'noKey') return new CommandError('KEY_ENCRYPTION_KEY must be set in production');
+  if (refused === 'dropped') return noSuch('event to send again', eventId);
+  const enable = `loyalty webhooks enable ${webhookId}`;
+  if (refused === 'disabled')
+    return new CommandError(`webhook ${webhookId} is disabled: ${enable}`);
+  const most = `${MAX_ENDPOINTS} endpoints, which is the most`;
+  return refused === 'tooMany'
+    ? new CommandError(`partner ${partnerId} has ${most}`)
+    : noSuch('webhook', webhookId);
 }

@@ -50,17 +50,10 @@ export type ManageApps = <Action extends AppAction>(
   by: 'operator' | 'staff',
 ) => Promise<AppAnswer<Action>>;
 
+/**
+ * There is no such app; the partner has as many as it may have; it has no secret; only an operator
+ * may change it; members know nothing of the partner; an argument has a fault.
+ */
 export type AppRefusal =
-  | {
-      refused: /** There is no such app. */
-        | 'unknown'
-        /** The partner has as many apps as it may have. */
-        | 'tooMany'
-        /** It has no secret. */
-        | 'public'
-        /** Only an operator may change it. */
-        | 'firstParty'
-        /** Members know nothing of the partner. */
-        | 'noPartner';
-    }
+  | { refused: 'unknown' | 'tooMany' | 'public' | 'firstParty' | 'noPartner' }
   | { refused: 'invalid'; argument: 'name' | 'redirectUris' | 'origins'; fault: string };

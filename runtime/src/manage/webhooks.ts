@@ -72,22 +72,12 @@ export type WebhookAnswer<Action extends WebhookAction> =
   | WebhookActions[Action][1]
   | WebhookRefusal;
 
+/**
+ * There is no such endpoint; the partner has as many as it may have; it sends nothing until it is
+ * enabled; production lacks KEY_ENCRYPTION_KEY; a test is still on its way; this process sends
+ * nothing; the event is not kept any more; `fault` says what the URL must be.
+ */
 export type WebhookRefusal = {
-  refused: /** There is no such endpoint. */
-    | 'unknown'
-    /** The partner has as many endpoints as it may have. */
-    | 'tooMany'
-    /** It sends nothing until it is enabled. */
-    | 'disabled'
-    /** KEY_ENCRYPTION_KEY is not set, which production needs. */
-    | 'noKey'
-    /** A test of it is still on its way. */
-    | 'testing'
-    /** This process sends nothing. */
-    | 'off'
-    /** The event is not kept any more. */
-    | 'dropped'
-    /** `fault` says what the URL must be. */
-    | 'url';
+  refused: 'unknown' | 'tooMany' | 'disabled' | 'noKey' | 'testing' | 'off' | 'dropped' | 'url';
   fault?: string | undefined;
 };
