@@ -55,6 +55,8 @@ export type StandingsSettings = Pick<
 export type StandingsOptions = {
   /** Returns the current time, which decides the current membership year. */
   now?: () => Date;
+  /** Whether requests may choose the time that they are answered as of. */
+  isSandbox?: boolean;
   /** Leads to the members subgraph. Without it, partners cannot record activities. */
   members?: Pick<Transport, 'execute'> | undefined;
   log?: Pick<Log, 'warn'>;
@@ -74,11 +76,13 @@ export function startStandings(
   settings: StandingsSettings,
   { members, log, metrics, ...options }: StandingsOptions & { log: Log; metrics: Metrics },
 ): Subgraph {
+  const isSandbox = settings.environment === 'sandbox';
   const sender = senderOf(settings);
   const deliveries = sender && startDeliveries(store, { send: sender.send, log, metrics });
   const manager = createWebhookManager(store, settings, { send: sender?.send, testMs: TEST_MS });
   const manageWebhooks = manager.manage;
-  const subgraph = createStandings(store, { members, log, manageWebhooks, ...options });
+  const given = { members, log, isSandbox, manageWebhooks, ...options };
+  const subgraph = createStandings(store, given);
   const sequencer =
     members &&
     startSequencer(store.feed, {
@@ -105,10 +109,20 @@ function senderOf(settings: StandingsSettings) {
 /** The subgraph on a store; closing the subgraph closes the store. */
 export function createStandings(
   store: StandingsStore,
-  { now = () => new Date(), members, log, manageWebhooks }: StandingsOptions = {},
+  {
+    now = () => new Date(),
+    isSandbox = false,
+    members,
+    log,
+    manageWebhooks,
+  }: StandingsOptions = {},
 ): Subgraph {
   const typeDefs = parse(readFileSync(join(import.meta.dirname, '../schema.graphql'), 'utf8'));
-  const resolvers = createResolvers(store, createMembersClient(members, log), now, manageWebhooks);
+  const resolvers = createResolvers(store, createMembersClient(members, log), {
+    now,
+    isSandbox,
+    manageWebhooks,
+  });
   const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
   return { name: 'standings', schema, ready: store.ready, close: store.close };
 }

@@ -26,13 +26,22 @@ type CodePage = Extract<PageContent, { name: 'code' }>;
 export type Begun = CodePage | { name?: never; problem?: 'invalid' | 'limited' };
 
 /** Whoever proved to read the mail of a member. */
-export type Proven = { memberId: string; address: string; signIn: SignIn };
+export type Proven = {
+  memberId: string;
+  address: string;
+  signIn: SignIn;
+  /** The app's request that the sign-in was begun for; none on the own page. */
+  interactionId: string | undefined;
+};
 
 export function createSignIns({ store, sessions, metrics, wake }: SignInParts) {
   const { outbox, payloads, signIns } = store;
   const cookie = sessions.cookieName('sign-in');
   const knownCookie = sessions.cookieName('known');
-  const idOf = (ctx: Context) => digest(ctx.cookies.get(cookie) ?? '');
+  const held = (ctx: Context) => ctx.cookies.get(cookie) ?? '';
+  const idOf = (ctx: Context) => digest(held(ctx));
+  // The whole cookie is hashed, so that no other request's ID can take its place.
+  const interactionOf = (ctx: Context) => held(ctx).split('.')[1] || undefined;
 
   /** The row of a browser that has signed in with the address before. */
   const knownKey = (id: string, address: string) => `Known:${digest(`${id}\n${address}`)}`;
@@ -54,7 +63,8 @@ export function createSignIns({ store, sessions, metrics, wake }: SignInParts) {
     }
     sessions.setCookie(ctx, cookie, null, 0);
     const { signIn, mailed } = outcome;
-    return { signIn, memberId: mailed.memberId, address: mailed.mailbox } satisfies Proven;
+    const { memberId, mailbox: address } = mailed;
+    return { signIn, memberId, address, interactionId: interactionOf(ctx) } satisfies Proven;
   }
 
   return {
@@ -67,12 +77,13 @@ export function createSignIns({ store, sessions, metrics, wake }: SignInParts) {
         metrics.signIn('limited');
         return { problem: 'limited' };
       }
-      const id = randomBytes(32).toString('base64url');
+      // Whoever knows the ID of a request could go on with it, so the store does not have it.
+      const id = `${randomBytes(32).toString('base64url')}.${interactionId ?? ''}`;
       const signInId = digest(id);
       const address = { typed, canonical };
       const [now, client] = [Date.now(), addressBlock(ctx.ip)];
       const expiresAt = now + SIGN_IN_MS;
-      await signIns.begin({ signInId, address, client, interactionId, expiresAt, tries: 0 });
+      await signIns.begin({ signInId, address, client, expiresAt, tries: 0 });
       const task = { kind: 'code', signInId, address } as const;
       await outbox.add({ jobId: randomUUID(), task, requestedAt: now });
       wake();
@@ -84,7 +95,7 @@ export function createSignIns({ store, sessions, metrics, wake }: SignInParts) {
     async byCode(ctx: Context, typed: string, interactionId?: string): Promise<Proven | CodePage> {
       const signIn = await signIns.find(idOf(ctx));
       const address = signIn?.address.typed ?? '';
-      if (signIn === undefined || signIn.interactionId !== interactionId)
+      if (signIn === undefined || interactionOf(ctx) !== interactionId)
         return { name: 'code', address, problem: 'expired' };
       const proven = await prove(ctx, 'code', readCode(typed));
       if (proven === 'wrong') return { name: 'code', address, problem: 'wrong' };
@@ -101,12 +112,12 @@ export function createSignIns({ store, sessions, metrics, wake }: SignInParts) {
     },
 
     /**
-     * Confirms the address, and the partner of the app. False if the address is not the member's
-     * any more, or locked.
+     * Confirms the address, but no partner: the member may yet refuse the app. False if the address
+     * is not the member's any more, or locked.
      */
-    async confirm(ctx: Context, proven: Proven, partnerId?: string): Promise<boolean> {
+    async confirm(ctx: Context, proven: Proven): Promise<boolean> {
       const { memberId, address, signIn } = proven;
-      const member = await store.tokens.confirmSignIn(memberId, { address, partnerId });
+      const member = await store.tokens.confirmSignIn(memberId, { address });
       metrics.signIn(member === undefined ? 'refused' : 'success');
       if (member === undefined) return false;
       const known = ctx.cookies.get(knownCookie) ?? randomBytes(32).toString('base64url');

@@ -15,8 +15,6 @@ export type SignIn = {
   address: Address;
   /** The client address that began it. */
   client: string;
-  /** The app's request that it is for; none on the own page. */
-  interactionId?: string | undefined;
   expiresAt: number;
   /** How many wrong codes were typed. */
   tries: number;
