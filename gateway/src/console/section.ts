@@ -1,18 +1,8 @@
 // What a section of the console is: what it shows to a partner's staff, and what its forms do.
+import type { Staff } from '../identity/staff.ts';
 import type { Html } from '../pages/html.ts';
 
-export const STAFF_ROLES = ['admin', 'viewer'] as const;
-export type StaffRole = (typeof STAFF_ROLES)[number];
-
-/** Somebody who may see, or with the role `admin` change, what belongs to one partner. */
-export type Staff = {
-  staffId: string;
-  partnerId: string;
-  /** As it was typed at the invitation. */
-  email: string;
-  role: StaffRole;
-  createdAt: Date;
-};
+export { STAFF_ROLES, type Staff, type StaffRole } from '../identity/staff.ts';
 
 export type ConsoleVisit = {
   /** Of the partner that the page is about, and of no other. */

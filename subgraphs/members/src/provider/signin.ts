@@ -1,11 +1,11 @@
 // Signing a member in by a mailed link or code: from the address to the proof.
 import { randomBytes, randomUUID } from 'node:crypto';
+import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { PageContent } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { KoaContextWithOIDC as Context } from 'oidc-provider';
 import { codeLimits } from '../mail/limits.ts';
-import { canonicalEmail } from '../rules/email.ts';
 import { readCode } from '../rules/mailedcode.ts';
 import type { MembersStore } from '../store/store.ts';
 import { digest } from '../tables/access.ts';
