@@ -121,6 +121,11 @@ export async function removeStaff(
   return true;
 }
 
+/** Of anybody's staff: one read, so that its time says nothing. */
+export async function isStaffAddress({ addresses }: StaffTables, address: string) {
+  return (await addresses.get(address)) !== undefined;
+}
+
 /** What a canonical address is for each partner that it is staff of. */
 export async function placesOf(
   { staff, addresses }: StaffTables,

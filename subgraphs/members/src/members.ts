@@ -10,6 +10,7 @@ import { parse } from 'graphql';
 import { domainOf, openMailer } from './mail/mailer.ts';
 import { startMailWorker } from './mail/worker.ts';
 import type { IdentityParts } from './provider/handle.ts';
+import { createStaffSignIn } from './provider/staffsignin.ts';
 import { createResolvers, type MembersOptions } from './resolvers/resolvers.ts';
 import { ensureSigningKey } from './signingkeys/signingkey.ts';
 import type { MembersStore } from './store/store.ts';
@@ -52,7 +53,8 @@ export async function startMembers(
   const isUsed = settings.idTokenIssuer === undefined;
   const parts = { store, issuer: baseAddress, log, metrics, wake };
   const identity = isUsed ? openIdentity(parts) : undefined;
-  return { ...createMembers(store, { baseAddress, wake, identity }), close };
+  const staffSignIn = createStaffSignIn(parts);
+  return { ...createMembers(store, { baseAddress, wake, identity, staffSignIn }), close };
 }
 
 /** Loading the provider takes longer than a request may take, so that it begins at the start. */

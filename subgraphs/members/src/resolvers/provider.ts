@@ -11,7 +11,10 @@ export function createProviderResolvers(
     endedSessions,
     endedSubjects,
   }: Pick<MembersStore, 'apps' | 'endedSessions' | 'endedSubjects'>,
-  identity: ((request: string) => Promise<string>) | undefined,
+  {
+    identity,
+    staffSignIn,
+  }: Record<'identity' | 'staffSignIn', ((request: string) => Promise<string>) | undefined>,
 ) {
   return {
     Query: {
@@ -34,6 +37,10 @@ export function createProviderResolvers(
       identityRequest(_, { request }, { caller }) {
         requireService(caller);
         return identity?.(request) ?? fail('INTERNAL_SERVER_ERROR');
+      },
+      staffSignIn(_, { request }, { caller }) {
+        requireService(caller);
+        return staffSignIn?.(request) ?? fail('INTERNAL_SERVER_ERROR');
       },
     },
   } satisfies Resolvers;

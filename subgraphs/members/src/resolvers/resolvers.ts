@@ -20,11 +20,13 @@ export type MembersOptions = {
   wake(): void;
   /** Handles the requests of the identity provider; without it, there is none. */
   identity?: ((request: string) => Promise<string>) | undefined;
+  /** Signs staff in; without it, nobody is mailed a code. */
+  staffSignIn?: ((request: string) => Promise<string>) | undefined;
 };
 
 export function createResolvers(
   store: MembersStore,
-  { baseAddress, wake, identity }: MembersOptions,
+  { baseAddress, wake, identity, staffSignIn }: MembersOptions,
 ): SubgraphResolvers {
   const enqueueMail = createEnqueueMail(store.outbox, wake);
   const lookups = createLookups(store);
@@ -33,7 +35,7 @@ export function createResolvers(
   const emailChange = createEmailChange(store, baseAddress, enqueueMail);
   const invitations = createInvitations(store, enqueueMail);
   const events = createEvents(store.events);
-  const provider = createProviderResolvers(store, identity);
+  const provider = createProviderResolvers(store, { identity, staffSignIn });
   return {
     Query: {
       ...lookups.Query,

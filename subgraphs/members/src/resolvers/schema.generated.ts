@@ -189,6 +189,11 @@ export type Mutation = {
    * runtime/src/signin/exchange.ts has them. It must not be sent twice.
    */
   identityRequest: Scalars['String']['output'];
+  /**
+   * Signs a partner's staff in for the console. Both are JSON, as runtime/src/signin/staff.ts has
+   * them. It must not be sent twice.
+   */
+  staffSignIn: Scalars['String']['output'];
   /** Signs a member in with the token of a link to the sign-in page. */
   signIn: Maybe<MagicLinkSession>;
   /** Confirms a change of address for anyone who has the token. */
@@ -263,6 +268,11 @@ export type MutationUpdateProfileArgs = {
 
 
 export type MutationIdentityRequestArgs = {
+  request: Scalars['String']['input'];
+};
+
+
+export type MutationStaffSignInArgs = {
   request: Scalars['String']['input'];
 };
 
@@ -705,6 +715,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   confirmEmailChange?: Resolver<Maybe<ResolversTypes['MemberProfile']>, ParentType, ContextType, RequireFields<MutationConfirmEmailChangeArgs, 'token'>>;
   updateProfile?: Resolver<Maybe<ResolversTypes['MemberProfile']>, ParentType, ContextType, RequireFields<MutationUpdateProfileArgs, 'input'>>;
   identityRequest?: Resolver<ResolversTypes['String'], ParentType, ContextType, RequireFields<MutationIdentityRequestArgs, 'request'>>;
+  staffSignIn?: Resolver<ResolversTypes['String'], ParentType, ContextType, RequireFields<MutationStaffSignInArgs, 'request'>>;
   signIn?: Resolver<Maybe<ResolversTypes['MagicLinkSession']>, ParentType, ContextType, RequireFields<MutationSignInArgs, 'token'>>;
   confirmChange?: Resolver<Maybe<ResolversTypes['ConfirmedChange']>, ParentType, ContextType, RequireFields<MutationConfirmChangeArgs, 'token'>>;
   undoChange?: Resolver<Maybe<ResolversTypes['ConfirmedChange']>, ParentType, ContextType, RequireFields<MutationUndoChangeArgs, 'token'>>;

@@ -15,7 +15,7 @@ export type SignIn = {
   address: Address;
   /** The client address that began it. */
   client: string;
-  /** The app's request that it is for; none on the own page. */
+  /** The app's request that it is for, or CONSOLE; none on the own page. */
   interactionId?: string | undefined;
   expiresAt: number;
   /** How many wrong codes were typed. */
@@ -24,8 +24,11 @@ export type SignIn = {
   mailed?: Mailed | undefined;
 };
 
-/** `mailbox` is canonical; the codes are hashes. */
-type Mailed = { memberId: string; mailbox: string; code: string; token: string };
+/** What a sign-in of staff is for, which is no app's request. */
+export const CONSOLE = 'console';
+
+/** `mailbox` is canonical, and staff need not be members; the codes are hashes. */
+type Mailed = { memberId?: string | undefined; mailbox: string; code: string; token: string };
 
 /** The sign-ins that a client address has begun, the oldest first. */
 type Begun = {
@@ -36,7 +39,8 @@ type Begun = {
 };
 
 /** What a code or a link makes of a sign-in. */
-type Outcome = 'wrong' | 'ended' | { signIn: SignIn; mailed: Mailed };
+type Outcome = 'wrong' | 'ended' | Proof;
+export type Proof = { signIn: SignIn; mailed: Mailed };
 
 export const SIGN_INS: TableDefinition<SignIn> = {
   name: 'signins',
