@@ -343,7 +343,8 @@ export const SETTINGS: {
   console: {
     name: 'CONSOLE',
     default: '`on`',
-    meaning: "Whether to serve `/console` to partners' [staff](#staff): `on` or `off`.",
+    meaning:
+      "Whether to serve `/console` to partners' [staff](../operator.md#staff): `on` or `off`.",
     usedBy: GATEWAY,
     schema: oneOf('on', 'off'),
     fallback: () => 'on',
