@@ -154,7 +154,11 @@ export function createConsole(
     const visitor = await visitorOf(request, signedIn);
     if ('status' in visitor) return visitor;
     if (path === CONSOLE_PATH)
-      return page(request, visitor, overviewPage(visitor, sections, { ...settings, ownUrl }));
+      return page(
+        request,
+        visitor,
+        overviewPage(visitor.partner, sections, { ...settings, ownUrl }),
+      );
     const section = sectionOf(request);
     return section === undefined
       ? page(request, visitor, { ...NO_PAGE, status: 404 })

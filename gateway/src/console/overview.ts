@@ -19,7 +19,7 @@ type Service = Pick<Settings, 'environment' | 'rateLimitBudget' | 'rateLimitWind
 };
 
 export function overviewPage(
-  { partner, staff }: { partner: Partner; staff: Staff },
+  partner: Partner,
   sections: readonly Section[],
   { environment, ownUrl, rateLimitBudget, rateLimitWindowSeconds }: Service,
 ): ConsolePage {
@@ -32,7 +32,6 @@ export function overviewPage(
     }) => html`<li><h2><a href="${CONSOLE_PATH}/${name}">${title}</a></h2>
 <p>${about}</p></li>`,
   );
-  const may = staff.role === 'admin' ? 'make changes' : 'look at everything and change nothing';
   return {
     title: partner.name,
     content: html`<dl class="facts">
@@ -41,7 +40,7 @@ export function overviewPage(
 <code>${keyPrefix(environment)}</code></dd></div>
 <div><dt>Budget</dt><dd>${budget.toLocaleString('en')} in ${rateLimitWindowSeconds} seconds, for each
 key. <a href="/docs#limits">Limits</a></dd></div>
-<div><dt>You</dt><dd>${staff.email}, who may ${may}</dd></div>
+<div><dt>Documentation</dt><dd><a href="/docs">Reference</a></dd></div>
 </dl>
 <ul class="cards">${cards}</ul>`,
   };
