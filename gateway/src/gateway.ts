@@ -99,10 +99,12 @@ export function openGateway(parts: GatewayParts): Gateway {
     authenticate: createAuthenticator({ ...byKey, tokens: memberTokens, isSuspended }),
     cors: createCors(corsOrigins, GRAPHQL_CORS, apps),
     addDeprecation: createDeprecationHeaders(own),
+    loadControls: environment === 'sandbox' ? () => import('./sandbox/controls.ts') : undefined,
     correctEndpoint: `${other}/graphql`,
   });
   const mcp = createMcp({
     ...shared,
+    isSandbox: environment === 'sandbox',
     authenticate: createMcpAuthenticator(byKey),
     cors: createCors(corsOrigins, MCP_CORS),
     correctEndpoint: `${other}${MCP_PATH}`,

@@ -3,20 +3,33 @@ import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
-import { bytesParsed, parseGraphqlBody, readJsonBody } from './edge/body.ts';
+import {
+  bytesParsed,
+  type GraphqlBody,
+  parseGraphqlBody,
+  parseGraphqlSearch,
+  readJsonBody,
+} from './edge/body.ts';
 import { createEndpoint, type EndpointParts, GRAPHQL_FORM } from './edge/endpoint.ts';
 import { createIdentify, type IdentifyParts, requireUsable } from './edge/identify.ts';
 import type { Operate } from './operate.ts';
 import { beginRequest, type RequestState } from './state.ts';
 
 export type HandlerParts = IdentifyParts &
-  EndpointParts & { operate: Operate; tracing?: Tracing | undefined };
+  EndpointParts & {
+    operate: Operate;
+    tracing?: Tracing | undefined;
+    /** Loads the controls of a sandbox; undefined in production. */
+    loadControls?: LoadControls | undefined;
+  };
+
+type LoadControls = () => Promise<typeof import('./sandbox/controls.ts')>;
 
 /** Builds the handler of `/graphql` and of paths that do not exist. It never throws. */
 export function createHandler(
   parts: HandlerParts,
 ): (request: HttpRequest) => Promise<HttpResponse> {
-  const { cors, tracing, operate } = parts;
+  const { cors, tracing, operate, budget, loadControls } = parts;
   const identify = createIdentify(parts);
   const respond = createEndpoint(parts, GRAPHQL_FORM);
 
@@ -35,16 +48,27 @@ export function createHandler(
     const identified = identify(request, state, isEndpoint(request));
     if (identified !== undefined) await identified;
     if (!isEndpoint(request)) fail('NOT_FOUND');
-    if (request.method !== 'POST') fail('METHOD_NOT_ALLOWED');
+    const { method } = request;
+    if (method !== 'POST' && method !== 'GET') fail('METHOD_NOT_ALLOWED');
     requireUsable(state.credential);
+    if (loadControls !== undefined && hasControls(request))
+      await (await loadControls()).applyControls(request, state, budget);
 
     trace?.phase('read');
-    const body = await readJsonBody(request);
+    const body = method === 'POST' ? await readJsonBody(request) : request.search;
     const turn = request.admit(state.principal?.owner, bytesParsed(body.length));
     if (turn !== undefined) await turn;
     // Awaited: an async function that returns a promise takes two more microtasks.
-    return await operate(request, state, parseGraphqlBody(body));
+    return await operate(request, state, parse(body));
   }
+}
+
+function parse(sent: Buffer | string): GraphqlBody {
+  return typeof sent === 'string' ? parseGraphqlSearch(sent) : parseGraphqlBody(sent);
+}
+
+function hasControls({ headers }: HttpRequest): boolean {
+  return headers['x-sandbox-now'] !== undefined || headers['x-sandbox-fault'] !== undefined;
 }
 
 function isEndpoint({ path }: HttpRequest): boolean {
@@ -53,5 +77,7 @@ function isEndpoint({ path }: HttpRequest): boolean {
 
 /** Callers choose methods and paths, so that no name has them. */
 function spanName(request: HttpRequest): string {
-  return request.method === 'POST' && isEndpoint(request) ? 'POST /graphql' : 'HTTP';
+  const { method } = request;
+  const isNamed = (method === 'POST' || method === 'GET') && isEndpoint(request);
+  return isNamed ? `${method} /graphql` : 'HTTP';
 }

@@ -48,13 +48,17 @@ export function createOperate(parts: OperateParts): Operate {
   const fieldNames = createFieldNames();
   const introspections = createSemaphore(MAX_INTROSPECTIONS);
 
-  return async function operate(request, state, { query, operationName, variables }) {
+  return async function operate(request, state, { query, operationName, variables, isRead }) {
     const { requestId } = request;
     const { trace } = state;
     const document = documents.read(query);
     const operation = selectOperation(document, operationName);
     state.asked = { document, operation };
     const principal = requireAllowed(state.principal, document, operation);
+    if (isRead && operation?.node.operation === 'mutation')
+      fail('METHOD_NOT_ALLOWED', 'a mutation needs POST');
+    if (state.sandboxNow !== undefined && operation?.node.operation === 'mutation')
+      fail('BAD_REQUEST', 'x-sandbox-now is for queries alone');
 
     trace?.phase('budget');
     const { defaultPages } = graphs.current().surfaces[principal.surface];
@@ -127,7 +131,8 @@ export function createOperate(parts: OperateParts): Operate {
       trace?.phase('execute');
       if (executable.introspection !== undefined)
         state.releaseSlot = await introspections.acquire();
-      const asked = { variables, caller, requestId, trace, accesses };
+      const { sandboxNow } = state;
+      const asked = { variables, caller, requestId, sandboxNow, trace, accesses };
       const executing = surface.execute(executable, asked);
       const result = executing instanceof Promise ? await executing : executing;
       const again = request.turn();

@@ -33,6 +33,10 @@ export type RequestState = {
   asked?: { document: ClientDocument; operation: Operation | undefined };
   /** Lets another request take much memory, once this one's response is text. */
   releaseSlot?: () => void;
+  /** The time that a caller of a sandbox has chosen, in milliseconds since 1970. */
+  sandboxNow?: number | undefined;
+  /** Whether the connection closes instead of the response. */
+  isDropped?: boolean;
   /** The ID of the JSON-RPC request at /mcp, once it is read. */
   messageId?: string | number;
   /** Set if the operation is executed. */

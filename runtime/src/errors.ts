@@ -17,8 +17,8 @@ export type ErrorRow = {
 export const ERRORS = {
   METHOD_NOT_ALLOWED: {
     status: 405,
-    message: 'only POST is allowed here',
-    when: 'The method on `/graphql` or `/mcp` is not POST.',
+    message: 'this method is not allowed here',
+    when: 'The method on `/graphql` is neither GET nor POST, or it is GET and the operation is a mutation; or the method on `/mcp` is not POST. `Allow` has the methods that are.',
   },
   NOT_FOUND: {
     status: 404,
@@ -39,6 +39,11 @@ export const ERRORS = {
     status: 400,
     message: 'the request is malformed',
     when: 'The HTTP or the JSON is malformed, the body is not an object, `query` is not a string, `variables` is not an object, or it is unclear which operation to run. At `/mcp`: the message breaks a rule of the protocol.',
+  },
+  PERSISTED_QUERY_NOT_SUPPORTED: {
+    status: 400,
+    message: 'PersistedQueryNotSupported',
+    when: 'The request has `extensions.persistedQuery` and no `query`. Clients with automatic persisted queries then send the query.',
   },
   UNAUTHENTICATED: {
     status: 401,

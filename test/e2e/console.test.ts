@@ -120,7 +120,7 @@ describe('signing in', () => {
     });
     expect(response.headers.getSetCookie()).toEqual([
       expect.stringMatching(
-        /^console-sign-in=[\w-]{43}; Path=\/; Max-Age=900; HttpOnly; SameSite=Lax$/,
+        /^console-sign-in=[\w-]{43}\.console; Path=\/; Max-Age=900; HttpOnly; SameSite=Lax$/,
       ),
     ]);
     expect(response.headers.get('content-security-policy')).toContain("form-action 'self'");

@@ -32,7 +32,7 @@ test('204 for a preflight of a configured origin, which allows neither cookies n
   });
   expect([status, text]).toEqual([204, '']);
   expect(headers.get('access-control-allow-origin')).toBe(ORIGIN);
-  expect(headers.get('access-control-allow-methods')).toBe('POST');
+  expect(headers.get('access-control-allow-methods')).toBe('GET, POST');
   expect(headers.get('access-control-allow-headers')?.split(', ')).toEqual([
     'authorization',
     'content-type',

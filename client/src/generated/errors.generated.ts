@@ -3,7 +3,7 @@
 /** Each code with the HTTP status of a request that fails with it, and its reasons. */
 export const SERVICE_CODES = {
   /**
-   * The method on `/graphql` or `/mcp` is not POST.
+   * The method on `/graphql` is neither GET nor POST, or it is GET and the operation is a mutation; or the method on `/mcp` is not POST. `Allow` has the methods that are.
    * HTTP status 405.
    */
   METHOD_NOT_ALLOWED: { status: 405, reasons: [] },
@@ -27,6 +27,11 @@ export const SERVICE_CODES = {
    * HTTP status 400.
    */
   BAD_REQUEST: { status: 400, reasons: [] },
+  /**
+   * The request has `extensions.persistedQuery` and no `query`. Clients with automatic persisted queries then send the query.
+   * HTTP status 400.
+   */
+  PERSISTED_QUERY_NOT_SUPPORTED: { status: 400, reasons: [] },
   /**
    * No credential is sent, or it is unknown, malformed, revoked or expired, or a key is used from an address that is not on its list. The message is the same in each case.
    * HTTP status 401.

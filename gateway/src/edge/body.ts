@@ -1,4 +1,4 @@
-// Reads JSON bodies: content type, size, encoding; of a GraphQL request also the members.
+// Reads GraphQL requests, from JSON bodies or, of a GET, from the query string of the URL.
 import { isUtf8 } from 'node:buffer';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
@@ -11,6 +11,8 @@ export type GraphqlBody = {
   query: string;
   variables: Record<string, unknown>;
   operationName?: string;
+  /** The request is one by GET, which changes nothing (GraphQL over HTTP, section 5.3). */
+  isRead?: boolean;
 };
 
 /** A JSON body, not parsed yet. Throws UNSUPPORTED_MEDIA_TYPE, and rejects as `body` does. */
@@ -27,6 +29,24 @@ export function bytesParsed(length: number): number {
 /** The members of a body (GraphQL over HTTP, section 5.4). Throws BAD_REQUEST. */
 export function parseGraphqlBody(body: Buffer): GraphqlBody {
   return validate(parseJson(textOf(body)));
+}
+
+/** The parameters of a request by GET (GraphQL over HTTP, section 5.3). Throws BAD_REQUEST. */
+export function parseGraphqlSearch(search: string): GraphqlBody {
+  const parameters = new URLSearchParams(search);
+  const json = (name: string) => {
+    const text = parameters.get(name);
+    return text === null ? undefined : parseJson(text, `"${name}" is not JSON`);
+  };
+  return {
+    ...validate({
+      query: parameters.get('query'),
+      variables: json('variables'),
+      operationName: parameters.get('operationName'),
+      extensions: json('extensions'),
+    }),
+    isRead: true,
+  };
 }
 
 /** Throws BAD_REQUEST if the bytes are not UTF-8. */
@@ -50,11 +70,11 @@ function isJsonType(type: string | undefined): boolean {
   );
 }
 
-function parseJson(text: string): unknown {
+function parseJson(text: string, problem = 'the body is not JSON'): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return fail('BAD_REQUEST', 'the body is not JSON');
+    return fail('BAD_REQUEST', problem);
   }
 }
 
@@ -62,7 +82,9 @@ function parseJson(text: string): unknown {
 function validate(body: unknown): GraphqlBody {
   if (!isJsonObject(body)) return fail('BAD_REQUEST', 'the body must be one JSON object');
   const { query, variables, operationName, extensions } = body;
-  if (typeof query !== 'string') fail('BAD_REQUEST', 'the body needs a string "query"');
+  if (isAbsent(query) && isJsonObject(extensions) && !isAbsent(extensions.persistedQuery))
+    fail('PERSISTED_QUERY_NOT_SUPPORTED');
+  if (typeof query !== 'string') fail('BAD_REQUEST', 'the request needs a string "query"');
   if (!isAbsent(variables) && !isJsonObject(variables))
     fail('BAD_REQUEST', '"variables" must be an object');
   if (!isAbsent(operationName) && typeof operationName !== 'string')

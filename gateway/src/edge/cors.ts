@@ -15,7 +15,7 @@ export type CorsRules = {
 
 /** Pages use the member surface, never a partner key. */
 export const GRAPHQL_CORS: CorsRules = {
-  methods: 'POST',
+  methods: 'GET, POST',
   allowed: [
     'authorization',
     'content-type',
@@ -24,6 +24,8 @@ export const GRAPHQL_CORS: CorsRules = {
     // Apollo Client sends these two to name the application; they are not read.
     'apollographql-client-name',
     'apollographql-client-version',
+    'x-sandbox-now',
+    'x-sandbox-fault',
   ],
   withheldWith: 'x-partner-api-key',
 };

@@ -33,6 +33,8 @@ export type ResponseForm = {
   /** The body of a refusal. */
   refusal(refusal: ApiError, extensions: RefusalExtensions, state: RequestState): object;
   mediaType(request: HttpRequest): string;
+  /** The methods in `allow`, with 405. */
+  allow: string;
   /** The scheme in `www-authenticate`, with 401. */
   challenge: string;
 };
@@ -66,6 +68,7 @@ export const GRAPHQL_FORM: ResponseForm = {
     return correctEndpoint === undefined ? { errors } : { errors, correctEndpoint };
   },
   mediaType: ({ headers }) => mediaTypeFor(headers.accept),
+  allow: 'GET, POST',
   challenge: 'Bearer',
 };
 
@@ -93,7 +96,8 @@ export function createEndpoint(parts: EndpointParts, form: ResponseForm): Endpoi
     const text = body === undefined ? '' : serializeWithin(body, request, state);
     const closes = state.codes[0] === 'RATE_LIMITED' && state.principal === undefined;
     const observer = observe(request, state);
-    return { status: state.status, headers, body: text, closes, observer };
+    const { status, isDropped } = state;
+    return { status, headers, body: text, closes, isDropped, observer };
   }
 
   return async function endpoint(request, state, execute) {
@@ -135,13 +139,14 @@ function createRefuse({ correctEndpoint, log }: EndpointParts, form: ResponseFor
 
 function createHeaders(
   { cors, addDeprecation }: EndpointParts,
-  { mediaType, challenge }: ResponseForm,
+  { mediaType, allow, challenge }: ResponseForm,
 ) {
   return (request: HttpRequest, state: RequestState) => {
     const { codes, principal, verdict, deprecation } = state;
     const headers: ResponseHeaders = { 'content-type': mediaType(request) };
     const [code] = codes;
-    if (code === 'METHOD_NOT_ALLOWED') headers.allow = 'POST';
+    // By GET, only a mutation is refused.
+    if (code === 'METHOD_NOT_ALLOWED') headers.allow = request.method === 'GET' ? 'POST' : allow;
     cors.expose(request, headers);
     if (code === 'UNAUTHENTICATED') headers['www-authenticate'] = challenge;
     if (principal !== undefined && verdict !== undefined)

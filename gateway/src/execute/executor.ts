@@ -20,6 +20,7 @@ export type Execution = {
   coerced: Record<string, unknown>;
   caller: Caller;
   requestId: string;
+  sandboxNow?: number | undefined;
   trace?: Trace | undefined;
   size: ResponseSize;
   /** Gets the members that the response shows or the operation has changed. */
@@ -81,7 +82,7 @@ export async function openExecutor(
 
 function executePlanned(
   { plan, shapeFor }: Planned,
-  { variables, coerced, caller, requestId, trace, size, accesses }: Execution,
+  { variables, coerced, caller, requestId, sandboxNow, trace, size, accesses }: Execution,
   transports: Transports,
 ): ExecutionResult | Promise<ExecutionResult> {
   const shape = shapeFor(coerced);
@@ -91,6 +92,7 @@ function executePlanned(
     coerced,
     caller,
     requestId,
+    sandboxNow,
     trace,
     data: {},
     errors: [],

@@ -86,7 +86,7 @@ function createServices(run: PlanRun): ServiceMap {
 function createProcess(
   name: string,
   transport: Transport,
-  { caller, requestId, errors, trace: parent }: PlanRun,
+  { caller, requestId, sandboxNow, errors, trace: parent }: PlanRun,
   root: Data,
 ): ServiceMap[string]['process'] {
   return async (options) => {
@@ -108,6 +108,7 @@ function createProcess(
       operationName,
       caller,
       requestId,
+      sandboxNow,
       entityTypes,
       trace,
     });

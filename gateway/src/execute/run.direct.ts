@@ -23,6 +23,7 @@ export type PlanRun = {
   coerced: Data;
   caller: Caller;
   requestId: string;
+  sandboxNow: number | undefined;
   trace: Trace | undefined;
   /** What the fetches have returned so far. */
   data: Data;
@@ -118,6 +119,7 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
     operationName,
     caller: run.caller,
     requestId: run.requestId,
+    sandboxNow: run.sandboxNow,
     entityTypes,
     trace,
   });

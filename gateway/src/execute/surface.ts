@@ -26,6 +26,7 @@ export type OperationRequest = {
   variables: Record<string, unknown>;
   caller: Caller;
   requestId: string;
+  sandboxNow?: number | undefined;
   trace?: Trace | undefined;
   /** Gets the members that the response shows or the operation has changed. */
   accesses?: MemberAccess[] | undefined;
@@ -102,7 +103,7 @@ export async function openSurface(
       }
       return executable;
     },
-    execute(operation, { variables, caller, requestId, trace, accesses }) {
+    execute(operation, { variables, caller, requestId, sandboxNow, trace, accesses }) {
       const { federated, introspection, rootResponseKeys } = operation;
       const coerced = coerceVariables(schema, operation.variables, variables);
       const size = new ResponseSize();
@@ -116,6 +117,7 @@ export async function openSurface(
           coerced,
           caller,
           requestId,
+          sandboxNow,
           trace,
           size,
           accesses,

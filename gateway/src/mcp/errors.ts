@@ -32,6 +32,7 @@ export const RPC_FORM: ResponseForm = {
     return { jsonrpc: '2.0', id: messageId ?? null, error };
   },
   mediaType: () => JSON_TYPE,
+  allow: 'POST',
   challenge: 'ApiKey',
 };
 

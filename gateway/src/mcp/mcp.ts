@@ -21,6 +21,7 @@ export type McpParts = IdentifyParts &
     operate: Operate;
     graphs: Pick<ServedGraphs, 'current'>;
     tracing?: Tracing | undefined;
+    isSandbox: boolean;
   };
 
 /**
@@ -50,6 +51,8 @@ export function createMcp(parts: McpParts): (request: HttpRequest) => Promise<Ht
     if (!cors.admits(request)) fail('FORBIDDEN', 'pages of this origin may not call this endpoint');
     if (request.method !== 'POST') fail('METHOD_NOT_ALLOWED');
     requireUsable(state.credential);
+    if (parts.isSandbox && request.headers['x-sandbox-now'] !== undefined)
+      fail('BAD_REQUEST', 'x-sandbox-now is for /graphql alone');
 
     trace?.phase('read');
     const bytes = await readJsonBody(request);

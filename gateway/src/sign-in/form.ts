@@ -52,14 +52,10 @@ export function createPage(
   return async (request) => {
     const startedAt = performance.now();
     const response = await respond(request).catch((error) => errorPage(error, request, log));
-    // Below /oauth/… are the IDs of authorizations in progress.
-    const { requestId, method, path } = request;
-    return observed(
-      response,
-      { requestId, method, path: path.split('/', 3).join('/') },
-      startedAt,
-      log,
-    );
+    // The rest is the ID of an authorization in progress.
+    const path = request.path.replace(/^(\/sign-in|\/oauth\/[^/]*)\/.*/, '$1');
+    const { requestId, method } = request;
+    return observed(response, { requestId, method, path }, startedAt, log);
   };
 }
 

@@ -192,10 +192,30 @@ describe('forwarding', () => {
     });
   });
 
-  test('logs no ID of an authorization in progress', async () => {
-    await send('/oauth/authorize/3bSLcqpXV0u?code=secret');
-    expect(lines.at(-1)).toContain('"path":"/oauth/authorize"');
+  test.each([
+    ['/oauth/authorize/3bSLcqpXV0u?code=secret', '/oauth/authorize'],
+    ['/sign-in/3bSLcqpXV0u', '/sign-in'],
+  ])('logs no ID of an authorization in progress: %s', async (target, path) => {
+    await send(target);
+    expect(lines.at(-1)).toContain(`"path":"${path}"`);
   });
+
+  test.each(['/oauth/authorize', '/oauth/end-session', '/sign-in', '/account'])(
+    'a flood of parameters at %s never reaches the parser of the provider',
+    async (path) => {
+      const flood = await send(`${path}?${'a&'.repeat(7_000)}`);
+      expect([flood.status, asked]).toEqual([400, []]);
+      expect((await send(`${path}?${'a&'.repeat(99)}`)).status).toBe(200);
+    },
+  );
+
+  test.each(['/oauth/../account', '/oauth/%2e%2E/sign-in', '/oauth/x/..\\..\\account'])(
+    'a form cannot reach a page around the check for foreign forms: %s',
+    async (path) => {
+      const sent = { method: 'POST', headers: { 'sec-fetch-site': 'cross-site' } };
+      expect([(await send(path, sent)).status, asked]).toEqual([400, []]);
+    },
+  );
 
   test.each([
     ['/oauth/authorize', 'PUT', 405],

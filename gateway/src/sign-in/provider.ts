@@ -1,4 +1,5 @@
 // Hands requests over to the built-in identity provider, and renders the pages it answers with.
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import {
@@ -12,11 +13,17 @@ import type { MembersClient } from './membersclient.ts';
 import type { ShowAccount } from './profile.ts';
 
 export type Provider = {
-  /** Resolves with what the provider answers. Rejects with an ApiError if it is unavailable. */
+  /**
+   * Resolves with what the provider answers. Rejects with an ApiError if it is unavailable, if the
+   * query has more than 100 parameters, or if the path has dots to resolve.
+   */
   ask(request: HttpRequest, body: string): Promise<IdentityResponse>;
   /** The response that an answer asks for. */
   respond(request: HttpRequest, answer: IdentityResponse): Promise<HttpResponse>;
 };
+
+/** The provider's parser takes time with the square of them, on the thread of all requests. */
+const MAX_PARAMETERS = 100;
 
 /** What a response of the provider may have; the gateway decides about the others. */
 const PASSED_HEADERS = [
@@ -28,8 +35,11 @@ export function createProvider(
   showAccount: ShowAccount,
 ): Provider {
   return {
-    ask(request, body) {
+    async ask(request, body) {
       const { path, search, address: clientAddress, requestId } = request;
+      if (search.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS) fail('BAD_REQUEST');
+      // The provider resolves dots, so it would see another path than was checked.
+      if (!isResolved(path)) fail('BAD_REQUEST');
       // A page is made as a whole; the server leaves out its body.
       const method = request.method === 'HEAD' ? 'GET' : request.method;
       const headers = pick(request.headers, FORWARDED_HEADERS);
@@ -56,6 +66,11 @@ export function createProvider(
       return { ...rendered, headers: { ...rendered.headers, ...passed } };
     },
   };
+}
+
+function isResolved(path: string): boolean {
+  const url = `http://localhost${path}`;
+  return URL.canParse(url) && new URL(url).pathname === path;
 }
 
 function pick(headers: object, names: readonly string[]): Record<string, string> {

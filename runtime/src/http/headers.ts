@@ -34,6 +34,10 @@ export const HEADERS = {
     'accept-encoding': 'Whether a page may be compressed with `br` or `gzip`.',
     'if-none-match':
       'The ETags that a browser has; the response is 304 if the page is still the same.',
+    'x-sandbox-now':
+      'In a sandbox: a time in RFC 3339, which standings, tiers and years are read as of.',
+    'x-sandbox-fault':
+      'In a sandbox: the fault to answer with, `rate-limited`, `unavailable`, `timeout` or `error`.',
     traceparent:
       'The trace that the request belongs to (W3C Trace Context). A malformed one is ignored.',
     tracestate: 'What tracing systems add to `traceparent`; passed on.',
@@ -58,7 +62,7 @@ export const HEADERS = {
     'access-control-allow-origin':
       'The origin, if CORS_ORIGINS lists it or a registered app has it.',
     'access-control-allow-methods':
-      'In response to a preflight from such an origin: `POST`, and at the identity provider `GET`.',
+      'In response to a preflight from such an origin: the methods that a page may use.',
     'access-control-allow-headers': 'The request headers that a browser may send.',
     'access-control-expose-headers': 'The response headers that a page may read.',
     'access-control-max-age': 'How many seconds a browser may cache the response to a preflight.',

@@ -10,6 +10,8 @@ import { writeRawResponse, writeResponse } from './write.ts';
 
 /** Of a request. A short one takes ten times its bytes in memory. */
 export const MAX_HEADERS = 100;
+/** In characters, each of which is a byte. */
+const MAX_URL = 8_192;
 
 export type Handle = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
@@ -32,7 +34,7 @@ export function createResponder(
     const closing = () => isDraining() || request.awaitsContinue;
     let observer: ResponseObserver | undefined;
     try {
-      const refused = hasManyHeaders(incoming) ? 431 : lacksHost(incoming) ? 400 : undefined;
+      const refused = isTooLarge(incoming) ? 431 : lacksHost(incoming) ? 400 : undefined;
       // node:http drops what is beyond its limit, such as the body's length.
       if (refused === 431) connection.stop();
       const made =
@@ -87,8 +89,8 @@ function createRespond(handle: Handle, log: Log): (request: HttpRequest) => Prom
 }
 
 /** `rawHeaders` has names and values. */
-function hasManyHeaders({ rawHeaders }: IncomingMessage): boolean {
-  return rawHeaders.length > 2 * MAX_HEADERS;
+function isTooLarge({ rawHeaders, url = '' }: IncomingMessage): boolean {
+  return rawHeaders.length > 2 * MAX_HEADERS || url.length > MAX_URL;
 }
 
 /** HTTP/1.1 requires `host` (RFC 9112, section 3.2). node:http itself would not answer in JSON. */

@@ -17,6 +17,8 @@ export type HttpResponse = {
    * one get no response. It goes on if it is a trusted proxy's, which other clients share.
    */
   closes?: boolean;
+  /** Whether the connection is closed instead, without a response. */
+  isDropped?: boolean | undefined;
   /** Called once, when the response is sent or cannot be sent any more. */
   observer?: ResponseObserver;
 };

@@ -296,6 +296,7 @@ describe('malformed or unusual HTTP', () => {
       431,
     ],
     ['a header of 20 KB', `GET / HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 431],
+    ['a URL of 8,193 bytes', `GET /${'x'.repeat(8_192)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431],
     [
       'more than 100 headers',
       `POST / HTTP/1.1\r\nhost: x\r\n${'a: b\r\n'.repeat(100)}content-length: 1\r\n\r\n`,

@@ -27,7 +27,8 @@ export async function writeResponse(
   closing: () => boolean,
 ): Promise<void> {
   const { incoming, outgoing } = exchange;
-  const { body, observer } = response;
+  const { body, observer, isDropped } = response;
+  if (isDropped) outgoing.destroy();
   if (outgoing.destroyed) {
     observer?.ended(0, false);
     return;

@@ -26,8 +26,8 @@ export function createExecutor(
   const read = createDocuments(schema, caches);
 
   function run(request: SubgraphRequest): Result | Promise<Result> {
-    const { query, variables, operationName, caller, requestId } = request;
-    const contextValue: SubgraphContext = { caller, requestId };
+    const { query, variables, operationName, caller, requestId, sandboxNow } = request;
+    const contextValue: SubgraphContext = { caller, requestId, sandboxNow };
     const { document, compiled } = read(query);
     return compiled === undefined
       ? execute({ schema, document, contextValue, variableValues: variables, operationName })

@@ -3,8 +3,12 @@ import type { GraphQLSchema } from 'graphql';
 import type { StoreState } from '../store/outage.ts';
 import type { Caller } from '../transport/types.ts';
 
-/** The context of resolvers. */
-export type SubgraphContext = { caller: Caller; requestId: string };
+/** The context of resolvers. `sandboxNow` is that of the request. */
+export type SubgraphContext = {
+  caller: Caller;
+  requestId: string;
+  sandboxNow?: number | undefined;
+};
 
 /** A subgraph as plain data: built in a main file from its store, and run in any process. */
 export type Subgraph = {

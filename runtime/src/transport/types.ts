@@ -22,6 +22,8 @@ export type SubgraphRequest = {
   operationName?: string | undefined;
   caller: Caller;
   requestId: string;
+  /** In a sandbox: the time to answer as of, in milliseconds since 1970, if it is not now. */
+  sandboxNow?: number | undefined;
   /**
    * Set if the operation asks for entities: the type of each, in order, or undefined if it may be
    * another one. A subgraph in another process that returns other entities fails the operation.

@@ -33,7 +33,8 @@ export type EncodedRequest = {
 /** One operation as a JSON object. Throws if its caller cannot be written in a header. */
 export function encodeOperation(request: SubgraphRequest): EncodedRequest {
   const { query, variables, operationName, requestId, caller } = request;
-  const body = JSON.stringify({ query, variables, operationName });
+  const extensions = sandboxOf(request);
+  const body = JSON.stringify({ query, variables, operationName, extensions });
   return { count: 1, caller: encodeCaller(caller), requestId, body };
 }
 
@@ -46,8 +47,10 @@ export function encodeBatches(requests: readonly SubgraphRequest[]): EncodedRequ
   let operations: string[] = [];
   let size = 0;
   let first = '';
-  for (const { query, variables, operationName, requestId, caller, trace } of requests) {
-    const extensions = { scope: jsonCallerOf(caller), requestId, ...recordedIn(trace) };
+  for (const request of requests) {
+    const { query, variables, operationName, requestId, caller, trace } = request;
+    const scope = jsonCallerOf(caller);
+    const extensions = { scope, requestId, ...recordedIn(trace), ...sandboxOf(request) };
     const operation = JSON.stringify({ query, variables, operationName, extensions });
     const isFull =
       operations.length >= WIRE.maxOperations || size + operation.length > WIRE.maxBodyCharacters;
@@ -62,6 +65,10 @@ export function encodeBatches(requests: readonly SubgraphRequest[]): EncodedRequ
   }
   if (operations.length > 0) batches.push(encodeBatch(operations, first));
   return batches;
+}
+
+function sandboxOf({ sandboxNow }: SubgraphRequest): { sandboxNow: string } | undefined {
+  return sandboxNow === undefined ? undefined : { sandboxNow: new Date(sandboxNow).toISOString() };
 }
 
 /** Operations of several traces come together: each that is recorded says which is its own. */
@@ -117,7 +124,11 @@ function decodeOperation(
   if (typeof query !== 'string') return undefined;
   if (variables !== undefined && !isJsonObject(variables)) return undefined;
   if (operationName !== undefined && typeof operationName !== 'string') return undefined;
-  return { query, variables, operationName, caller, requestId };
+  const sandboxNow = isJsonObject(value.extensions) ? value.extensions.sandboxNow : undefined;
+  const operation = { query, variables, operationName, caller, requestId };
+  return typeof sandboxNow === 'string'
+    ? { ...operation, sandboxNow: Date.parse(sandboxNow) }
+    : operation;
 }
 
 /** The line with the response to the operation at `place`. */

@@ -59,6 +59,8 @@ export type StandingsSettings = Pick<
 export type StandingsOptions = {
   /** Returns the current time, which decides the current membership year. */
   now?: () => Date;
+  /** Whether requests may choose the time that they are answered as of. */
+  isSandbox?: boolean;
   /** Leads to the members subgraph. Without it, partners cannot record activities. */
   members?: Pick<Transport, 'execute'> | undefined;
   log?: Pick<Log, 'warn'>;
@@ -73,7 +75,8 @@ export function startStandings(
   settings: StandingsSettings,
   { members, log, metrics, ...options }: StandingsOptions & { log: Log; metrics: Metrics },
 ): Subgraph {
-  const subgraph = createStandings(store, { members, log, ...options });
+  const isSandbox = settings.environment === 'sandbox';
+  const subgraph = createStandings(store, { members, log, isSandbox, ...options });
   const deliveries = deliveriesOf(store, settings, { log, metrics });
   const sequencer =
     members &&
@@ -106,10 +109,13 @@ function deliveriesOf(
 /** The subgraph on a store; closing the subgraph closes the store. */
 export function createStandings(
   store: StandingsStore,
-  { now = () => new Date(), members, log }: StandingsOptions = {},
+  { now = () => new Date(), isSandbox = false, members, log }: StandingsOptions = {},
 ): Subgraph {
   const typeDefs = parse(readFileSync(join(import.meta.dirname, '../schema.graphql'), 'utf8'));
-  const resolvers = createResolvers(store, createMembersClient(members, log), now);
+  const resolvers = createResolvers(store, createMembersClient(members, log), {
+    now,
+    isSandbox,
+  });
   const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
   return { name: 'standings', schema, ready: store.ready, close: store.close };
 }

@@ -1,22 +1,49 @@
 // Reads standings: of the current membership year and, if something needs it, of the one before.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import type { SubgraphContext } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import type { CurrentStanding, PartnerMemberEntity, ProfileEntity } from './entities.ts';
-import { NO_ACTIVITY } from './rules/standing.ts';
+import { NO_ACTIVITY, type Standing } from './rules/standing.ts';
 import { heldTier } from './rules/tiers.ts';
-import { yearOf } from './rules/year.ts';
+import { yearOf, yearStart } from './rules/year.ts';
 import type { StandingsStore } from './store/store.ts';
 
-/** Reads the standings of an entity that the caller may see, once for all of its fields. */
-export function createReader(store: Pick<StandingsStore, 'program' | 'standing'>, now: () => Date) {
-  const currentStanding = (partnerId: string, memberId: string): MaybePromise<CurrentStanding> =>
+/** What a member gained with a partner after `since` and before `until`. */
+export type GainedLater = (
+  of: { partnerId: string; memberId: string; since: Date; until: Date },
+  context: SubgraphContext,
+) => Promise<Standing>;
+
+/**
+ * Reads the standings of an entity that the caller may see, once for all of its fields. Without
+ * `gainedLater`, requests choose no time.
+ */
+export function createReader(
+  store: Pick<StandingsStore, 'program' | 'standing'>,
+  now: () => Date,
+  gainedLater?: GainedLater,
+) {
+  const currentStanding = (
+    partnerId: string,
+    memberId: string,
+    context: SubgraphContext,
+  ): MaybePromise<CurrentStanding> =>
     mapMaybe(store.program(partnerId), (program) => {
-      const asOf = now();
+      const { sandboxNow } = context;
+      const isChosen = gainedLater !== undefined && sandboxNow !== undefined;
+      const asOf = isChosen ? new Date(sandboxNow) : now();
       const sumsOf = (yearsLater: number) =>
         store.standing(partnerId, memberId, yearOf(program, asOf, yearsLater));
+      const sumsNow = () => mapMaybe(sumsOf(0), (found = NO_ACTIVITY) => found);
+      async function sumsThen(gained: GainedLater): Promise<Standing> {
+        const of = { partnerId, memberId, since: asOf, until: yearStart(program, asOf, 1) };
+        const later = await gained(of, context);
+        const { points, stays } = await sumsNow();
+        return { points: points - later.points, stays: stays - later.stays };
+      }
       // The fields of one operation ask in the same tick, so the store reads both years at once.
-      const sums = once(() => mapMaybe(sumsOf(0), (found = NO_ACTIVITY) => found));
+      const sums = once(() => (isChosen ? sumsThen(gainedLater) : sumsNow()));
       const sumsBefore = once(() => sumsOf(-1));
       const tier = once(() =>
         program?.tierValidity === 'nextYear'
@@ -29,14 +56,17 @@ export function createReader(store: Pick<StandingsStore, 'program' | 'standing'>
     });
 
   return {
-    standingOf(entity: PartnerMemberEntity, caller: Caller): MaybePromise<CurrentStanding> {
-      entity.standing ??= currentStanding(callingPartner(caller), entity.memberId);
+    standingOf(
+      entity: PartnerMemberEntity,
+      context: SubgraphContext,
+    ): MaybePromise<CurrentStanding> {
+      entity.standing ??= currentStanding(callingPartner(context.caller), entity.memberId, context);
       return entity.standing;
     },
-    standingsOf(profile: ProfileEntity, caller: Caller): MaybePromise<CurrentStanding[]> {
+    standingsOf(profile: ProfileEntity, context: SubgraphContext): MaybePromise<CurrentStanding[]> {
       profile.standings ??= allMaybe(
-        visiblePartners(profile, caller).map((partnerId) =>
-          currentStanding(partnerId, profile.memberId),
+        visiblePartners(profile, context.caller).map((partnerId) =>
+          currentStanding(partnerId, profile.memberId, context),
         ),
       );
       return profile.standings;

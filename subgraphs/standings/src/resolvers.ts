@@ -5,7 +5,7 @@ import { createPages } from './activities.ts';
 import type { CurrentStanding } from './entities.ts';
 import { createEventPages } from './events/connection.ts';
 import type { MembersClient } from './members.ts';
-import { callingPartner, createReader, visiblePartners } from './reading.ts';
+import { callingPartner, createReader, type GainedLater, visiblePartners } from './reading.ts';
 import { createRecorder } from './recording.ts';
 import { parseActivities } from './rules/activityinput.ts';
 import { DEFAULT_PROGRAM } from './rules/program.ts';
@@ -15,16 +15,25 @@ import { yearStart } from './rules/year.ts';
 import type { SubgraphResolvers } from './schema.generated.ts';
 import type { StandingsStore } from './store/store.ts';
 
-/** Resolvers on a store. `now` returns the current time. Reads are synchronous as the store is. */
+/**
+ * Resolvers on a store. `now` returns the current time; in a sandbox, requests may choose another
+ * one. Reads are synchronous as the store is.
+ */
 export function createResolvers(
   store: Pick<
     StandingsStore,
     'program' | 'standing' | 'latestActivities' | 'record' | 'merges' | 'feed'
   >,
   members: MembersClient,
-  now: () => Date,
+  { now, isSandbox }: { now: () => Date; isSandbox: boolean },
 ): SubgraphResolvers {
-  const { standingOf, standingsOf } = createReader(store, now);
+  let loaded: Promise<GainedLater> | undefined;
+  const gainedLater: GainedLater = async (of, context) => {
+    loaded ??= import('./sandbox.ts').then((sandbox) => sandbox.createGainedLater(store));
+    return (await loaded)(of, context);
+  };
+  const reader = createReader(store, now, isSandbox ? gainedLater : undefined);
+  const { standingOf, standingsOf } = reader;
   const pageOf = createPages(store);
   const eventsOf = createEventPages(store.feed);
   const record = createRecorder(store, members, now);
@@ -42,9 +51,9 @@ export function createResolvers(
     },
     PartnerMemberRead: {
       __resolveReference: ({ __typename, memberId }) => ({ __typename, memberId }),
-      tier: (entity, _, { caller }) => mapMaybe(standingOf(entity, caller), tierNameOf),
-      points: (entity, _, { caller }) => mapMaybe(standingOf(entity, caller), pointsOf),
-      standing: (entity, _, { caller }) => standingOf(entity, caller),
+      tier: (entity, _, context) => mapMaybe(standingOf(entity, context), tierNameOf),
+      points: (entity, _, context) => mapMaybe(standingOf(entity, context), pointsOf),
+      standing: (entity, _, context) => standingOf(entity, context),
       activities: ({ memberId }, page, context) =>
         pageOf(memberId, [callingPartner(context.caller)], page, context),
     },
@@ -54,13 +63,13 @@ export function createResolvers(
         memberId,
         activePartnerIds,
       }),
-      membershipYearStats: (profile, _, { caller }) =>
-        mapMaybe(sumsOf(standingsOf(profile, caller)), (years) => ({
+      membershipYearStats: (profile, _, context) =>
+        mapMaybe(sumsOf(standingsOf(profile, context)), (years) => ({
           akinPoints: clampInt(years.reduce((sum, { points }) => sum + points, 0)),
           totalStays: clampInt(years.reduce((sum, { stays }) => sum + stays, 0)),
         })),
-      partnerStandings: (profile, _, { caller }) => standingsOf(profile, caller),
-      standings: (profile, _, { caller }) => standingsOf(profile, caller),
+      partnerStandings: (profile, _, context) => standingsOf(profile, context),
+      standings: (profile, _, context) => standingsOf(profile, context),
       activities: (profile, page, context) =>
         pageOf(profile.memberId, visiblePartners(profile, context.caller), page, context),
     },

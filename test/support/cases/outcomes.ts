@@ -69,7 +69,10 @@ const refused = (
 const method = (name: string) => ({
   name,
   request: () => ({ method: name, query: QUERY }),
-  check: ({ headers }: ApiResponse) => expect(headers.get('allow')).toBe('POST'),
+  check: ({ headers }: ApiResponse) => expect(headers.get('allow')).toBe('GET, POST'),
+});
+const get = (parameters: Record<string, string>) => ({
+  request: () => ({ method: 'GET', path: `/graphql?${new URLSearchParams(parameters)}` }),
 });
 const END = 'mutation { endEnrollment(memberId: "m-none") { memberId } }';
 const SIGN_IN = 'mutation { exchangeMagicLink(token: "t") { idToken } }';
@@ -165,10 +168,15 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
     },
   ],
   METHOD_NOT_ALLOWED: [
-    ...['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'].map(method),
+    ...['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'].map(method),
+    {
+      name: 'a mutation by GET',
+      ...get({ query: END }),
+      check: ({ headers }) => expect(headers.get('allow')).toBe('POST'),
+    },
     {
       name: 'a caller without a key',
-      request: () => withoutKey({ method: 'GET' }),
+      request: () => withoutKey({ method: 'PUT' }),
       hasBudget: false,
     },
   ],
@@ -227,6 +235,10 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       name: 'extensions that are a string',
       ...body('{"query":"{ __typename }","extensions":"x"}'),
     },
+    { name: 'a GET without a query', ...get({ variables: '{}' }) },
+    { name: 'malformed variables in a URL', ...get({ query: '{ __typename }', variables: '{' }) },
+    { name: 'a list as variables in a URL', ...get({ query: '{ __typename }', variables: '[]' }) },
+    { name: 'malformed extensions in a URL', ...get({ query: '{ __typename }', extensions: '1' }) },
     {
       name: 'an operationName of an operation that is not there',
       ...query('query A { __typename }', { operationName: 'B' }),
@@ -235,6 +247,15 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       name: 'two operations without an operationName',
       ...query('query A { __typename } query B { __typename }'),
     },
+  ],
+  PERSISTED_QUERY_NOT_SUPPORTED: [
+    {
+      name: 'a hash without a query',
+      ...body('{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"x"}}}'),
+      check: ({ body: { errors } }) =>
+        expect(errors?.[0]?.message).toBe('PersistedQueryNotSupported'),
+    },
+    { name: 'a hash in a URL', ...get({ extensions: '{"persistedQuery":{"version":1}}' }) },
   ],
   UNAUTHENTICATED: [
     { name: 'no credential', ...refused({}) },

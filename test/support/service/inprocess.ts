@@ -85,6 +85,7 @@ export async function startInProcess({
   const toMembers = createInProcessTransport(members, log, caches);
   const standings = createStandings(recorded('standings', stores.standings, calls), {
     now,
+    isSandbox: settings.environment === 'sandbox',
     members: toMembers,
   });
   const inProcess = {

@@ -1,5 +1,6 @@
 // Where oidc-provider stores what it has: payloads by hashed IDs, and apps as its clients.
 import { type Adapter, type AdapterFactory, errors } from 'oidc-provider';
+import { LENGTHS } from '../resolvers/input.ts';
 import type { MembersStore } from '../store/store.ts';
 import { digest } from '../tables/access.ts';
 import type { Payload } from '../tables/payloads.ts';
@@ -72,6 +73,8 @@ function clients({ store }: AdapterParts) {
   return {
     /** The app as client metadata; none if its partner is suspended. */
     async find(clientId: string) {
+      // LMDB has no longer keys, and would fail.
+      if (clientId.length > LENGTHS.id) return undefined;
       const app = await store.apps.find(clientId);
       const partner = app && (await store.partners.get(app.partnerId));
       if (app === undefined || partner?.isSuspended) return undefined;

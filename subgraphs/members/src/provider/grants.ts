@@ -4,11 +4,14 @@ import type { Grant, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { MembersStore } from '../store/store.ts';
 import { digest } from '../tables/access.ts';
 import type { App } from '../tables/apps.ts';
-import { SCOPES } from './claims.ts';
+import { SCOPES, viewOf } from './claims.ts';
 import { isOnDevice } from './redirects.ts';
 
 export type GrantParts = {
-  store: Pick<MembersStore, 'access' | 'apps' | 'endedSessions' | 'endedSubjects'>;
+  store: Pick<
+    MembersStore,
+    'access' | 'apps' | 'endedSessions' | 'endedSubjects' | 'payloads' | 'tokens'
+  >;
   issuer: string;
 };
 
@@ -18,20 +21,29 @@ export type Grants = ReturnType<typeof createGrants>;
 const CLOCK_SKEW_MS = 2_000;
 
 export function createGrants({ store, issuer }: GrantParts) {
-  const { access, apps, endedSessions, endedSubjects } = store;
+  const { access, apps, endedSessions, endedSubjects, payloads, tokens } = store;
 
-  /** Records a new grant with the member, and stores it. */
+  /**
+   * Records a new grant with the member, and stores it. The member signs in through the app's
+   * partner with it, which confirms the partner.
+   */
   async function grant(
     provider: Provider,
-    clientId: string,
+    app: App,
     { memberId, sessionId, scopes }: { memberId: string; sessionId: string; scopes: string[] },
   ): Promise<string> {
+    const { clientId } = app;
+    const partnerId = viewOf(app);
+    if (partnerId !== undefined) await tokens.confirmSignIn(memberId, { partnerId });
     const made = new provider.Grant({ accountId: memberId, clientId });
     made.addOIDCScope(scopes);
     made.addResourceScope(issuer, scopes);
     const grantId = await made.save();
     const sid = digest(grantId);
-    await access.grant(memberId, { clientId, scopes, agreedAt: Date.now() }, { sid, sessionId });
+    const agreed = { clientId, scopes, agreedAt: Date.now() };
+    // One beyond the limit is of no use any more, and would be kept for a year.
+    for (const lost of await access.grant(memberId, agreed, { sid, sessionId }))
+      await payloads.remove(`Grant:${lost}`);
     return grantId;
   }
 
@@ -65,7 +77,7 @@ export function createGrants({ store, issuer }: GrantParts) {
         if (!isAgreed || asksEachTime(app)) return undefined;
       }
       const sessionId = digest(session.uid);
-      return provider.Grant.find(await grant(provider, clientId, { memberId, sessionId, scopes }));
+      return provider.Grant.find(await grant(provider, app, { memberId, sessionId, scopes }));
     },
     endGrant: (memberId: string, sid: string) =>
       ending([`sid:${sid}`], () => access.endGrant(memberId, sid)),
@@ -75,8 +87,12 @@ export function createGrants({ store, issuer }: GrantParts) {
       const subjects = grants.map(({ sid }) => `sid:${sid}`);
       await ending(subjects, () => access.endSession(memberId, sessionId));
     },
-    revokeApp: (memberId: string, clientId: string) =>
-      ending([`app:${memberId}/${clientId}`], () => access.revoke(memberId, clientId)),
+    async revokeApp(memberId: string, clientId: string): Promise<void> {
+      const used = (await access.find(memberId))?.apps ?? [];
+      // Every gateway keeps what ended in memory, so that nobody may end what there is not.
+      if (used.some((one) => one.clientId === clientId))
+        await ending([`app:${memberId}/${clientId}`], () => access.revoke(memberId, clientId));
+    },
     /**
      * Resolves when a token that is issued then is of a later second than what ended: one of the
      * same second would count as ended.

@@ -10,7 +10,8 @@ import { digest } from '../tables/access.ts';
 import type { MailTask } from '../tables/outbox.ts';
 import { type Proof, SIGN_IN_MS, secretHash } from '../tables/signins.ts';
 
-const YEAR_MS = 365 * 24 * 3_600_000;
+/** For how long a browser is known. */
+export const YEAR_MS = 365 * 24 * 3_600_000;
 
 export type MailedSignInParts = {
   store: Pick<MembersStore, 'outbox' | 'payloads' | 'signIns'>;
@@ -23,12 +24,24 @@ export type MailedSignInParts = {
 type Beginning = {
   clientAddress: string;
   known: string | undefined;
-  interactionId: string | undefined;
+  /** An app's request or CONSOLE; none on the own page. */
+  purpose: string | undefined;
 } & Pick<Extract<MailTask, { kind: 'code' }>, 'staff'>;
 
 type Problem = { problem: 'wrong' | 'expired'; address: string };
 
-/** `id` is what the browser holds that began a sign-in. */
+/** The purpose of a sign-in of staff. */
+export const CONSOLE = 'console';
+
+/** What a sign-in was begun for, by what the browser holds that began it. */
+export function purposeOf(id: string): string | undefined {
+  return id.split('.')[1] || undefined;
+}
+
+/**
+ * `id` is what the browser holds that began a sign-in. It is hashed as a whole, so that no other
+ * purpose can take the place of the one in it.
+ */
 export function createMailedSignIns({ store, metrics, wake }: MailedSignInParts) {
   const { outbox, payloads, signIns } = store;
 
@@ -51,17 +64,18 @@ export function createMailedSignIns({ store, metrics, wake }: MailedSignInParts)
 
   return {
     /** The same writes, whether mail will be sent or not. Resolves with the browser's new ID. */
-    async begin(address: Address, { clientAddress, known, interactionId, staff }: Beginning) {
+    async begin(address: Address, { clientAddress, known, purpose, staff }: Beginning) {
       const client = addressBlock(clientAddress);
       if (await isLimited(address.canonical, client, known)) {
         metrics.signIn('limited');
         return undefined;
       }
-      const id = randomBytes(32).toString('base64url');
+      // Whoever knows the ID of a request could go on with it, so the store does not have it.
+      const id = `${randomBytes(32).toString('base64url')}.${purpose ?? ''}`;
       const signInId = digest(id);
       const now = Date.now();
       const expiresAt = now + SIGN_IN_MS;
-      await signIns.begin({ signInId, address, client, interactionId, expiresAt, tries: 0 });
+      await signIns.begin({ signInId, address, client, expiresAt, tries: 0 });
       const task = { kind: 'code', signInId, address, ...(staff && { staff }) } as const;
       await outbox.add({ jobId: randomUUID(), task, requestedAt: now });
       wake();
@@ -69,26 +83,20 @@ export function createMailedSignIns({ store, metrics, wake }: MailedSignInParts)
     },
 
     /** By the code, for what the sign-in was begun for. */
-    async byCode(id: string, typed: string, interactionId?: string): Promise<Proof | Problem> {
+    async byCode(id: string, typed: string, purpose?: string): Promise<Proof | Problem> {
       const signIn = await signIns.find(digest(id));
       const address = signIn?.address.typed ?? '';
-      if (signIn === undefined || signIn.interactionId !== interactionId)
-        return { problem: 'expired', address };
+      if (signIn === undefined || purposeOf(id) !== purpose) return { problem: 'expired', address };
       const proof = await prove(digest(id), 'code', readCode(typed));
       if (proof === 'wrong') return { problem: 'wrong', address };
       return proof === 'ended' ? { problem: 'expired', address } : proof;
     },
 
     /** By the link, in the browser that the sign-in was begun in; undefined in any other. */
-    async byLink(
-      id: string,
-      token: string,
-      isFor: (interactionId: string | undefined) => boolean,
-    ): Promise<Proof | undefined> {
+    async byLink(id: string, token: string): Promise<Proof | undefined> {
       const signInId = digest(id);
       const signIn = await signIns.find(signInId);
-      if (signIn === undefined || !isFor(signIn.interactionId)) return undefined;
-      if (signIn.mailed?.token !== secretHash(signInId, token)) return undefined;
+      if (signIn?.mailed?.token !== secretHash(signInId, token)) return undefined;
       const proof = await prove(signInId, 'token', token);
       return typeof proof === 'string' ? undefined : proof;
     },

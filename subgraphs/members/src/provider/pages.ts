@@ -3,8 +3,9 @@ import { text } from 'node:stream/consumers';
 import type { KoaContextWithOIDC as Context, Interaction, Provider } from 'oidc-provider';
 import { hashToken } from '../rules/mailedtoken.ts';
 import { digest } from '../tables/access.ts';
+import type { App } from '../tables/apps.ts';
 import { type AccountParts, createAccount } from './account.ts';
-import { SCOPES, viewOf } from './claims.ts';
+import { SCOPES } from './claims.ts';
 import { originOf } from './redirects.ts';
 import { say, show } from './render.ts';
 import { type Begun, createSignIns, type Proven, type SignInParts } from './signin.ts';
@@ -44,8 +45,7 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
 
     /** The member has proved who it is: for an app's request, or for the own page. */
     async function finish(ctx: Context, proven: Proven): Promise<void> {
-      const { memberId, signIn } = proven;
-      const { interactionId } = signIn;
+      const { memberId, interactionId } = proven;
       if (interactionId === undefined) {
         if (!(await signIns.confirm(ctx, proven))) return say(ctx, 410, 'invalidLink');
         await sessions.signIn(ctx, provider, memberId);
@@ -54,13 +54,13 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
       const interaction = await provider.Interaction.find(interactionId);
       const of = interaction && (await appOf(interaction));
       if (interaction === undefined || of === undefined) return say(ctx, 400, 'expired');
-      if (!(await signIns.confirm(ctx, proven, viewOf(of.app))))
-        return say(ctx, 410, 'invalidLink');
-      if (interaction.session !== undefined && interaction.session.accountId !== memberId) {
-        // Another member takes the browser over: the former one's session ends.
-        await sessions.signOut(ctx, await provider.Session.get(ctx));
-        interaction.session = undefined;
-      }
+      if (!(await signIns.confirm(ctx, proven))) return say(ctx, 410, 'invalidLink');
+      const session = await provider.Session.get(ctx);
+      // Another member takes the browser over: the former one's session ends, which may have begun
+      // in another tab.
+      if (session.accountId !== undefined && session.accountId !== memberId)
+        await sessions.signOut(ctx, session);
+      interaction.session = undefined;
       const ts = Math.floor(Date.now() / 1_000);
       await resume(ctx, interaction, { login: { accountId: memberId, ts } });
     }
@@ -79,11 +79,11 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
       show(ctx, 200, { name: 'address', appName: app?.appName, ...begun, ...target });
     }
 
-    async function agree(ctx: Context, interaction: Interaction, clientId: string): Promise<void> {
+    async function agree(ctx: Context, interaction: Interaction, app: App): Promise<void> {
       const { accountId: memberId = '', uid = '' } = interaction.session ?? {};
       const sessionId = digest(uid);
       const scopes = scopesOf(interaction);
-      const grantId = await grants.grant(provider, clientId, { memberId, sessionId, scopes });
+      const grantId = await grants.grant(provider, app, { memberId, sessionId, scopes });
       await resume(ctx, interaction, { consent: { grantId } });
     }
 
@@ -103,7 +103,7 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
       // Whoever signs out meanwhile agrees to nothing.
       const current = await provider.Session.get(ctx);
       if (current.uid !== interaction.session?.uid) return say(ctx, 400, 'expired');
-      if (form.has('agree')) return agree(ctx, interaction, app.clientId);
+      if (form.has('agree')) return agree(ctx, interaction, app);
       const [scopes, host] = [scopesOf(interaction), hostOf(paramsOf(interaction).redirect_uri)];
       const action = `${basePath}${ctx.path}`;
       show(ctx, 200, { name: 'consent', action, ...shown, partnerName, scopes, host });

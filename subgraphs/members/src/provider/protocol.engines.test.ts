@@ -7,12 +7,14 @@ import {
   addApp,
   authorization,
   authorize,
+  begin,
   configure,
   REDIRECT,
   signInByCode,
 } from '../../test/identity.ts';
 import { BASE, type SignInStage, startSignIn } from '../../test/signin.ts';
 import { publicKeys, rotateSigningKey } from '../signingkeys/signingkey.ts';
+import { digest } from '../tables/access.ts';
 
 // The first request has 2 seconds, and Jest takes longer to transform the library.
 beforeAll(() => import('./handle.ts'));
@@ -146,6 +148,18 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     expect(await stage.store.access.find('ada')).toMatchObject({ sessions: [] });
   });
 
+  test('another member who signs in ends a session that began in another tab', async () => {
+    const config = configure(stage, await addApp(stage));
+    const { url, checks } = await authorization(config);
+    const tab = await browser.open(url);
+    await signInByCode(stage, browser, await browser.open('/sign-in'));
+    const consent = await signInByCode(stage, browser, tab, 'bob@example.com');
+    const { location = '' } = await browser.submit(consent, { agree: 'yes' });
+    const tokens = await client.authorizationCodeGrant(config, new URL(location), checks);
+    expect(tokens.claims()?.sub).toBe('bob');
+    expect(await stage.store.access.find('ada')).toMatchObject({ sessions: [] });
+  });
+
   test('a revoked refresh token is of no use, nor is anything of its family', async () => {
     const config = configure(stage, await addApp(stage));
     const { tokens } = await authorize(stage, browser, config);
@@ -264,8 +278,10 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     const silent = await authorization(config, { redirect_uri, prompt: 'none' });
     const refused = await browser.open(silent.url);
     expect(new URL(refused.location ?? '').searchParams.get('error')).toMatch(/_required$/);
-    const evil = await authorization(config, { redirect_uri: 'http://localhost:51004/callback' });
-    expect((await browser.open(evil.url)).page?.name).toBe('message');
+    for (const host of ['localhost:51004', '127.0.0.1:99999', '127.0.0.1:1@evil.example']) {
+      const evil = await authorization(config, { redirect_uri: `http://${host}/callback` });
+      expect((await browser.open(evil.url)).page?.name).toBe('message');
+    }
   });
 
   test('who cancels sends the app away with access_denied, with and without a session', async () => {
@@ -339,6 +355,22 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     for (const secret of held) expect(stored.includes(secret ?? '')).toBe(false);
   });
 
+  test('a begun sign-in has neither the ID of its request nor that of the browser in the store', async () => {
+    const { url } = await authorization(configure(stage, await addApp(stage)));
+    const { codePage, code } = await begin(
+      stage,
+      browser,
+      await browser.open(url),
+      'ada@example.com',
+    );
+    const cookie = browser.cookies.get('__Host-sign-in /')?.value ?? '';
+    const stored = JSON.stringify(await stage.store.signIns.find(digest(cookie)));
+    expect(stored).toContain('ada@example.com');
+    for (const [, { value }] of browser.cookies)
+      for (const part of value.split('.')) expect(stored).not.toContain(part);
+    expect((await browser.submit(codePage, { code })).page?.name).toBe('consent');
+  });
+
   test('what counts against an address: wrong codes, tokens and secrets, and nothing valid', async () => {
     const app = await addApp(stage);
     const { tokens } = await authorize(stage, browser, configure(stage, app));
@@ -355,8 +387,9 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     expect([
       await post({ ...refresh, refresh_token: 'guess' }),
       await post({ ...refresh, client_id: 'guess' }),
+      await post({ ...refresh, client_id: 'x'.repeat(10_000) }),
       await post({ token: 'guess' }, '/oauth/revoke'),
       await post(refresh),
-    ]).toEqual(['refused', 'refused', 'refused', 'valid']);
+    ]).toEqual(['refused', 'refused', 'refused', 'refused', 'valid']);
   });
 });

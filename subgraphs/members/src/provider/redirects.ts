@@ -51,7 +51,8 @@ export function isRegistered(
 ): boolean {
   if (registered.includes(uri)) return true;
   const anyPort = (one: string) => one.replace(LOOPBACK, 'http://$1');
-  return isPublic && LOOPBACK.test(uri) && registered.map(anyPort).includes(anyPort(uri));
+  if (!isPublic || !LOOPBACK.test(uri) || !URL.canParse(uri)) return false;
+  return registered.map(anyPort).includes(anyPort(uri));
 }
 
 /** The origins of the pages that the URIs lead to. */

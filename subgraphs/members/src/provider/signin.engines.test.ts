@@ -184,17 +184,27 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     expect(await counted('refused')).toBe(1);
   });
 
-  test('signing in confirms the address, and the partner of the app but no other', async () => {
+  test('agreeing confirms the partner of the app but no other, with a session too', async () => {
     const address = { typed: 'eve@example.com', canonical: 'eve@example.com' };
     await stage.store.enroll({ partnerId: 'spa', address });
     await stage.store.enroll({ partnerId: 'inn', address });
     const config = configure(stage, await addApp(stage));
+    const marks = async () => {
+      const found = await stage.store.memberByEmail('spa', 'eve@example.com');
+      const record = await stage.store.member(found?.memberId ?? '');
+      expect(record).not.toHaveProperty('unconfirmed');
+      return record?.enrollments.map((one) => [one.partnerId, one.unconfirmed]);
+    };
     const page = await browser.open((await authorization(config)).url);
-    await signInByCode(stage, browser, page, 'eve@example.com');
-    const found = await stage.store.memberByEmail('spa', 'eve@example.com');
-    const record = await stage.store.member(found?.memberId ?? '');
-    expect(record).not.toHaveProperty('unconfirmed');
-    expect(record?.enrollments.map((one) => [one.partnerId, one.unconfirmed])).toEqual([
+    const refused = await signInByCode(stage, browser, page, 'eve@example.com');
+    await browser.submit(refused, { cancel: 'yes' });
+    expect(await marks()).toEqual([
+      ['spa', true],
+      ['inn', true],
+    ]);
+    const consent = await browser.open((await authorization(config)).url);
+    await browser.submit(consent, { agree: 'yes' });
+    expect(await marks()).toEqual([
       ['spa', undefined],
       ['inn', true],
     ]);
@@ -245,6 +255,21 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     // New tokens are of a later second, so nobody refuses them.
     const { iat = 0 } = tokens.claims() ?? {};
     expect(iat).toBeGreaterThan(Math.floor((ended ?? 0) / 1_000));
+  });
+
+  test('a flood of revocations of apps that are not used ends nothing', async () => {
+    const account = await signIn();
+    await browser.submit(account, { revoke: 'app_unknown' });
+    expect(await stage.store.endedSubjects.list(0, 100)).toEqual([]);
+  });
+
+  test('a flood of silent authorizations leaves 50 grants of the app', async () => {
+    const config = configure(stage, await addApp(stage));
+    await authorize(stage, browser, config);
+    const { url } = await authorization(config, { prompt: 'none' });
+    for (let i = 0; i < 51; i += 1) await browser.send(url);
+    const grants = await stage.store.payloads.select(({ id }) => id.startsWith('Grant:'));
+    expect(grants).toHaveLength(50);
   });
 
   test('a session can be ended from another one', async () => {

@@ -1,14 +1,17 @@
 // Signing a member in by a mailed link or code, in the browser that oidc-provider talks to.
-
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { PageContent } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { KoaContextWithOIDC as Context } from 'oidc-provider';
 import type { MembersStore } from '../store/store.ts';
-import { CONSOLE, type Proof, SIGN_IN_MS, type SignIn } from '../tables/signins.ts';
-import { createMailedSignIns, type MailedSignInParts } from './mailedsignin.ts';
+import { type Proof, SIGN_IN_MS, type SignIn } from '../tables/signins.ts';
+import {
+  CONSOLE,
+  createMailedSignIns,
+  type MailedSignInParts,
+  purposeOf,
+  YEAR_MS,
+} from './mailedsignin.ts';
 import type { Sessions } from './sessions.ts';
-
-const YEAR_MS = 365 * 24 * 3_600_000;
 
 export type SignInParts = MailedSignInParts & {
   store: Pick<MembersStore, 'tokens'>;
@@ -19,7 +22,13 @@ type CodePage = Extract<PageContent, { name: 'code' }>;
 export type Begun = CodePage | { name?: never; problem?: 'invalid' | 'limited' };
 
 /** Whoever proved to read the mail of a member. */
-export type Proven = { memberId: string; address: string; signIn: SignIn };
+export type Proven = {
+  memberId: string;
+  address: string;
+  signIn: SignIn;
+  /** The app's request that the sign-in was begun for; none on the own page. */
+  interactionId: string | undefined;
+};
 
 export function createSignIns(parts: SignInParts) {
   const { store, sessions, metrics } = parts;
@@ -31,7 +40,8 @@ export function createSignIns(parts: SignInParts) {
   function provenBy(ctx: Context, { signIn, mailed: to }: Proof): Proven | undefined {
     sessions.setCookie(ctx, cookie, null, 0);
     const { memberId, mailbox: address } = to;
-    return memberId === undefined ? undefined : { signIn, memberId, address };
+    if (memberId === undefined) return undefined;
+    return { memberId, address, signIn, interactionId: purposeOf(idOf(ctx)) };
   }
 
   return {
@@ -41,7 +51,7 @@ export function createSignIns(parts: SignInParts) {
       const canonical = canonicalEmail(typed);
       if (canonical === undefined) return { problem: 'invalid' };
       const known = ctx.cookies.get(knownCookie);
-      const beginning = { clientAddress: ctx.ip, known, interactionId };
+      const beginning = { clientAddress: ctx.ip, known, purpose: interactionId };
       const id = await mailed.begin({ typed, canonical }, beginning);
       if (id === undefined) return { problem: 'limited' };
       sessions.setCookie(ctx, cookie, id, SIGN_IN_MS);
@@ -58,17 +68,18 @@ export function createSignIns(parts: SignInParts) {
 
     /** By the link, in the browser that the sign-in was begun in; undefined in any other. */
     async byLink(ctx: Context, token: string): Promise<Proven | undefined> {
-      const proof = await mailed.byLink(idOf(ctx), token, (id) => id !== CONSOLE);
+      const id = idOf(ctx);
+      const proof = purposeOf(id) === CONSOLE ? undefined : await mailed.byLink(id, token);
       return proof && provenBy(ctx, proof);
     },
 
     /**
-     * Confirms the address, and the partner of the app. False if the address is not the member's
-     * any more, or locked.
+     * Confirms the address, but no partner: the member may yet refuse the app. False if the address
+     * is not the member's any more, or locked.
      */
-    async confirm(ctx: Context, proven: Proven, partnerId?: string): Promise<boolean> {
+    async confirm(ctx: Context, proven: Proven): Promise<boolean> {
       const { memberId, address, signIn } = proven;
-      const member = await store.tokens.confirmSignIn(memberId, { address, partnerId });
+      const member = await store.tokens.confirmSignIn(memberId, { address });
       metrics.signIn(member === undefined ? 'refused' : 'success');
       if (member === undefined) return false;
       const { canonical } = signIn.address;

@@ -1,8 +1,8 @@
 // Signing a partner's staff in for the console. The gateway knows who is staff; the mail is here.
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { StaffSignIn, StaffSignInAnswer } from '@partner-loyalty/runtime/signin/staff.ts';
-import { CONSOLE, type Proof } from '../tables/signins.ts';
-import { createMailedSignIns, type MailedSignInParts } from './mailedsignin.ts';
+import type { Proof } from '../tables/signins.ts';
+import { CONSOLE, createMailedSignIns, type MailedSignInParts, purposeOf } from './mailedsignin.ts';
 
 /** Both texts are JSON, as runtime/src/signin/staff.ts has them. */
 export function createStaffSignIn(parts: MailedSignInParts): (request: string) => Promise<string> {
@@ -16,7 +16,7 @@ export function createStaffSignIn(parts: MailedSignInParts): (request: string) =
     const canonical = canonicalEmail(typed);
     if (canonical === undefined) return { outcome: 'invalid' };
     const staff = { isStaff, language };
-    const beginning = { clientAddress, known, interactionId: CONSOLE, staff };
+    const beginning = { clientAddress, known, purpose: CONSOLE, staff };
     const id = await mailed.begin({ typed, canonical }, beginning);
     return id === undefined ? { outcome: 'limited' } : { outcome: 'begun', id, address: typed };
   }
@@ -31,7 +31,8 @@ export function createStaffSignIn(parts: MailedSignInParts): (request: string) =
     if (request.kind === 'begin') return begin(request);
     const { id, known } = request;
     if (request.kind === 'link') {
-      const proof = await mailed.byLink(id, request.token, (purpose) => purpose === CONSOLE);
+      const isOurs = purposeOf(id) === CONSOLE;
+      const proof = isOurs ? await mailed.byLink(id, request.token) : undefined;
       return proof === undefined ? { outcome: 'elsewhere' } : proven(proof, known);
     }
     const proof = await mailed.byCode(id, request.code, CONSOLE);

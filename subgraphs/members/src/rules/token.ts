@@ -133,8 +133,8 @@ export function redeemSignInToken(
   return records.write(record, { ...signedIn(record, token), tokens });
 }
 
-/** What a sign-in proves: an address, and perhaps the partner through which it was. */
-export type Proof = { address: string; partnerId?: string | undefined };
+/** What a sign-in proves: an address, or the partner through which it was, or both. */
+export type Proof = { address?: string | undefined; partnerId?: string | undefined };
 
 /**
  * Confirms what a sign-in has proved. Returns the member; undefined if the address is not the
@@ -146,7 +146,8 @@ export function confirmSignIn(
   proof: Proof,
 ): MemberRecord | undefined {
   const record = records.byId(memberId);
-  if (record?.address !== proof.address || isLocked(record, record.address)) return undefined;
+  if (record === undefined || isLocked(record, record.address)) return undefined;
+  if (record.address !== (proof.address ?? record.address)) return undefined;
   const next = signedIn(record, proof);
   return isEqual(record, next) ? record : records.write(record, next);
 }
@@ -155,7 +156,8 @@ function signedIn(record: MemberRecord, { address, partnerId }: Proof): MemberRe
   const active = partnerId === undefined ? undefined : activeEnrollment(record, partnerId);
   const { enrollments: present } = record;
   const enrollments = active ? withEnrollment(present, confirmed(active)) : present;
-  return { ...withConfirmed(record, [address]), enrollments };
+  const proved = address === undefined ? record : withConfirmed(record, [address]);
+  return { ...proved, enrollments };
 }
 
 /** The member's token with this hash, if it has this use and has not expired. */

@@ -15,17 +15,12 @@ export type SignIn = {
   address: Address;
   /** The client address that began it. */
   client: string;
-  /** The app's request that it is for, or CONSOLE; none on the own page. */
-  interactionId?: string | undefined;
   expiresAt: number;
   /** How many wrong codes were typed. */
   tries: number;
   /** Set once mail is composed. */
   mailed?: Mailed | undefined;
 };
-
-/** What a sign-in of staff is for, which is no app's request. */
-export const CONSOLE = 'console';
 
 /** `mailbox` is canonical, and staff need not be members; the codes are hashes. */
 type Mailed = { memberId?: string | undefined; mailbox: string; code: string; token: string };

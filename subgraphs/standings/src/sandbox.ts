@@ -1,0 +1,38 @@
+// What a sandbox subtracts from a standing to show it as of an earlier time.
+import { fail } from '@partner-loyalty/runtime/errors.ts';
+import type { SubgraphContext } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { GainedLater } from './reading.ts';
+import type { Before, StandingsStore } from './store/store.ts';
+
+const PAGE_SIZE = 2_500;
+/** Of one operation. */
+const MAX_ACTIVITIES = 10_000;
+
+/** Rejects with BAD_USER_INPUT if an operation needs more than 10,000 activities. */
+export function createGainedLater(store: Pick<StandingsStore, 'latestActivities'>): GainedLater {
+  const read = new WeakMap<SubgraphContext, number>();
+
+  function count(context: SubgraphContext, activities: number): void {
+    const sum = (read.get(context) ?? 0) + activities;
+    read.set(context, sum);
+    if (sum > MAX_ACTIVITIES)
+      fail('BAD_USER_INPUT', `more than ${MAX_ACTIVITIES} activities are later than x-sandbox-now`);
+  }
+
+  return async ({ partnerId, memberId, since, until }, context) => {
+    const gained = { points: 0, stays: 0 };
+    let before: Before = { occurredAtMs: until.getTime() };
+    for (;;) {
+      const page = await store.latestActivities(partnerId, memberId, PAGE_SIZE, before);
+      const later = page.filter(({ occurredAt }) => occurredAt > since);
+      count(context, later.length);
+      for (const { points, stays } of later) {
+        gained.points += points;
+        gained.stays += stays;
+      }
+      const last = later.at(-1);
+      if (last === undefined || later.length < PAGE_SIZE) return gained;
+      before = { occurredAtMs: last.occurredAt.getTime(), activityId: last.activityId };
+    }
+  };
+}

@@ -1,0 +1,270 @@
+// The guides for signing in, followed as a new user does, with a browser and the mails on disk.
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { type Folder, temporaryFolder } from '../support/folder.ts';
+import { startBrowser } from '../support/servers/browser.ts';
+import { EXAMPLES } from '../support/servers/examples.ts';
+import { freePort, run, type ServerProcess, startProcess } from '../support/servers/process.ts';
+import { type Env, loyaltyJson } from '../support/service/loyalty.ts';
+import { type Service, startService } from '../support/service/npmstart.ts';
+import { until } from '../support/until.ts';
+
+const ROOT = join(EXAMPLES, '..');
+const WEB = readFileSync(join(ROOT, 'docs/guides/sign-in-web.md'), 'utf8');
+const MOBILE = readFileSync(join(ROOT, 'docs/guides/sign-in-mobile.md'), 'utf8');
+/** Moves the clock of a program 11 minutes ahead at each SIGUSR2: longer than a token is valid. */
+const CLOCK = `data:text/javascript,
+  const { now } = Date;
+  let aheadMs = 0;
+  Date.now = () => now() + aheadMs;
+  process.on('SIGUSR2', () => { aheadMs += 660000; console.log('ahead', aheadMs); });`;
+
+let folder: Folder;
+let service: Service;
+let issuer: string;
+let browser: Browser;
+let page: Page;
+let started: ServerProcess[];
+let servers: Server[];
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  const port = `${await freePort()}`;
+  issuer = `http://localhost:${port}`;
+  [service, browser] = await Promise.all([
+    startService({ PORT: port, DATA_DIR: folder.path }, false),
+    startBrowser(),
+  ]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await service?.kill();
+  folder?.remove();
+});
+beforeEach(async () => {
+  started = [];
+  servers = [];
+  page = await (await browser.newContext()).newPage();
+});
+afterEach(async () => {
+  await page.context().close();
+  for (const each of started) await each.stop();
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** Runs the guide's command that registers the app with this option, on another port. */
+async function register(guide: string, option: string, port = 0) {
+  const commands = [...guide.matchAll(/^npx --no-install loyalty (apps create(?:.*\\\n)*.*)$/gm)];
+  const [, command = ''] = commands.find(([text]) => text.includes(option)) ?? [];
+  const args = command.replaceAll('\\\n', '').replaceAll(/localhost:\d+/g, `localhost:${port}`);
+  const [app] = await loyaltyJson({ DATA_DIR: folder.path }, ...args.trim().split(/ +/));
+  // Cast: what the command prints.
+  return app as { clientId: string; clientSecret: string };
+}
+
+/** What the guide's command prints of the mails: the subject of the last one. */
+async function lastSubject(guide: string): Promise<string> {
+  const [command = ''] = /^grep .*outbox.*$/m.exec(guide) ?? [];
+  return run('sh', ['-c', `${command.replace('data/sandbox', folder.path)}`]);
+}
+
+const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+
+/** From the page that asks for the address to the one that the app answers with. */
+async function signIn(guide: string): Promise<void> {
+  const before = await lastSubject(guide);
+  await page.locator('input[type=email]').fill('Teal.Heron@example.com');
+  await press('Continue');
+  const subject = await until(async () => {
+    const last = await lastSubject(guide);
+    return last !== before && last;
+  });
+  const [code = 'no code'] = /\b[B-Z]{4}-[B-Z]{4}\b/.exec(subject) ?? [];
+  await page.locator('input[autocomplete=one-time-code]').fill(code);
+  await press('Sign in');
+  await press('Agree');
+}
+
+async function start(file: string, env: Env, options: string[] = [], args: string[] = []) {
+  const program = await startProcess({
+    command: process.execPath,
+    args: [...options, join(EXAMPLES, file), ...args],
+    env: { PARTNER_LOYALTY_ISSUER: issuer, ...env },
+  });
+  started.push(program);
+  return program;
+}
+
+const shown = () => page.locator('body').innerText();
+
+test('a web app: signing in, parallel requests that refresh, revoking, cancelling, signing out', async () => {
+  const port = await freePort();
+  const { clientId, clientSecret } = await register(WEB, '--confidential', port);
+  const env = { CLIENT_ID: clientId, CLIENT_SECRET: clientSecret, PORT: `${port}` };
+  const app = await start('node/signin.web.mjs', env, ['--import', CLOCK]);
+  const [home] = await app.wrote(/http:\S+/);
+  await page.goto(home);
+  await page.getByText('Sign in').click();
+  await signIn(WEB);
+  await page.waitForURL(home);
+  expect(await shown()).toMatch(/^Hello Teal\s+Gold, 5200 points\s+Sign out$/);
+
+  for (const ahead of [660_000, 1_320_000]) {
+    process.kill(app.pid, 'SIGUSR2');
+    await app.wrote(new RegExp(`ahead ${ahead}`));
+    const answers = await page.evaluate<string[]>(
+      `Promise.all([1, 2, 3, 4].map((one) => fetch('/?' + one).then((answer) => answer.text())))`,
+    );
+    expect(answers.filter((answer) => !answer.includes('Hello Teal'))).toEqual([]);
+  }
+
+  await page.goto(`${issuer}/account`);
+  await press('Revoke');
+  await page.getByRole('status').waitFor();
+  await until(async () => {
+    await page.goto(home);
+    return (await shown()) === 'Sign in';
+  });
+  for (const answer of ['Cancel', 'Agree']) {
+    await page.getByText('Sign in').click();
+    await press(answer);
+    await page.waitForURL(home);
+  }
+
+  await press('Sign out');
+  await page.waitForURL((url) => url.href.startsWith(`${issuer}/oauth/end-session`));
+  await press('Sign out');
+  await page.waitForURL(home);
+  expect(await shown()).toBe('Sign in');
+  await page.goto(`${issuer}/account`);
+  expect(page.url()).toBe(`${issuer}/sign-in`);
+});
+
+test('a web app: a code that another sign-in led to signs nobody in', async () => {
+  const port = await freePort();
+  const { clientId, clientSecret } = await register(WEB, '--confidential', port);
+  const env = { CLIENT_ID: clientId, CLIENT_SECRET: clientSecret, PORT: `${port}` };
+  const app = await start('node/signin.web.mjs', env);
+  const [home] = await app.wrote(/http:\S+/);
+  await page.goto(`${home}callback?code=another&state=another`);
+  expect([page.url(), await shown()]).toEqual([home, 'Sign in']);
+  await page.getByText('Sign in').click();
+  await page.locator('input[type=email]').waitFor();
+  await page.goto(`${home}callback?code=another&state=another`);
+  expect(await shown()).toContain('That did not work');
+  await page.getByText('Try again').click();
+  expect(await shown()).toBe('Sign in');
+});
+
+test('an app without a server: signing in, refreshing, signing out', async () => {
+  const port = await freePort();
+  const { clientId } = await register(WEB, '--public', port);
+  const files: Record<string, string> = {
+    '/signin.html': readFileSync(join(EXAMPLES, 'browser/signin.html'), 'utf8')
+      .replace('app_…', clientId)
+      .replace('http://localhost:4000', issuer),
+  };
+  const server = createServer(({ url = '' }, response) => {
+    const { pathname } = new URL(url, 'http://localhost');
+    response.setHeader('content-type', pathname.endsWith('.js') ? 'text/javascript' : 'text/html');
+    response.end(files[pathname] ?? readFileSync(join(ROOT, pathname)));
+  }).listen(port, 'localhost');
+  servers.push(server);
+  await once(server, 'listening');
+  const home = `http://localhost:${port}/signin.html`;
+  await page.goto(home);
+  await press('Sign in');
+  await signIn(WEB);
+  await page.waitForURL(home);
+  await page.getByText('"tier":"Gold","points":5200').waitFor();
+
+  const token = () =>
+    page.evaluate<string>('JSON.parse(Object.values(sessionStorage)[0]).access_token');
+  const before = await token();
+  await page.evaluate(`{
+    const [[name, user]] = Object.entries(sessionStorage);
+    sessionStorage.setItem(name, JSON.stringify({ ...JSON.parse(user), expires_at: 1 }));
+  }`);
+  await page.reload();
+  await page.getByText('"tier":"Gold","points":5200').waitFor();
+  expect(await token()).not.toBe(before);
+
+  await press('Sign out');
+  await page.waitForURL((url) => url.href.startsWith(issuer));
+  await press('Sign out');
+  await page.waitForURL(home);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).waitFor();
+});
+
+test('a program on the device: signing in, later without the browser, signing out', async () => {
+  const { clientId } = await register(MOBILE, '--public');
+  const file = join(folder.path, 'refresh-token');
+  const env = { CLIENT_ID: clientId, TOKEN_FILE: file };
+  const first = await start('node/signin.native.mjs', env);
+  const [url] = await first.wrote(/http:\S+/);
+  const callback = new URL(url).searchParams.get('redirect_uri') ?? '';
+  // Another program on the device finds the port.
+  expect((await fetch(`${callback}?code=stolen&state=guessed`)).status).toBe(404);
+  await page.goto(url);
+  await signIn(MOBILE);
+  await page.getByText('You can close this page.').waitFor();
+  await first.ended;
+  expect(first.output()).toContain('"tier": "Gold"');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+
+  const old = readFileSync(file, 'utf8');
+  const second = await start('node/signin.native.mjs', env);
+  await second.ended;
+  expect(second.output()).toMatch(/^\{[\s\S]*"tier": "Gold"/);
+  expect(readFileSync(file, 'utf8')).not.toBe(old);
+
+  const end = await start('node/signin.native.mjs', env, [], ['sign-out']);
+  await end.ended;
+  expect(end.output()).toBe('Signed out.\n');
+  const ended = await start('node/signin.native.mjs', env);
+  await ended.wrote(/^Open in your browser/);
+});
+
+test('an app with a scheme of its own gets the code from the browser', async () => {
+  const { clientId } = await register(MOBILE, '--public');
+  await page.goto(
+    `${issuer}/oauth/authorize?${new URLSearchParams({
+      client_id: clientId,
+      redirect_uri: 'com.example.rooms:/callback',
+      response_type: 'code',
+      scope: 'openid',
+      code_challenge: createHash('sha256').update('verifier').digest('base64url'),
+      code_challenge_method: 'S256',
+    })}`,
+  );
+  // No program of this machine has the scheme.
+  const [request] = await Promise.all([page.waitForEvent('requestfailed'), signIn(MOBILE)]);
+  expect(request.url()).toMatch(/^com\.example\.rooms:\/callback\?code=[\w-]+&iss=/);
+});
+
+test('a program on the device whose stored token was used already signs in again', async () => {
+  const { clientId } = await register(MOBILE, '--public');
+  const file = join(folder.path, 'used-token');
+  writeFileSync(file, 'used');
+  const program = await start('node/signin.native.mjs', { CLIENT_ID: clientId, TOKEN_FILE: file });
+  await program.wrote(/^Open in your browser/);
+});
+
+test.each([
+  ['sign-in-web', WEB],
+  ['sign-in-mobile', MOBILE],
+])('the JavaScript in %s is that of the examples it links to', (_, guide) => {
+  const files = [...guide.matchAll(/\]\(\.\.\/\.\.\/(examples\/[^)]+)\)/g)];
+  const sources = files.map(([, file = '']) => readFileSync(join(ROOT, file), 'utf8'));
+  const blocks = [...guide.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
+  expect(blocks).not.toEqual([]);
+  const others = blocks.filter((block) => !sources.some((source) => source.includes(block)));
+  expect(others).toEqual([]);
+});
