@@ -8,6 +8,7 @@ import { compactCommand } from './commands/compact.ts';
 import { keysCommand } from './commands/keys.ts';
 import { membersCommand } from './commands/members.ts';
 import { partnersCommand } from './commands/partners.ts';
+import { staffCommand } from './commands/staff.ts';
 import { supergraphCommand } from './commands/supergraph.ts';
 import { tokensCommand } from './commands/tokens.ts';
 import { usageCommand } from './commands/usage.ts';
@@ -19,6 +20,7 @@ const GROUPS = [
   partnersCommand,
   keysCommand,
   appsCommand,
+  staffCommand,
   membersCommand,
   activitiesCommand,
   webhooksCommand,

@@ -72,6 +72,7 @@ beforeAll(async () => {
     ...{ settings, keyStore, graphs, documents, caches, log, metrics },
     counters: createMemoryCounters('sandbox'),
     usage: { count() {}, write: async () => {}, close: async () => {} },
+    usageStore: { keyActivities: async () => [], fieldsOf: async () => [] },
     keyUse: { count() {}, write: async () => {}, close: async () => {} },
     audit: undefined,
     changelogs: async () => ({ partner: [], member: [] }),

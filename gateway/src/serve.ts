@@ -63,7 +63,7 @@ export async function serveGateway(options: {
   const keyUse = createKeyUseCounter(usageStore, parts);
   lifecycle.opened('key use', keyUse.close);
   const changelogs = createChangelogs({ store, graphs });
-  const use = { usage, keyUse, audit };
+  const use = { usage, usageStore, keyUse, audit };
   const gateway = openGateway({ ...parts, ...use, keyStore, counters, graphs, changelogs });
   watchGateway(metrics, { graphs, counters, caches });
   const { host, port, trustedProxies, maxConnections, maxConnectionsPerAddress } = settings;

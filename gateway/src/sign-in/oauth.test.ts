@@ -81,6 +81,7 @@ async function open(subgraph: Transport, env: Record<string, string>): Promise<G
   const counter = { count() {}, write: async () => {}, close: async () => {} };
   return openGateway({
     ...{ ...parts, settings, keyStore, graphs, usage: counter, keyUse: counter, audit: undefined },
+    usageStore: { keyActivities: async () => [], fieldsOf: async () => [] },
     counters: createMemoryCounters('sandbox'),
     changelogs: async () => ({ partner: [], member: [] }),
   });

@@ -1,9 +1,11 @@
 // The store of usage counts, on tables of either engine.
-import type { CountTable, OpenCountTable } from './counts.ts';
+import { SURFACE_NAMES } from '../schema/surfaces.ts';
+import type { Counts, CountTable, OpenCountTable } from './counts.ts';
 import {
   AFTER_HOURS,
   daysOf,
   fieldCounts,
+  fieldsId,
   firstKeptDay,
   firstKeptHour,
   hourId,
@@ -17,7 +19,7 @@ import {
   operationCounts,
   operationsOf,
 } from './records.ts';
-import type { OperationUsage, UsageCaller, UsageStore } from './usagestore.ts';
+import type { FieldUsage, OperationUsage, UsageCaller, UsageStore } from './usagestore.ts';
 
 /** IDs begin with the day; those of `keyUses` with the hour, or they are that of a key. */
 export const TABLES = {
@@ -49,10 +51,12 @@ export async function createUsageStore(
       for (const table of [callers, operations]) await table.removeBefore(firstKeptDay(newest));
       lastDay = newest;
     },
-    async fields(since) {
-      return (await callers.range(since)).flatMap(({ about, counts }) =>
-        Object.entries(counts).map(([coordinate, count]) => ({ ...about, coordinate, count })),
+    fields: async (since) => (await callers.range(since)).flatMap(fieldsIn),
+    async fieldsOf(partnerId, days) {
+      const ids = days.flatMap((day) =>
+        SURFACE_NAMES.map((surface) => fieldsId({ day, surface, partnerId })),
       );
+      return [...(await callers.get(ids)).values()].flatMap(fieldsIn);
     },
     async operations(since) {
       const found = await operations.range(since);
@@ -101,6 +105,10 @@ export async function createUsageStore(
     },
     close,
   };
+}
+
+function fieldsIn({ about, counts }: Pick<Counts<UsageCaller>, 'about' | 'counts'>): FieldUsage[] {
+  return Object.entries(counts).map(([coordinate, count]) => ({ ...about, coordinate, count }));
 }
 
 /** Removes all operations of a day but the most used, if it has too many. */

@@ -55,6 +55,7 @@ export type Settings = WithSubgraphs & {
   webhookDelivery: 'on' | 'off';
   webhookPrivate: 'on' | 'off';
   explorer: 'on' | 'off';
+  console: 'on' | 'off';
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   logClientAddress: 'masked' | 'full';
   adminPort: number;
@@ -338,6 +339,15 @@ export const SETTINGS: {
     usedBy: GATEWAY,
     schema: oneOf('on', 'off'),
     fallback: ({ environment }) => (environment === 'sandbox' ? 'on' : 'off'),
+  },
+  console: {
+    name: 'CONSOLE',
+    default: '`on`',
+    meaning:
+      "Whether to serve `/console` to partners' [staff](../operator.md#staff): `on` or `off`.",
+    usedBy: GATEWAY,
+    schema: oneOf('on', 'off'),
+    fallback: () => 'on',
   },
   logLevel: {
     name: 'LOG_LEVEL',

@@ -11,6 +11,7 @@ import { domainOf, openMailer } from './mail/mailer.ts';
 import { startMailWorker } from './mail/worker.ts';
 import { createManageApps } from './provider/apps.ts';
 import type { IdentityParts } from './provider/handle.ts';
+import { createStaffSignIn } from './provider/staffsignin.ts';
 import { createResolvers, type MembersOptions } from './resolvers/resolvers.ts';
 import { ensureSigningKey } from './signingkeys/signingkey.ts';
 import type { MembersStore } from './store/store.ts';
@@ -54,7 +55,9 @@ export async function startMembers(
   const parts = { store, issuer: baseAddress, log, metrics, wake };
   const identity = isUsed ? openIdentity(parts) : undefined;
   const manageApps = isUsed ? createManageApps(store, settings) : undefined;
-  return { ...createMembers(store, { baseAddress, wake, identity, manageApps }), close };
+  const staffSignIn = createStaffSignIn(parts);
+  const options = { baseAddress, wake, identity, manageApps, staffSignIn };
+  return { ...createMembers(store, options), close };
 }
 
 /** Loading the provider takes longer than a request may take, so that it begins at the start. */

@@ -9,6 +9,8 @@ import type { Resolvers } from './schema.generated.ts';
 export type ProviderOptions = {
   /** Handles the requests of the identity provider; without it, there is none. */
   identity?: ((request: string) => Promise<string>) | undefined;
+  /** Signs staff in; without it, nobody is mailed a code. */
+  staffSignIn?: ((request: string) => Promise<string>) | undefined;
   /** Without it, there are no apps. */
   manageApps?: ManageApps | undefined;
 };
@@ -19,7 +21,7 @@ export function createProviderResolvers(
     endedSessions,
     endedSubjects,
   }: Pick<MembersStore, 'apps' | 'endedSessions' | 'endedSubjects'>,
-  { identity, manageApps }: ProviderOptions,
+  { identity, manageApps, staffSignIn }: ProviderOptions,
 ) {
   return {
     Query: {
@@ -47,6 +49,10 @@ export function createProviderResolvers(
         requireService(caller);
         if (manageApps === undefined) return fail('INTERNAL_SERVER_ERROR');
         return JSON.stringify(await manageApps(JSON.parse(request), 'staff'));
+      },
+      staffSignIn(_, { request }, { caller }) {
+        requireService(caller);
+        return staffSignIn?.(request) ?? fail('INTERNAL_SERVER_ERROR');
       },
     },
   } satisfies Resolvers;

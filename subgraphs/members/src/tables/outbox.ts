@@ -9,8 +9,13 @@ import type { Address, EnrollInput } from '../rules/member.ts';
  */
 export type MailTask =
   | { kind: 'magic-link'; partnerId: string; address: string }
-  /** The link and the code of a sign-in that was begun here. */
-  | { kind: 'code'; signInId: string; address: Address }
+  /** The link and the code of a sign-in that was begun here; `staff` if it was at the console. */
+  | {
+      kind: 'code';
+      signInId: string;
+      address: Address;
+      staff?: { isStaff: boolean; language: string };
+    }
   | { kind: 'change'; memberId: string; address: Address }
   /** The notice of a change of address; dropped if the change was never made. */
   | { kind: 'changed'; memberId: string; changeId: string }
