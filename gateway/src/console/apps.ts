@@ -8,11 +8,11 @@ import type {
 import { codeBlock } from '../pages/frame.ts';
 import { type Html, html } from '../pages/html.ts';
 import { noticeBox } from '../sign-in/cards.ts';
+import { actionForm, confirmed, timeText } from './frame.ts';
 import type { Manage } from './manage.ts';
-import { action, badge, disclosure, empty, facts, field, utc } from './parts.ts';
-import { ConsoleError, type Section } from './section.ts';
+import { empty, facts, field, stateText } from './parts.ts';
+import { ConsoleError, NotFoundError, type Section } from './section.ts';
 
-const PATH = '/console/apps';
 const GUIDES = html`<a href="/docs/guides/sign-in-web">Sign-in on the web</a>,
 <a href="/docs/guides/sign-in-mobile">sign-in in mobile apps</a>`;
 
@@ -33,15 +33,19 @@ export function createAppsSection({ apps: manage }: Pick<Manage, 'apps'>): Secti
   return {
     name: 'apps',
     title: 'Apps',
+    about: 'What signs your members in with OpenID Connect.',
     async show(visit) {
       const { apps } = done(await manage(visit, 'list', {}));
       return listPage(apps, visit.staff.role === 'admin');
     },
     async submit(visit, form) {
-      const clientId = field(form, 'app');
+      const clientId = field(form, 'clientId');
       switch (form.get('action')) {
-        case 'create':
-          return readyPage(done(await manage(visit, 'create', appIn(form))), true);
+        case 'create': {
+          const made = done(await manage(visit, 'create', appIn(form)));
+          visit.changed(made.app.clientId);
+          return readyPage(made, true);
+        }
         case 'rotate':
           return readyPage(done(await manage(visit, 'rotate', { clientId })), false);
         case 'remove':
@@ -58,11 +62,9 @@ function done<Answer extends AppAnswer<'list' | 'create' | 'rotate' | 'remove'>>
   answer: Answer,
 ): Exclude<Answer, AppRefusal> {
   if (!('refused' in answer)) return answer as Exclude<Answer, AppRefusal>;
-  throw new ConsoleError(
-    answer.refused === 'invalid'
-      ? `${ARGUMENTS[answer.argument]} ${answer.fault}.`
-      : REFUSALS[answer.refused],
-  );
+  if (answer.refused === 'invalid')
+    throw new ConsoleError(`${ARGUMENTS[answer.argument]} ${answer.fault}.`);
+  throw new (answer.refused === 'unknown' ? NotFoundError : ConsoleError)(REFUSALS[answer.refused]);
 }
 
 function appIn(form: URLSearchParams): AppInput<'create'> {
@@ -79,57 +81,52 @@ function appIn(form: URLSearchParams): AppInput<'create'> {
 function listPage(apps: ManagedApp[], isAdmin: boolean): Html {
   const items = apps.map((app) => {
     const { name, kind, isFirstParty, clientId, redirectUris, origins, createdAt } = app;
-    return html`<li><div class="line"><h2>${name}</h2>
-${badge('idle', kind === 'public' ? 'Public' : 'Confidential')}
-${isFirstParty ? badge('good', 'First-party') : ''}</div>
+    return html`<li class="row"><h2>${name} ${stateText(kind)}
+${isFirstParty ? stateText('first-party') : ''}</h2>
 ${facts([
   ['Client ID', html`<code>${clientId}</code>`],
-  ['Redirect URIs', listOf(redirectUris)],
-  ['Origins', origins.length === 0 ? 'None' : listOf(origins)],
-  ['Created', utc(createdAt)],
+  ['Redirect URIs', linesOf(redirectUris)],
+  ['Origins', origins.length === 0 ? 'None' : linesOf(origins)],
+  ['Created', timeText(new Date(createdAt))],
 ])}
 ${isAdmin && !isFirstParty ? changes(app) : ''}</li>`;
   });
-  const none = empty(
-    'No apps yet',
-    isAdmin
-      ? 'Register your web site or mobile app to let members sign in there, with any library for OpenID Connect.'
-      : 'An admin among your staff can register one here.',
-  );
+  const none = isAdmin
+    ? 'Register your web site or mobile app to let members sign in there, with any library for OpenID Connect.'
+    : 'An admin of your company can register one here.';
+  const isEmpty = apps.length === 0;
   return html`<p class="soft">Members sign in to your apps with OpenID Connect, and agree to each once.
 ${GUIDES}.</p>
-${apps.length === 0 ? none : html`<ul class="cases">${items}</ul>`}
-${isAdmin ? disclosure('Register an app', creation(), apps.length === 0) : ''}`;
+${isEmpty ? empty('No apps yet', none) : html`<ul class="rows">${items}</ul>`}
+${
+  isAdmin
+    ? html`<details class="new"${isEmpty ? html` open` : ''}><summary>Register an app</summary>
+${actionForm('apps', 'create', 'Register app', APP_FIELDS)}</details>`
+    : ''
+}`;
 }
 
-function listOf(values: string[]): Html {
-  return html`<ul class="plain-list">${values.map((value) => html`<li><code>${value}</code></li>`)}</ul>`;
+function linesOf(values: string[]): Html {
+  return html`${values.map((value) => html`<code>${value}</code><br>`)}`;
 }
 
 function changes({ clientId, name, kind }: ManagedApp): Html {
-  const of = { app: clientId };
-  const rotating = html`<p>You see the new secret of ${name} once. For 24 hours, the former one works too.</p>`;
+  const id = html`<input type="hidden" name="clientId" value="${clientId}">`;
+  const rotating = html`<p>You see the new secret of ${name} once. For 24 hours, the former one works
+too.</p>${actionForm('apps', 'rotate', 'Create a new secret', id)}`;
   const removing = html`<p>Members can no longer sign in to ${name}, and its tokens are refused within 5
-seconds. There is no undoing it.</p>`;
-  return html`${
-    kind === 'public'
-      ? ''
-      : disclosure(
-          'New secret',
-          action(PATH, ['rotate', 'Create a new secret', 'main'], of, rotating),
-        )
-  }
-${disclosure('Remove', action(PATH, ['remove', 'Remove this app', 'danger'], of, removing))}`;
+seconds. There is no undoing it.</p>${actionForm('apps', 'remove', 'Remove this app', id, 'danger')}`;
+  return html`<div class="actions">${kind === 'public' ? '' : confirmed('New secret', rotating)}
+${confirmed('Remove', removing)}</div>`;
 }
 
-function creation(): Html {
-  const fields = html`<label for="name">Name, as members see it</label>
+const APP_FIELDS = html`<label for="name">Name, as members see it</label>
 <input id="name" name="name" maxlength="100" autocomplete="off" required>
 <fieldset><legend>Where it runs</legend>
-<label><input type="radio" name="kind" value="public" checked> In a browser or on a device (public):
-it has no secret</label>
-<label><input type="radio" name="kind" value="confidential"> On a server of yours (confidential): it
-keeps a secret</label>
+<label class="box"><input type="radio" name="kind" value="public" checked> <span>In a browser or on a
+device: public, without a secret</span></label>
+<label class="box"><input type="radio" name="kind" value="confidential"> <span>On a server of yours:
+confidential, with a secret</span></label>
 </fieldset>
 <label for="redirects">Redirect URIs, one on each line</label>
 <textarea id="redirects" name="redirects" rows="3" spellcheck="false" aria-describedby="redirect-hint"
@@ -140,8 +137,6 @@ scheme such as com.example.app:/callback.</p>
 <textarea id="origins" name="origins" rows="2" spellcheck="false" aria-describedby="origin-hint"></textarea>
 <p class="soft" id="origin-hint">Such as https://app.example.com. Left empty, they are those of the https
 redirect URIs.</p>`;
-  return action(PATH, ['create', 'Register app', 'main'], {}, fields);
-}
 
 /** A secret is on this page alone. */
 function readyPage(
@@ -153,5 +148,5 @@ function readyPage(
   return html`${noticeBox(text, false)}
 <p>Its client ID is <code>${app.clientId}</code>. ${GUIDES}.</p>
 ${secret === undefined ? '' : saving}
-<p><a href="${PATH}">${secret === undefined ? 'Back to the apps' : 'I have saved it: back to the apps'}</a></p>`;
+<p><a href="/console/apps">${secret === undefined ? 'Back to the apps' : 'I have saved it: back to the apps'}</a></p>`;
 }

@@ -1,11 +1,30 @@
 // The sections of the console, in the order of its navigation.
+import { isLoopback, type Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import type { ServedGraphs } from '../graph/served.ts';
+import { createAppsSection } from './apps.ts';
 import { createDeprecationsSection, type DeprecationsParts } from './deprecations.ts';
 import { createKeysSection, type KeysParts } from './keys.ts';
+import { createManage } from './manage.ts';
 import type { Section } from './section.ts';
 import { createStaffSection } from './staff.ts';
+import { createWebhooksSection } from './webhooks.ts';
 
-export type SectionParts = KeysParts & DeprecationsParts;
+export type SectionParts = KeysParts &
+  DeprecationsParts & {
+    graphs: Pick<ServedGraphs, 'askFeed' | 'askProvider'>;
+    settings: Pick<Settings, 'host' | 'idTokenIssuer'>;
+  };
 
 export function createSections(parts: SectionParts): Section[] {
-  return [createKeysSection(parts), createDeprecationsSection(parts), createStaffSection(parts)];
+  const { host, idTokenIssuer } = parts.settings;
+  const manage = createManage(parts.graphs, isLoopback(host));
+  // Another identity provider registers apps itself.
+  const apps = idTokenIssuer === undefined ? [createAppsSection(manage)] : [];
+  return [
+    createKeysSection(parts),
+    createWebhooksSection(manage),
+    ...apps,
+    createDeprecationsSection(parts),
+    createStaffSection(parts),
+  ];
 }

@@ -8,9 +8,9 @@ import {
 import { codeBlock } from '../pages/frame.ts';
 import { type Html, html } from '../pages/html.ts';
 import { noticeBox } from '../sign-in/cards.ts';
-import { action, badge, disclosure, empty, facts, utc } from './parts.ts';
+import { actionForm, confirmed, timeText } from './frame.ts';
+import { empty, facts, stateText } from './parts.ts';
 
-const PATH = '/console/webhooks';
 const GUIDE = html`<a href="/docs/guides/events-and-webhooks">How webhooks work</a>`;
 
 type List = { webhooks: WebhookSummary[]; eventTypes: string[] };
@@ -19,72 +19,76 @@ type Shown = { webhook: WebhookSummary; deliveries: WebhookDelivery[]; eventType
 export function listPage({ webhooks, eventTypes }: List, isAdmin: boolean): Html {
   const isEmpty = webhooks.length === 0;
   const items = webhooks.map((webhook) => {
-    const link = html`<a href="${pathOf(webhook.webhookId)}">${webhook.url}</a>`;
-    const { types, waiting, last } = webhook;
-    return html`<li><div class="line"><h2>${link}</h2>${stateOf(webhook)}</div>
+    const { webhookId, url, types, waiting, last } = webhook;
+    const outcome = last && html`${stateText(last.outcome)} ${timeText(new Date(last.at))}`;
+    return html`<li class="row"><h2><a href="${pathOf(webhookId)}">${url}</a> ${stateOf(webhook)}</h2>
 ${facts([
-  ['Events', types === undefined ? 'All types' : types.join(', ')],
+  ['Events', typesText(types)],
   ['Waiting', waitingText(waiting)],
-  ['Last message', last === undefined ? 'None yet' : html`${outcomeOf(last)} ${utc(last.at)}`],
+  ['Last message', outcome ?? 'None yet'],
 ])}</li>`;
   });
-  const adding = action(
-    PATH,
-    ['create', 'Add endpoint', 'main'],
-    {},
-    targetFields('', undefined, eventTypes),
-  );
+  const none = isAdmin
+    ? 'Add the https URL of your own system that is to receive events. You get a secret with which it checks our signature.'
+    : 'An admin of your company can add one here.';
+  const fields = targetFields('', undefined, eventTypes);
   return html`<p class="soft">We send what changes for your members to your endpoints, signed, and again
 until you have it. ${GUIDE}</p>
+${isEmpty ? empty('No endpoints yet', none) : html`<ul class="rows">${items}</ul>`}
 ${
-  isEmpty
-    ? empty(
-        'No endpoints yet',
-        isAdmin
-          ? 'Add the https URL of your own system that is to receive events. You get a secret with which it checks our signature.'
-          : 'An admin among your staff can add one here.',
-      )
-    : html`<ul class="cases">${items}</ul>`
-}
-${isAdmin ? disclosure('Add an endpoint', adding, isEmpty) : ''}`;
+  isAdmin
+    ? html`<details class="new"${isEmpty ? html` open` : ''}><summary>Add an endpoint</summary>
+${actionForm('webhooks', 'create', 'Add endpoint', fields)}</details>`
+    : ''
+}`;
 }
 
 export function endpointPage({ webhook, deliveries, eventTypes }: Shown, isAdmin: boolean): Html {
   const { webhookId, url, types, waiting, createdAt } = webhook;
-  return html`<p><a href="${PATH}">All endpoints</a></p>
-<div class="line"><h2>${url}</h2>${stateOf(webhook)}</div>
+  return html`<p><a href="/console/webhooks">All endpoints</a></p>
+<h2>${url} ${stateOf(webhook)}</h2>
 ${warningOf(webhook)}
 ${facts([
   ['ID', html`<code>${webhookId}</code>`],
-  ['Events', types === undefined ? 'All types' : types.join(', ')],
+  ['Events', typesText(types)],
   ['Waiting', waitingText(waiting)],
-  ['Created', utc(createdAt)],
+  ['Created', timeText(new Date(createdAt))],
 ])}
 ${isAdmin ? changes(webhook, eventTypes) : ''}
-<h3 id="messages">Latest messages</h3>
-${deliveryList(deliveries, isAdmin ? webhook : undefined)}`;
+<h2 id="messages" class="next">Latest messages</h2>
+${deliveryList(deliveries, webhook, isAdmin)}`;
 }
 
-function changes({ webhookId, url, types, state }: Webhook, eventTypes: string[]): Html {
-  const of = { webhook: webhookId };
+/** Forms of an endpoint lead to its own page, which shows what is wrong. */
+function endpointForm(
+  { webhookId }: Webhook,
+  ...[action, button, content, kind]: [name: string, text: string, content?: Html, kind?: string]
+): Html {
+  return actionForm(`webhooks?webhook=${webhookId}`, action, button, content, kind);
+}
+
+function changes(webhook: Webhook, eventTypes: string[]): Html {
+  const { url, types, state } = webhook;
   const hourAgo = new Date(Date.now() - 3_600_000).toISOString().slice(0, 16);
-  const toggle =
-    state === 'active'
-      ? action(PATH, ['disable', 'Disable'], of)
-      : action(PATH, ['enable', 'Enable', 'main'], of);
   const replaying = html`<p>Your system gets events that it has seen once more, with the same
 <code>webhook-id</code>.</p>
-<label for="since">Since, in UTC</label>
-<input id="since" name="since" type="datetime-local" value="${hourAgo}" required>`;
+${endpointForm(
+  webhook,
+  'replay',
+  'Send again',
+  html`<label for="since">Since, in UTC</label>
+<input id="since" name="since" type="datetime-local" value="${hourAgo}" required>`,
+)}`;
   const rotating = html`<p>You see the new secret once. For 24 hours, we sign with the former one too, so
-that your system can change over.</p>`;
+that your system can change over.</p>${endpointForm(webhook, 'rotate', 'Create a new secret')}`;
   const removing = html`<p>What waits for it is given up, and its messages are no longer listed. There is
-no undoing it.</p>`;
-  return html`<div class="line">${action(PATH, ['test', 'Send a test'], of)}${toggle}</div>
-${disclosure('Edit', action(PATH, ['edit', 'Save', 'main'], of, targetFields(url, types, eventTypes)))}
-${state === 'active' ? disclosure('Send events again', action(PATH, ['replay', 'Send again', 'main'], of, replaying)) : ''}
-${disclosure('New secret', action(PATH, ['rotate', 'Create a new secret', 'main'], of, rotating))}
-${disclosure('Remove', action(PATH, ['remove', 'Remove this endpoint', 'danger'], of, removing))}`;
+no undoing it.</p>${endpointForm(webhook, 'remove', 'Remove this endpoint', html``, 'danger')}`;
+  const isActive = state === 'active';
+  return html`<div class="actions">${endpointForm(webhook, 'test', 'Send a test')}
+${endpointForm(webhook, isActive ? 'disable' : 'enable', isActive ? 'Disable' : 'Enable', html``, 'plain')}
+${confirmed('Edit', endpointForm(webhook, 'edit', 'Save', targetFields(url, types, eventTypes)))}
+${isActive ? confirmed('Send events again', replaying) : ''}
+${confirmed('New secret', rotating)}${confirmed('Remove', removing)}</div>`;
 }
 
 /** The secret is on this page alone. */
@@ -111,7 +115,11 @@ export function testText(sent: WebhookDelivery | undefined): string {
 }
 
 function pathOf(webhookId: string): string {
-  return `${PATH}?webhook=${encodeURIComponent(webhookId)}`;
+  return `/console/webhooks?webhook=${encodeURIComponent(webhookId)}`;
+}
+
+function typesText(types: string[] | undefined): string {
+  return types === undefined ? 'All types' : types.join(', ');
 }
 
 function waitingText(waiting: number): string {
@@ -120,8 +128,7 @@ function waitingText(waiting: number): string {
 }
 
 function stateOf({ state, failingSince }: Webhook): Html {
-  if (state === 'disabled') return badge('idle', 'Disabled');
-  return failingSince === undefined ? badge('good', 'Active') : badge('bad', 'Failing');
+  return stateText(state === 'active' && failingSince !== undefined ? 'failing' : state);
 }
 
 const DISABLED = {
@@ -141,49 +148,43 @@ function warningOf({ state, disabledBecause, failingSince }: Webhook): Html {
   }
   if (failingSince === undefined) return html``;
   return html`<p class="notice problem" role="alert">No message has got through since
-${utc(failingSince)}. We go on trying; after five days, we disable the endpoint. Send a test to see
+${timeText(new Date(failingSince))}. We go on trying; after five days, we disable the endpoint. Send a test to see
 what it answers.</p>`;
 }
 
 function targetFields(url: string, types: string[] | undefined, eventTypes: string[]): Html {
+  const choice = (kind: string, name: string, value: string, isSet: boolean, text: string | Html) =>
+    html`<label class="box"><input type="${kind}" name="${name}" value="${value}"${
+      isSet ? html` checked` : ''
+    }> <span>${text}</span></label>`;
   const isAll = types === undefined;
-  const mark = (isSet: boolean) => (isSet ? html` checked` : '');
-  const boxes = eventTypes.map(
-    (type) =>
-      html`<label><input type="checkbox" name="type" value="${type}"${mark(
-        types?.includes(type) === true,
-      )}> <code>${type}</code></label>`,
+  const boxes = eventTypes.map((type) =>
+    choice('checkbox', 'type', type, types?.includes(type) === true, html`<code>${type}</code>`),
   );
   return html`<label for="url">URL</label>
 <input id="url" name="url" type="url" value="${url}" maxlength="2048" placeholder="https://example.com/webhooks"
  autocomplete="off" spellcheck="false" required>
-<fieldset><legend>Events</legend>
-<label><input type="radio" name="events" value="all"${mark(isAll)}> All types, those to come too</label>
-<label><input type="radio" name="events" value="some"${mark(!isAll)}> Only these</label>
-<div class="choices">${boxes}</div>
+<fieldset class="events"><legend>Events</legend>
+${choice('radio', 'events', 'all', isAll, 'All types, those to come too')}
+${choice('radio', 'events', 'some', !isAll, 'Only these')}
+<div class="types">${boxes}</div>
 </fieldset>`;
 }
 
-/** With an endpoint, its events have a button. */
-function deliveryList(deliveries: WebhookDelivery[], endpoint: Webhook | undefined): Html {
+function deliveryList(deliveries: WebhookDelivery[], webhook: Webhook, isAdmin: boolean): Html {
   if (deliveries.length === 0)
     return empty(
       'No messages yet',
       'Send a test, or wait for the first event. The last 100 delivered and the last 100 given up are listed here.',
     );
   const rows = deliveries.map((one) => {
-    const again =
-      endpoint?.state === 'active' && one.isEvent
-        ? action(PATH, ['resend', 'Send again'], { webhook: endpoint.webhookId, event: one.id })
-        : '';
-    return html`<li><div class="line">${outcomeOf(one)}<strong>${one.type}</strong>${utc(one.at)}${again}</div>
-<p class="soft"><code>${one.id}</code> ${answerOf(one)}</p></li>`;
+    const event = html`<input type="hidden" name="event" value="${one.id}">`;
+    const again = endpointForm(webhook, 'resend', 'Send again', event, 'plain');
+    return html`<li class="row"><h3>${one.type} ${stateText(one.outcome)}</h3>
+<p class="soft"><code>${one.id}</code><br>${timeText(new Date(one.at))}, ${answerOf(one)}</p>
+${isAdmin && webhook.state === 'active' && one.isEvent ? again : ''}</li>`;
   });
-  return html`<ul class="rows" aria-labelledby="messages">${rows}</ul>`;
-}
-
-function outcomeOf({ outcome }: WebhookDelivery): Html {
-  return outcome === 'delivered' ? badge('good', 'Delivered') : badge('bad', 'Failed');
+  return html`<ul class="rows messages" aria-labelledby="messages">${rows}</ul>`;
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -4,11 +4,10 @@ import type {
   WebhookInput,
   WebhookRefusal,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
-import { type Html, html } from '../pages/html.ts';
-import { noticeBox } from '../sign-in/cards.ts';
+import type { Html } from '../pages/html.ts';
 import type { Manage } from './manage.ts';
 import { field } from './parts.ts';
-import { ConsoleError, type ConsoleVisit, type Section } from './section.ts';
+import { ConsoleError, type ConsoleVisit, NotFoundError, type Section } from './section.ts';
 import { endpointPage, listPage, outcomePage, secretPage, testText } from './webhookpages.ts';
 
 const REFUSALS: Readonly<Record<Exclude<WebhookRefusal['refused'], 'url'>, string>> = {
@@ -24,22 +23,22 @@ const REFUSALS: Readonly<Record<Exclude<WebhookRefusal['refused'], 'url'>, strin
 
 export function createWebhooksSection({ webhooks: manage }: Pick<Manage, 'webhooks'>): Section {
   async function show(visit: ConsoleVisit): Promise<Html> {
-    const webhookId = visit.query.get('webhook');
-    const shown = webhookId === null ? undefined : await manage(visit, 'show', { webhookId });
     const isAdmin = visit.staff.role === 'admin';
-    if (shown !== undefined && !('refused' in shown)) return endpointPage(shown, isAdmin);
-    const list = done(await manage(visit, 'list', {}));
-    const problem = shown === undefined ? html`` : noticeBox(REFUSALS.unknown, true);
-    return html`${problem}${listPage(list, isAdmin)}`;
+    const webhookId = visit.query.get('webhook');
+    return webhookId === null
+      ? listPage(done(await manage(visit, 'list', {})), isAdmin)
+      : endpointPage(done(await manage(visit, 'show', { webhookId })), isAdmin);
   }
 
   return {
     name: 'webhooks',
     title: 'Webhooks',
+    about: 'Endpoints of yours that get events, and what was delivered.',
     show,
     async submit(visit, form) {
-      const webhookId = field(form, 'webhook');
+      const webhookId = visit.query.get('webhook') ?? '';
       const of = { webhookId };
+      visit.changed(webhookId);
       async function change<Action extends WebhookAction>(
         action: Action,
         input: WebhookInput<Action>,
@@ -49,8 +48,11 @@ export function createWebhooksSection({ webhooks: manage }: Pick<Manage, 'webhoo
         return outcomePage(webhookId, text);
       }
       switch (form.get('action')) {
-        case 'create':
-          return secretPage(done(await manage(visit, 'create', targetIn(form))), true);
+        case 'create': {
+          const made = done(await manage(visit, 'create', targetIn(form)));
+          visit.changed(made.webhook.webhookId);
+          return secretPage(made, true);
+        }
         case 'rotate':
           return secretPage(done(await manage(visit, 'rotate', of)), false);
         case 'edit': {
@@ -94,7 +96,8 @@ export function createWebhooksSection({ webhooks: manage }: Pick<Manage, 'webhoo
 function done<Answer extends object>(answer: Answer): Exclude<Answer, WebhookRefusal> {
   if (!('refused' in answer)) return answer as Exclude<Answer, WebhookRefusal>;
   const { refused, fault } = answer as unknown as WebhookRefusal; // Cast: no other answer has it.
-  throw new ConsoleError(refused === 'url' ? `The URL ${fault}.` : REFUSALS[refused]);
+  if (refused === 'url') throw new ConsoleError(`The URL ${fault}.`);
+  throw new (refused === 'unknown' ? NotFoundError : ConsoleError)(REFUSALS[refused]);
 }
 
 function targetIn(form: URLSearchParams): WebhookInput<'create'> {
