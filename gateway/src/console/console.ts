@@ -7,7 +7,6 @@ import type { Audit } from '../audit/audit.ts';
 import type { Partner } from '../identity/keystore.ts';
 import type { Staff } from '../identity/staff.ts';
 import { type Html, html } from '../pages/html.ts';
-import { noticeBox } from '../sign-in/cards.ts';
 import { createFormPage } from '../sign-in/form.ts';
 import type { MembersClient } from '../sign-in/membersclient.ts';
 import type { Tokens } from '../sign-in/tokens.ts';
@@ -87,14 +86,15 @@ export function createConsole(
     problem?: ConsoleError,
   ): Promise<HttpResponse> {
     const visit = visitOf(request, visitor.staff);
-    const isDone = problem === undefined && visit.query.has(DONE);
+    let said = problem;
     const content = await section.show(visit).catch((error: unknown) => {
-      if (error instanceof ConsoleError) return noticeBox(error.message, true);
-      throw error;
+      if (!(error instanceof ConsoleError)) throw error;
+      said ??= error;
+      return html``;
     });
-    const done = isDone ? { text: 'Done.', isProblem: false } : undefined;
-    const notice = problem ? { text: problem.message, isProblem: true } : done;
-    const status = problem === undefined ? 200 : problem instanceof NotFoundError ? 404 : 400;
+    const done = visit.query.has(DONE) ? { text: 'Done.', isProblem: false } : undefined;
+    const notice = said ? { text: said.message, isProblem: true } : done;
+    const status = said === undefined ? 200 : said instanceof NotFoundError ? 404 : 400;
     return page(request, visitor, { title: section.title, content, status, notice });
   }
 

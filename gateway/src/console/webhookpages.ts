@@ -84,7 +84,7 @@ that your system can change over.</p>${endpointForm(webhook, 'rotate', 'Create a
   const removing = html`<p>What waits for it is given up, and its messages are no longer listed. There is
 no undoing it.</p>${endpointForm(webhook, 'remove', 'Remove this endpoint', html``, 'danger')}`;
   const isActive = state === 'active';
-  return html`<div class="actions">${endpointForm(webhook, 'test', 'Send a test')}
+  return html`<div class="actions">${endpointForm(webhook, 'test', 'Send a test', html``, 'plain')}
 ${endpointForm(webhook, isActive ? 'disable' : 'enable', isActive ? 'Disable' : 'Enable', html``, 'plain')}
 ${confirmed('Edit', endpointForm(webhook, 'edit', 'Save', targetFields(url, types, eventTypes)))}
 ${isActive ? confirmed('Send events again', replaying) : ''}
