@@ -96,7 +96,7 @@ export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-function isOnLoopback(baseUrl: string): boolean {
+export function isOnLoopback(baseUrl: string): boolean {
   const { hostname } = new URL(baseUrl);
   return /^(127\.[\d.]+|\[::1\]|localhost|.+\.localhost)$/.test(hostname);
 }
