@@ -31,6 +31,7 @@ export {
   inviteStaff,
   listStaff,
   MAX_STAFF,
+  makeDemoToken,
   removeStaff,
   STAFF_ROLES,
   type Staff,

@@ -1,7 +1,7 @@
 // The console of partners' staff, over HTTP without scripts: signing in, roles, and whose it is.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inviteStaff, removeStaff, type StaffRole } from '@partner-loyalty/gateway';
+import { inviteStaff, issueKey, removeStaff, type StaffRole } from '@partner-loyalty/gateway';
 import { createWebhookManager } from '@partner-loyalty/standings';
 import { temporaryFolder } from '../support/folder.ts';
 import { codeIn } from '../support/servers/mailserver.ts';
@@ -264,7 +264,83 @@ describe('forms', () => {
   });
 });
 
+describe('staff', () => {
+  test('an admin invites, changes roles and removes, but never the last admin', async () => {
+    const { visitor, staff } = await signInAs('frugal', 'admin');
+    const post = (fields: Record<string, string>) =>
+      visitor.post(at('/console/staff'), new URLSearchParams(fields));
+    const listed = async () => {
+      const page = await visitor.visit(at('/console/staff'));
+      return [...page.html.matchAll(/<h2>(\S+@\S+) <span class="state (\w+)/g)].map(
+        ([, email, role]) => `${email} ${role}`,
+      );
+    };
+    const other = newAddress();
+    await post({ action: 'invite', email: other, role: 'viewer' });
+    expect(await listed()).toEqual([`${staff.email} admin`, `${other} viewer`]);
+    const demoted = await post({ action: 'invite', email: staff.email, role: 'viewer' });
+    expect([demoted.status, notice(demoted)]).toEqual([
+      400,
+      'There has to be an admin. Make somebody else one first.',
+    ]);
+    expect((await post({ action: 'remove', staffId: staff.staffId })).status).toBe(400);
+    for (const fields of [
+      { action: 'invite', email: 'nobody', role: 'viewer' },
+      { action: 'invite', email: other, role: 'owner' },
+      { action: 'promote', email: other },
+    ])
+      expect((await post(fields)).status).toBe(400);
+    await post({ action: 'invite', email: other, role: 'admin' });
+    await post({ action: 'remove', staffId: staff.staffId });
+    expect((await visitor.visit(at('/console/staff'))).html).toContain('input id="email"');
+    const { visitor: second } = await signIn(other);
+    expect((await second.visit(at('/console/staff'))).html).not.toContain(staff.email);
+  });
+});
+
+test('with CONSOLE=off, its pages are a 404 like any unknown path', async () => {
+  const off = await startInProcess({ env: { CONSOLE: 'off' } });
+  for (const path of ['/console', '/console/sign-in', '/console/keys']) {
+    const response = await fetch(`${off.url}${path}`, { headers: { accept: 'text/html' } });
+    expect([response.status, await response.json()]).toMatchObject([404, { errors: [{}] }]);
+  }
+  await off.close();
+});
+
 describe('keys', () => {
+  test('the scopes and addresses of a key made here are those that the operator allows', async () => {
+    const { visitor } = await signInAs('gamma', 'admin');
+    const { keys } = service.stores;
+    const post = (fields: Record<string, string>) =>
+      visitor.post(at('/console/keys'), new URLSearchParams(fields));
+    const named = async (name: string) =>
+      (await keys.keys('gamma')).find((key) => key.name === name);
+    const create = (name: string, scopes: string) =>
+      post({ action: 'create', name, scopes, expires: '' });
+    for (const scopes of ['ingest', '', 'admin'])
+      expect((await create('beyond', scopes)).status).toBe(400);
+    await create('within', 'sign-in');
+    expect(await named('within')).toMatchObject({ scopes: ['sign-in'] });
+    await keys.changePartner('gamma', { scopes: ['ingest'], allow: ['10.0.0.0/8'] });
+    expect((await create('beyond', 'read')).status).toBe(400);
+    await create('limited', 'ingest');
+    expect(await named('limited')).toMatchObject({ scopes: ['ingest'], allow: ['10.0.0.0/8'] });
+    const { keyId = '' } = (await named('within')) ?? {};
+    await post({ action: 'rotate', keyId, overlap: '1' });
+    const [, rotated] = (await keys.keys('gamma')).filter(({ name }) => name === 'within');
+    expect([rotated?.scopes, rotated?.allow]).toEqual([['sign-in'], undefined]);
+    expect(await named('beyond')).toBeUndefined();
+    expect((await create('x'.repeat(101), 'ingest')).status).toBe(400);
+
+    const { record } = issueKey('sandbox', 'gamma', new Date(), { endpoint: 'mcp' });
+    await keys.createKey(record);
+    const refused = await post({ action: 'rotate', keyId: record.keyId, overlap: '1' });
+    expect([refused.status, notice(refused)]).toEqual([
+      400,
+      'Keys for /mcp are made by the operator of this service.',
+    ]);
+  });
+
   const created = ({ html }: Visited) => /pk_test_\w{36}/.exec(html)?.[0] ?? '';
   const keyNamed = async (name: string) =>
     (await service.stores.keys.keys('beta')).filter((key) => key.name === name);

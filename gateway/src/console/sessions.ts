@@ -104,23 +104,6 @@ export function createSessions(keys: Pick<KeyStore, 'staffTables'>, cookies: Coo
   };
 }
 
-/** For how long a link of the demo works. */
-const DEMO_LINK_MS = 15 * 60_000;
-export const DEMO_PREFIX = 'demo_';
-
-/** Makes the token of a link that signs a browser in as an admin of a demo's partner, once. */
-export async function makeDemoToken(
-  keys: Pick<KeyStore, 'staffTables'>,
-  demoPartnerId: string,
-): Promise<string> {
-  const token = `${DEMO_PREFIX}${randomBytes(32).toString('base64url')}`;
-  const { sessions } = await keys.staffTables();
-  const expiresAt = Date.now() + DEMO_LINK_MS;
-  const sessionId = hash('sha256', token);
-  await sessions.put({ sessionId, address: 'demo', demoPartnerId, isLink: true, expiresAt });
-  return token;
-}
-
 function demoStaff(partnerId: string): Staff {
   return { staffId: 'demo', partnerId, email: 'demo', role: 'admin', createdAt: new Date(0) };
 }

@@ -4,14 +4,14 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { PageContent } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { KeyStore } from '../identity/keystore.ts';
-import { type ConsoleSession, isStaffAddress, type Staff } from '../identity/staff.ts';
+import { type ConsoleSession, DEMO_PREFIX, isStaffAddress, type Staff } from '../identity/staff.ts';
 import { pageResponse } from '../pages/layout.ts';
 import { cardOf, messagePage } from '../sign-in/cards.ts';
 import { textsOf } from '../sign-in/language.ts';
 import type { MembersClient } from '../sign-in/membersclient.ts';
 import type { Tokens } from '../sign-in/tokens.ts';
 import type { Cookies } from './cookies.ts';
-import { DEMO_PREFIX, type Sessions } from './sessions.ts';
+import type { Sessions } from './sessions.ts';
 
 export const CONSOLE_PATH = '/console';
 export const CONSOLE_SIGN_IN_PATH = '/console/sign-in';

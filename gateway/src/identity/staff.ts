@@ -1,5 +1,5 @@
 // Partners' staff, who may use the console, and their sessions there (docs/operator.md, Staff).
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 
@@ -136,9 +136,25 @@ export async function placesOf(
   return rows.flatMap((row) => (row === undefined ? [] : toStaff(row)));
 }
 
+/** For how long a link of the demo works. */
+const DEMO_LINK_MS = 15 * 60_000;
+export const DEMO_PREFIX = 'demo_';
+
+/** Makes the token of a link that signs a browser in as an admin of a demo's partner, once. */
+export async function makeDemoToken(
+  { sessions }: StaffTables,
+  demoPartnerId: string,
+): Promise<string> {
+  const token = `${DEMO_PREFIX}${randomBytes(32).toString('base64url')}`;
+  const expiresAt = Date.now() + DEMO_LINK_MS;
+  const sessionId = hash('sha256', token);
+  await sessions.put({ sessionId, address: 'demo', demoPartnerId, isLink: true, expiresAt });
+  return token;
+}
+
 /** The beginning of the IDs of a partner's staff, and perhaps of another's. */
 function prefixOf(partnerId: string): string {
-  return `staff_${createHash('sha256').update(partnerId).digest('hex').slice(0, 12)}`;
+  return `staff_${hash('sha256', partnerId).slice(0, 12)}`;
 }
 
 function toStaff({ staffId, partnerId, email, role, createdAt }: StaffRow): Staff {
