@@ -1,7 +1,9 @@
 // The first start as a user sees it: from nothing to an answer, again with its data, to the end.
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { temporaryFolder } from '../test/support/folder.ts';
 import { freshMongodbUrl } from '../test/support/servers/databases.ts';
+import { createVisitor } from '../test/support/servers/visitor.ts';
 import { loyalty, loyaltyJson } from '../test/support/service/loyalty.ts';
 import { type Service, startService } from '../test/support/service/npmstart.ts';
 
@@ -72,6 +74,24 @@ test('the printed curl works, SIGTERM ends npm with 0, the next start has the da
     paste(second.output().replace('x-partner-api-key: pk_test_…', `x-partner-api-key: ${key}`)),
   ).toEqual(DEMO_ANSWER);
   expect(await ask(second.endpoint, key, query)).toEqual({ status: 200, body: DEMO_ANSWER });
+});
+
+test('each start prints a link that signs a browser in to the console of the demo, once', async () => {
+  const auditLog = `${folder.path}/audit.log`;
+  const { output, stop } = await start({ AUDIT_LOG: auditLog });
+  const linkOf = (text: string) => /http:\S+\/console\/sign-in\?token=\S+/.exec(text)?.[0] ?? '';
+  const link = linkOf(output());
+  expect(await fetch(link, { method: 'HEAD' })).toMatchObject({ status: 200 });
+  const visitor = createVisitor();
+  const page = await visitor.visit(link);
+  expect(page.html).toContain('<h1>Demo Hotels</h1>');
+  expect((await visitor.visit(page.url.replace(/console$/, 'console/keys'))).html).toContain(
+    'Create the key',
+  );
+  expect(await createVisitor().visit(link)).toMatchObject({ status: 410 });
+  await stop();
+  expect(readFileSync(auditLog, 'utf8')).toContain('"partner":"demo-hotels","staffId":"demo"');
+  expect(linkOf((await start()).output())).not.toMatch(new RegExp(`^(${link.slice(-40)})?$`));
 });
 
 test('beside the service, a new key works at once and a revoked one stops within 5 s', async () => {

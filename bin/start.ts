@@ -18,7 +18,7 @@ import { openRemoteTransport } from '@partner-loyalty/runtime/transport/remote.t
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { openStandingsStore, startStandings } from '@partner-loyalty/standings';
 import { banner, endpointOf } from './demo/banner.ts';
-import { fillDemo, storesForDemo } from './demo/demo.ts';
+import { demoConsoleLink, fillDemo, storesForDemo } from './demo/demo.ts';
 
 const settings = settingsOrExit('all');
 const log = createLog(settings.logLevel);
@@ -60,10 +60,13 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   });
 
   const partners = await keys.partners();
+  const endpoint = endpointOf(settings.host, port);
+  const consoleLink = await demoConsoleLink(keys, settings, endpoint.replace(/\/graphql$/, ''));
   process.stdout.write(
     banner({
       environment: settings.environment,
-      endpoint: endpointOf(settings.host, port),
+      endpoint,
+      consoleLink,
       demoKeys,
       partnerIds: partners.map(({ partnerId }) => partnerId),
       hasExplorer: settings.explorer === 'on',

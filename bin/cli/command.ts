@@ -9,6 +9,7 @@ import { keysCommand } from './commands/keys.ts';
 import { membersCommand } from './commands/members.ts';
 import { partnersCommand } from './commands/partners.ts';
 import { requestsCommand } from './commands/requests.ts';
+import { staffCommand } from './commands/staff.ts';
 import { supergraphCommand } from './commands/supergraph.ts';
 import { tokensCommand } from './commands/tokens.ts';
 import { usageCommand } from './commands/usage.ts';
@@ -20,6 +21,7 @@ const GROUPS = [
   partnersCommand,
   keysCommand,
   appsCommand,
+  staffCommand,
   membersCommand,
   activitiesCommand,
   webhooksCommand,

@@ -20,16 +20,17 @@ type Start = {
   demoKeys?: readonly DemoKey[] | undefined;
   partnerIds: readonly string[];
   hasExplorer: boolean;
+  consoleLink?: string | undefined;
 };
 
 /** Shows the demo's keys if it was just filled in, otherwise the command that creates a key. */
 export function banner(start: Start): string {
-  const { environment, endpoint, demoKeys, hasExplorer } = start;
+  const { environment, endpoint, demoKeys, hasExplorer, consoleLink } = start;
   const heading = `\n  Partner Loyalty API, ${environment}:  ${endpoint}\n`;
   const explorer = hasExplorer ? explorerOf(endpoint) : undefined;
   const [first] = demoKeys ?? [];
   if (demoKeys === undefined || first === undefined)
-    return `${heading}${inBrowser(explorer)}\n${withoutKeys(start, explorer)}\n`;
+    return `${heading}${inBrowser(explorer)}${inConsole(consoleLink)}\n${withoutKeys(start, explorer)}\n`;
   const width = Math.max(...demoKeys.map((demo) => demo.partnerId.length));
   const keys = demoKeys.map(({ partnerId, key }) => `    ${partnerId.padEnd(width)}  ${key}\n`);
   return [
@@ -37,6 +38,7 @@ export function banner(start: Start): string {
     '  Demo keys, shown only this once:\n',
     ...keys,
     inBrowser(explorer && `${explorer}#key=${first.key}`),
+    inConsole(consoleLink),
     `\n  Paste:\n\n${demoCurl(endpoint, first.key)}\n\n`,
   ].join('');
 }
@@ -47,6 +49,12 @@ function explorerOf(endpoint: string): string {
 
 function inBrowser(explorer: string | undefined): string {
   return explorer === undefined ? '' : `\n  In a browser:  ${explorer}\n`;
+}
+
+function inConsole(link: string | undefined): string {
+  return link === undefined
+    ? ''
+    : `\n  The console of ${DEMO?.name}, signed in, once and within 15 minutes:\n    ${link}\n`;
 }
 
 function withoutKeys(start: Start, explorer: string | undefined): string {

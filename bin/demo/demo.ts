@@ -1,7 +1,7 @@
 // Fills empty stores with the demo, once; an interrupted fill is repeated at the next start.
-import { issueKey, type KeyStore } from '@partner-loyalty/gateway';
+import { issueKey, type KeyStore, makeDemoToken } from '@partner-loyalty/gateway';
 import type { MembersStore } from '@partner-loyalty/members';
-import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { isLoopback, type Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { StandingsStore } from '@partner-loyalty/standings';
 import { demoActivities } from './activities.ts';
 import { demoMembers } from './members.ts';
@@ -58,6 +58,24 @@ export async function fillDemo(
   }
   await keys.setOrigin('demo');
   return demoKeys;
+}
+
+/**
+ * A link below the service's `url` that signs a browser in to the console as an admin of the first
+ * partner, once, within 15 minutes. Undefined unless the stores have the demo, the console is on,
+ * and nobody can reach the service from another machine.
+ */
+export async function demoConsoleLink(
+  keys: KeyStore,
+  { console, host, sandboxUrl }: Pick<Settings, 'console' | 'host' | 'sandboxUrl'>,
+  url: string,
+): Promise<string | undefined> {
+  const [partner] = DEMO_PARTNERS;
+  const isPrivate = isLoopback(new URL(sandboxUrl).hostname) && isLoopback(host);
+  if (console === 'off' || !isPrivate || partner === undefined) return undefined;
+  if ((await keys.origin()) !== 'demo') return undefined;
+  const token = await makeDemoToken(await keys.staffTables(), partner.partnerId);
+  return `${url}/console/sign-in?token=${token}`;
 }
 
 /** 3 partners, 200 members and their activities as of `now`. */

@@ -26,6 +26,7 @@ import { createMcp, MCP_PATH } from './mcp/mcp.ts';
 import { createOperate } from './operate.ts';
 import type { About } from './pages/frame.ts';
 import { createPages } from './pages/pages.ts';
+import { once } from './pages/route.ts';
 import { createVisit, hasCredential } from './pages/visit.ts';
 import { createReadiness } from './readiness.ts';
 import { createDeprecationHeaders } from './schema/dates.ts';
@@ -42,6 +43,7 @@ import { createWellKnown, DISCOVERY_PATH, JWKS_PATH } from './sign-in/wellknown.
 import type { UsageCounter } from './usage/counter.ts';
 import type { KeyUseCounter } from './usage/keyuse.ts';
 import type { RequestRecorder } from './usage/recorder.ts';
+import type { UsageStore } from './usage/usagestore.ts';
 
 export type GatewayParts = {
   settings: Settings;
@@ -50,6 +52,7 @@ export type GatewayParts = {
   graphs: ServedGraphs;
   documents: Documents;
   usage: UsageCounter;
+  usageStore: Pick<UsageStore, 'keyActivities' | 'fieldsOf' | 'requestHours' | 'requests'>;
   /** Undefined if there is no audit log. */
   audit: Audit | undefined;
   changelogs: ReadChangelogs;
@@ -121,8 +124,13 @@ export function openGateway(parts: GatewayParts): Gateway {
   const signIn = createSignIn({ tokens, provider, log });
   const invitation = createInvitation({ tokens, log });
   const pages = createPages({ about: aboutOf(settings), settings, graphs, changelogs, log });
+  const consolePages = once(async () =>
+    (await import('./console/console.ts')).createConsole({ ...shared, ownUrl: own, tokens }),
+  );
 
   function handleOthers(request: HttpRequest): Promise<HttpResponse> {
+    if (settings.console === 'on' && /^\/console(\/|$)/.test(request.path))
+      return visit(request, async (visited) => (await consolePages())(visited));
     if (oauth !== undefined && request.path.startsWith(OAUTH_PATH)) return oauth(request);
     // What an app's request asks the member for.
     if (oauth !== undefined && request.path.startsWith(`${SIGN_IN_PATH}/`))

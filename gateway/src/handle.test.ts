@@ -74,6 +74,7 @@ beforeAll(async () => {
     ...{ settings, keyStore, graphs, documents, caches, log, metrics },
     counters: createMemoryCounters('sandbox'),
     usage: { count() {}, write: async () => {}, close: async () => {} },
+    usageStore: { keyActivities: async () => [], fieldsOf: async () => [] },
     keyUse: { count() {}, write: async () => {}, close: async () => {} },
     requests: {
       note: (partnerId, { durationMs: _, ...request }, budgetUsed) =>

@@ -14,6 +14,12 @@ export {
   parseKey,
 } from './identity/apikey.ts';
 export {
+  createKey,
+  keysWithUse,
+  rotateKey,
+  stateOfKey,
+} from './identity/keys.ts';
+export {
   KEY_ENDPOINTS,
   type KeyEndpoint,
   type KeyRecord,
@@ -21,6 +27,16 @@ export {
   type Partner,
   type PartnerChange,
 } from './identity/keystore.ts';
+export {
+  inviteStaff,
+  listStaff,
+  MAX_STAFF,
+  makeDemoToken,
+  removeStaff,
+  STAFF_ROLES,
+  type Staff,
+  type StaffRole,
+} from './identity/staff.ts';
 export { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from './schema/scopes.ts';
 export { SURFACE_NAMES, type SurfaceName, surfaceSdl } from './schema/surfaces.ts';
 export { serveGateway } from './serve.ts';

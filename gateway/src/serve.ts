@@ -66,7 +66,7 @@ export async function serveGateway(options: {
   const requests = createRequestRecorder(usageStore, parts);
   lifecycle.opened('requests', requests.close);
   const changelogs = createChangelogs({ store, graphs });
-  const use = { usage, keyUse, requests, audit };
+  const use = { usage, usageStore, keyUse, requests, audit };
   const gateway = openGateway({ ...parts, ...use, keyStore, counters, graphs, changelogs });
   watchGateway(metrics, { graphs, counters, caches });
   const { host, port, trustedProxies, maxConnections, maxConnectionsPerAddress } = settings;

@@ -54,6 +54,20 @@ test('what a member was shown to, from the oldest rotated file to the newest lin
   ]);
 });
 
+test('what a partner’s staff did shows with the partner, and with no member', async () => {
+  const done = {
+    time: NEW,
+    partner: 'acme',
+    staffId: 'staff_1',
+    operation: 'console.keys.revoke',
+    requestId: 'r-2',
+    target: 'key_1',
+  };
+  write('audit.log', ndjson([done, access(NEW, 'acme', 'm-1')]));
+  expect(await audit('--partner', 'acme')).toEqual([done, access(NEW, 'acme', 'm-1')]);
+  expect(await audit('--member', 'm-1')).toEqual([access(NEW, 'acme', 'm-1')]);
+});
+
 test('files that logrotate names by day, and only what is new enough', async () => {
   write('audit.log-20210518', ndjson([access(NEW, 'acme', 'm-1')]));
   write('audit.log-20210517.gz', gzipSync(ndjson([access(OLD, 'acme', 'm-1')])));

@@ -21,22 +21,29 @@ export function auditCommand(shell: Shell): Command {
   return new Command('audit')
     .description('show who was shown which member, from the file AUDIT_LOG and its rotated ones')
     .option('--member <id>', 'show only what was shown of this member')
-    .option('--partner <id>', 'show only what this partner was shown')
+    .option('--partner <id>', 'show only what this partner was shown, and what its staff did')
     .option('--since <time>', 'such as 12h or 7d ago, or an ISO 8601 time', typed('--since', since))
     .action((options: Options) => audit(shell, options));
 }
 
-const parseAccess = createParser(
-  z.object({
-    time: z.string(),
-    partner: z.string(),
-    keyId: z.string().optional(),
-    memberId: z.string(),
-    operation: z.string(),
-    fields: z.array(z.string()),
-    requestId: z.string(),
-  }),
-);
+const access = z.object({
+  time: z.string(),
+  partner: z.string(),
+  keyId: z.string().optional(),
+  memberId: z.string(),
+  operation: z.string(),
+  fields: z.array(z.string()),
+  requestId: z.string(),
+});
+/** What staff did in the console. */
+const staffAction = access
+  .pick({ time: true, partner: true, operation: true, requestId: true })
+  .extend({
+    staffId: z.string(),
+    target: z.string().optional(),
+    failed: z.boolean().optional(),
+  });
+const parseAccess = createParser(z.union([access, staffAction]));
 
 async function audit(shell: Shell, { member, partner, since }: Options): Promise<void> {
   if (member === undefined && partner === undefined)
@@ -58,7 +65,7 @@ async function audit(shell: Shell, { member, partner, since }: Options): Promise
       continue;
     }
     const { value } = access;
-    if (member !== undefined && value.memberId !== member) continue;
+    if (member !== undefined && !('memberId' in value && value.memberId === member)) continue;
     if ((partner !== undefined && value.partner !== partner) || value.time < from) continue;
     found += 1;
     if (rows.push(value) === PRINTED_ROWS) print();

@@ -1,16 +1,19 @@
 // `loyalty keys`: creates, lists and revokes the keys of partners.
 import {
+  createKey,
   DEFAULT_SCOPES,
   defaultScopes,
-  issueKey,
   KEY_ENDPOINTS,
   KEY_SCOPES,
   type KeyActivity,
   type KeyEndpoint,
   type KeyLimits,
   type KeyRecord,
+  keysWithUse,
+  rotateKey,
+  stateOfKey,
 } from '@partner-loyalty/gateway';
-import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
+import { omitUndefined, text } from '@partner-loyalty/runtime/input.ts';
 import { Command, Option } from 'commander';
 import { addresses, durationMs, expiry, scopes, typed } from '../shell/argument.ts';
 import { CommandError, noSuch, type Row, type Shell } from '../shell/shell.ts';
@@ -27,6 +30,7 @@ export function keysCommand(shell: Shell): Command {
         .choices(KEY_ENDPOINTS)
         .default('graphql'),
     )
+    .option('--name <name>', 'what its partner calls it', typed('--name', text(100)))
     .option(
       '--scopes <list>',
       `what it may be used for: some of ${KEY_SCOPES.join(',')} (default: ${DEFAULT_SCOPES.join(',')}; for mcp: ${defaultScopes('mcp').join(',')})`,
@@ -71,22 +75,24 @@ export function keysCommand(shell: Shell): Command {
   return group;
 }
 
-type CreateOptions = Pick<KeyLimits, 'scopes' | 'allow'> & { for: KeyEndpoint; expires?: Date };
+type CreateOptions = Pick<KeyLimits, 'name' | 'scopes' | 'allow'> & {
+  for: KeyEndpoint;
+  expires?: Date;
+};
 
 async function create(
   shell: Shell,
   partnerId: string,
-  { for: endpoint, scopes = defaultScopes(endpoint), allow, expires }: CreateOptions,
+  { for: endpoint, scopes = defaultScopes(endpoint), name, allow, expires }: CreateOptions,
 ): Promise<void> {
   const settings = shell.settings();
   // A key without an endpoint is for graphql.
   const stored = endpoint === 'mcp' ? endpoint : undefined;
-  const limits = omitUndefined({ endpoint: stored, scopes, allow, expiresAt: expires });
-  const { key, record } = issueKey(settings.environment, partnerId, new Date(), limits);
-  await withStore('keys', settings, async (keys) => {
+  const limits = omitUndefined({ name, endpoint: stored, scopes, allow, expiresAt: expires });
+  const { key, record } = await withStore('keys', settings, async (keys) => {
     await requirePartner(keys, partnerId);
     await claimForOperator(keys);
-    await keys.createKey(record);
+    return createKey(keys, settings.environment, partnerId, limits);
   });
   printNew(shell, { keyId: record.keyId, key });
 }
@@ -98,75 +104,51 @@ function printNew(shell: Shell, row: { keyId: string; key: string } & Row): void
 
 type RotateOptions = { overlap?: number; expires?: Date };
 
-const DEFAULT_OVERLAP_MS = 7 * 86_400_000;
-
 async function rotate(
   shell: Shell,
   keyId: string,
-  { overlap = DEFAULT_OVERLAP_MS, expires }: RotateOptions,
+  { overlap: overlapMs, expires: expiresAt }: RotateOptions,
 ): Promise<void> {
   const settings = shell.settings();
-  const now = new Date();
-  const endsAt = new Date(now.getTime() + overlap);
-  const { key, record, former } = await withStore('keys', settings, async (keys) => {
+  const { key, record, formerExpiresAt } = await withStore('keys', settings, async (keys) => {
     const former = await keys.key(keyId);
     if (former === undefined) throw noSuch('key', keyId);
-    const { partnerId } = former;
     const state = stateOfKey(former);
     if (state !== 'active')
-      throw new CommandError(`key ${keyId} is ${state}: loyalty keys create ${partnerId}`);
+      throw new CommandError(`key ${keyId} is ${state}: loyalty keys create ${former.partnerId}`);
     await claimForOperator(keys);
-    const { endpoint, scopes, allow } = former;
-    const expiresAt = expires ?? sameLifetime(former, now);
-    const limits = omitUndefined({ endpoint, scopes, allow, expiresAt });
-    const issued = issueKey(settings.environment, partnerId, now, limits);
-    // The new key comes first: if this is interrupted, the former one works as before.
-    await keys.createKey(issued.record);
-    await keys.expireKey(keyId, endsAt);
-    return { ...issued, former };
+    return rotateKey(keys, settings.environment, former, { overlapMs, expiresAt });
   });
-  const formerEndsAt =
-    former.expiresAt !== undefined && former.expiresAt < endsAt ? former.expiresAt : endsAt;
+  const { expiresAt: newExpiresAt } = record;
   printNew(shell, {
     keyId: record.keyId,
     key,
-    expiresAt: record.expiresAt,
+    expiresAt: newExpiresAt,
     formerKeyId: keyId,
-    formerExpiresAt: formerEndsAt,
+    formerExpiresAt,
   });
-}
-
-/** When a key that is created now ends, if it lives as long as the other one. */
-function sameLifetime({ createdAt, expiresAt }: KeyRecord, now: Date): Date | undefined {
-  return expiresAt && new Date(now.getTime() + expiresAt.getTime() - createdAt.getTime());
 }
 
 async function list(shell: Shell, partnerId: string): Promise<void> {
   const settings = shell.settings();
-  const records = await withStore('keys', settings, async (keys) => {
+  const found = await withStore('keys', settings, async (keys) => {
     await requirePartner(keys, partnerId);
-    return keys.keys(partnerId);
+    return withStore('usage', settings, (usage) => keysWithUse(keys, usage, partnerId));
   });
-  if (records.length === 0) {
+  if (found.length === 0)
     shell.note(`partner ${partnerId} has no keys yet: loyalty keys create ${partnerId}`);
-    return;
-  }
-  const keyIds = records.map(({ keyId }) => keyId);
-  const activities = await withStore('usage', settings, (usage) =>
-    usage.keyActivities(keyIds, new Date()),
-  );
-  const byKey = new Map(activities.map((activity) => [activity.keyId, activity]));
-  shell.printAll(records.map((record) => rowOf(record, byKey.get(record.keyId))));
+  else shell.printAll(found.map(({ record, activity }) => rowOf(record, activity)));
 }
 
 function rowOf(record: KeyRecord, activity: KeyActivity | undefined): Row {
-  const { keyId, partnerId, endpoint = 'graphql', allow, createdAt } = record;
+  const { keyId, partnerId, name, endpoint = 'graphql', allow, createdAt } = record;
   const { scopes = defaultScopes(endpoint) } = record;
   const { expiresAt, revokedAt } = record;
   const { lastUsedAt, requests = 0, refusals = 0 } = activity ?? {};
   return {
     keyId,
     partnerId,
+    name,
     state: stateOfKey(record),
     for: record.endpoint,
     scopes,
@@ -191,12 +173,4 @@ async function revoke(shell: Shell, keyId: string): Promise<void> {
     if (!(await keys.revokeKey(keyId, revokedAt))) throw noSuch('key', keyId);
   });
   shell.print({ keyId, state: 'revoked' });
-}
-
-export function stateOfKey({
-  expiresAt,
-  revokedAt,
-}: Pick<KeyRecord, 'expiresAt' | 'revokedAt'>): string {
-  if (revokedAt !== undefined) return 'revoked';
-  return expiresAt !== undefined && expiresAt.getTime() <= Date.now() ? 'expired' : 'active';
 }

@@ -1,11 +1,12 @@
 // Parses the options that a partner is created and changed with.
 import { readFileSync } from 'node:fs';
+import { DEFAULT_SCOPES, type KeyScope } from '@partner-loyalty/gateway';
 import { text } from '@partner-loyalty/runtime/input.ts';
 import { type Program, parseProgram } from '@partner-loyalty/standings';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { parseStrictJson } from '../import/strictjson.ts';
-import { digits, typed } from '../shell/argument.ts';
+import { addresses, digits, scopes, typed } from '../shell/argument.ts';
 import { CommandError, oneLine } from '../shell/shell.ts';
 
 const MAX_NAME = 100;
@@ -21,6 +22,8 @@ export type PartnerOptions = {
   magicLinkUrl?: string | 'none';
   consent?: 'required' | 'none';
   invitations?: number | 'default';
+  scopes?: KeyScope[] | 'default';
+  allow?: string[] | 'none';
 };
 
 export function withPartnerOptions(command: Command): Command {
@@ -45,6 +48,16 @@ export function withPartnerOptions(command: Command): Command {
       '--invitations <count>',
       'how many of its invitations go out in 24 hours; "default" for 200',
       typed('--invitations', orWord('default', digits(1, MAX_INVITATIONS))),
+    )
+    .option(
+      '--scopes <list>',
+      `what keys made in the console may be used for at most; "default" for ${DEFAULT_SCOPES.join(',')}`,
+      typed('--scopes', orWord('default', scopes)),
+    )
+    .option(
+      '--allow <list>',
+      'the addresses that may use keys made in the console, such as 10.0.0.0/8; "none" for all',
+      typed('--allow', orWord('none', addresses)),
     );
 }
 

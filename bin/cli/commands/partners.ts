@@ -1,5 +1,5 @@
 // `loyalty partners`: creates, changes, suspends and lists partners.
-import type { Partner, PartnerChange } from '@partner-loyalty/gateway';
+import { type Partner, type PartnerChange, stateOfKey } from '@partner-loyalty/gateway';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import {
@@ -14,7 +14,6 @@ import { Command } from 'commander';
 import { since, typed } from '../shell/argument.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 import { claimForOperator, requirePartner, withStore } from '../shell/stores.ts';
-import { stateOfKey } from './keys.ts';
 import {
   type PartnerOptions,
   partnerId,
@@ -183,7 +182,7 @@ async function change(shell: Shell, partnerId: string, changes: PartnerChange): 
 
 /** What the options change of a stored partner; `none` and `default` remove a property. */
 function changeOf(options: PartnerOptions): PartnerChange {
-  const { name, budget, magicLinkUrl, consent, invitations } = options;
+  const { name, budget, magicLinkUrl, consent, invitations, scopes, allow } = options;
   return {
     ...(name !== undefined && { name }),
     ...(budget !== undefined && { budget: budget === 'default' ? undefined : budget }),
@@ -194,6 +193,8 @@ function changeOf(options: PartnerOptions): PartnerChange {
     ...(invitations !== undefined && {
       invitations: invitations === 'default' ? undefined : invitations,
     }),
+    ...(scopes !== undefined && { scopes: scopes === 'default' ? undefined : scopes }),
+    ...(allow !== undefined && { allow: allow === 'none' ? undefined : allow }),
   };
 }
 

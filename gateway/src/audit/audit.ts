@@ -1,17 +1,31 @@
-// The audit log: which members each partner was shown or changed.
+// The audit log: which members each partner was shown or changed, and what its staff did.
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { outputToStdout } from '@partner-loyalty/runtime/observe/output.ts';
 import { withoutSecrets } from '@partner-loyalty/runtime/observe/secrets.ts';
 import type { MemberAccess } from '../execute/members.ts';
 import { type Principal, partnerIdOf } from '../identity/authenticate.ts';
+import type { Staff } from '../identity/staff.ts';
 import { type AuditSink, openAuditFile } from './file.ts';
+
+/** What somebody did in the console. */
+export type StaffAction = {
+  requestId: string;
+  staff: Staff;
+  /** Such as `console.keys.rotate`. */
+  operation: string;
+  /** The ID of what was made or changed. */
+  target?: string | undefined;
+  /** Whether it ended with an error of the service, having done perhaps a part. */
+  failed?: true | undefined;
+};
 
 export type Audit = {
   /** The list for a request's accesses; undefined if no partner makes the request. */
   begin(principal: Principal): MemberAccess[] | undefined;
   /** Writes a line for each member; accesses of one member by one root field make one line. */
   record(requestId: string, principal: Principal, accesses: readonly MemberAccess[]): void;
+  staff(action: StaffAction): void;
 } & Pick<AuditSink, 'state' | 'close'>;
 
 /** `path` is the setting AUDIT_LOG. Throws if the file cannot be opened. */
@@ -37,6 +51,12 @@ function createAudit(sink: AuditSink): Audit {
       };
       for (const access of merged(accesses))
         sink.write(`${JSON.stringify({ ...caller, ...access })}\n`);
+    },
+    staff({ requestId, staff: { staffId, partnerId }, ...action }) {
+      const caller = { time: new Date().toISOString(), partner: partnerId, staffId };
+      sink.write(
+        `${JSON.stringify({ ...caller, requestId: withoutSecrets(requestId), ...action })}\n`,
+      );
     },
     state: () => sink.state(),
     close: () => sink.close(),

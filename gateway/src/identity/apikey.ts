@@ -57,7 +57,7 @@ export function hashKey(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
-export type KeyLimits = Pick<KeyRecord, 'expiresAt' | 'scopes' | 'allow' | 'endpoint'>;
+export type KeyLimits = Pick<KeyRecord, 'name' | 'expiresAt' | 'scopes' | 'allow' | 'endpoint'>;
 
 /** Creates a key for a partner: the text, to be shown once, and the record to store. */
 export function issueKey(

@@ -3,8 +3,10 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
+import { lmdbTables } from '@partner-loyalty/runtime/store/table.lmdb.ts';
 import type { RootDatabase } from 'lmdb';
 import type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
+import { openStaffTables } from './staff.ts';
 
 /** The stored form of a record: times are milliseconds since 1970. */
 type Stored<T> = {
@@ -24,9 +26,11 @@ export async function openLmdbKeyStore(
 ): Promise<KeyStore> {
   const { root, ready } = await openLmdb(dataDir, 'keys', environment);
   const tables = openKeyTables(root);
+  const staffTables = await openStaffTables(lmdbTables(root));
   return {
     ...partnerMethods(tables),
     ...keyMethods(tables),
+    staffTables: async () => staffTables,
     async origin() {
       return root.get('origin') as Origin | undefined;
     },

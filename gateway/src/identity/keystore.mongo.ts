@@ -2,8 +2,10 @@
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { isDuplicate, openCollection, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
+import { mongoTables } from '@partner-loyalty/runtime/store/table.mongo.ts';
 import type { Collection, Db } from 'mongodb';
 import type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
+import { openStaffTables } from './staff.ts';
 
 type KeyDocument = Omit<KeyRecord, 'partnerId'>;
 /**
@@ -28,9 +30,11 @@ export async function openMongoKeyStore(url: string, environment: Environment): 
   try {
     const partners = await openPartners(db);
     const owners = db.collection<OwnerDocument>('owners');
+    const staffTables = await openStaffTables(mongoTables(db));
     return {
       ...partnerMethods(partners),
       ...keyMethods(partners),
+      staffTables: async () => staffTables,
       async origin() {
         return (await owners.findOne({ _id: 'keys' }))?.origin;
       },

@@ -2,6 +2,7 @@
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { StoreState } from '@partner-loyalty/runtime/store/outage.ts';
 import type { KeyScope } from '../schema/scopes.ts';
+import type { StaffTables } from './staff.ts';
 
 /** The endpoints, each of which accepts keys of its own. */
 export const KEY_ENDPOINTS = ['graphql', 'mcp'] as const;
@@ -18,6 +19,10 @@ export type Partner = {
   consent?: 'required' | undefined;
   /** How many invitations are mailed for the partner in 24 hours; the default if absent. */
   invitations?: number | undefined;
+  /** What keys that its staff make may be used for at most; DEFAULT_SCOPES if absent. */
+  scopes?: readonly KeyScope[] | undefined;
+  /** The CIDR ranges of the addresses that may use such keys; every address if absent. */
+  allow?: readonly string[] | undefined;
   /** Since when its keys and the tokens it holds are refused; undefined if they are not. */
   suspendedAt?: Date | undefined;
   createdAt: Date;
@@ -31,6 +36,8 @@ export type KeyRecord = {
   keyId: string;
   partnerId: string;
   hash: string;
+  /** What its partner calls it. */
+  name?: string | undefined;
   createdAt: Date;
   expiresAt?: Date | undefined;
   revokedAt?: Date | undefined;
@@ -75,6 +82,8 @@ export type KeyStore = {
   expireKey(keyId: string, at: Date): Promise<boolean>;
   /** False if there is no such key. Revoking a key again changes nothing. */
   revokeKey(keyId: string, at: Date): Promise<boolean>;
+  /** The tables of partners' staff. */
+  staffTables(): Promise<StaffTables>;
   origin(): Promise<Origin | undefined>;
   setOrigin(origin: Origin): Promise<void>;
   isEmpty(): Promise<boolean>;

@@ -15,9 +15,9 @@ export type DocumentedGraph = {
   surfaces: Readonly<Record<SurfaceName, { schema: GraphQLSchema; rootScopes: RootScopes }>>;
 };
 
-/** Prepares the content at its first request. */
-export function once(make: () => Promise<Prepared>): () => Promise<Prepared> {
-  let made: Promise<Prepared> | undefined;
+/** Makes something, such as the content of a page, at its first request. */
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
   return () => {
     made ??= make();
     return made;

@@ -8,7 +8,8 @@ export const CARD_STYLE = styleOf('palette', 'card');
 export const DOCS_STYLE = styleOf('palette', 'frame', 'docs');
 export const EXPLORER_STYLE = styleOf('palette', 'frame', 'explorer');
 
-function styleOf(...names: string[]): string {
+/** The text of the files with these names, one after the other. */
+export function styleOf(...names: string[]): string {
   const files = names.map((name) => join(import.meta.dirname, `${name}.css`));
   return files.map((file) => readFileSync(file, 'utf8')).join('');
 }

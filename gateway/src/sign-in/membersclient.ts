@@ -5,6 +5,7 @@ import type {
   IdentityRequest,
   IdentityResponse,
 } from '@partner-loyalty/runtime/signin/exchange.ts';
+import type { StaffSignIn, StaffSignInAnswer } from '@partner-loyalty/runtime/signin/staff.ts';
 import type {
   SubgraphRequest,
   SubgraphResponse,
@@ -29,6 +30,8 @@ type Outcome<T> = { value: T } | { refused: ErrorCode };
 export type MembersClient = OwnProvider & {
   /** Hands a request over to the provider, once: it is never sent again. */
   identityRequest(request: IdentityRequest, requestId: string): Promise<IdentityResponse>;
+  /** Does a step of a sign-in for the console, once. */
+  staffSignIn(request: StaffSignIn, requestId: string): Promise<StaffSignInAnswer>;
   redeem<Field extends keyof Redeemed>(
     field: Field,
     token: string,
@@ -43,7 +46,6 @@ const ENDED_SUBJECTS =
   'query ($since: Float!) { endedSubjects(since: $since) { subject endedAt } }';
 const ENDED_SESSIONS =
   'query ($since: Float!) { endedSessions(since: $since) { memberId endedAt } }';
-const IDENTITY_REQUEST = 'mutation ($request: String!) { identityRequest(request: $request) }';
 const REDEEM: Readonly<Record<keyof Redeemed, string>> = {
   confirmChange: 'mutation ($token: String!) { result: confirmChange(token: $token) { email } }',
   undoChange: 'mutation ($token: String!) { result: undoChange(token: $token) { email } }',
@@ -60,6 +62,21 @@ type Ask = (request: SubgraphRequest) => Promise<SubgraphResponse>;
 export function createMembersClient(ask: Ask): MembersClient {
   const askAsService = (query: string, requestId: string, variables = {}) =>
     ask({ query, variables, caller: { kind: 'service' }, requestId });
+
+  async function exchange(
+    field: 'identityRequest' | 'staffSignIn',
+    request: object,
+    requestId: string,
+  ) {
+    const query = `mutation ($request: String!) { ${field}(request: $request) }`;
+    const variables = { request: JSON.stringify(request) };
+    const { data, errors } = await askAsService(query, requestId, variables);
+    const answer = data?.[field];
+    if (typeof answer === 'string') return JSON.parse(answer);
+    const code = errors?.[0]?.extensions.code;
+    return fail(code === 'SERVICE_UNAVAILABLE' ? code : 'INTERNAL_SERVER_ERROR');
+  }
+
   return {
     async signingKeys() {
       const { data } = await askAsService(SIGNING_KEYS, 'signing-keys');
@@ -85,13 +102,8 @@ export function createMembersClient(ask: Ask): MembersClient {
       // None of a provider of the version before. Cast: as above.
       return Array.isArray(data?.appOrigins) ? (data.appOrigins as string[]) : [];
     },
-    async identityRequest(request, requestId) {
-      const variables = { request: JSON.stringify(request) };
-      const { data, errors } = await askAsService(IDENTITY_REQUEST, requestId, variables);
-      if (typeof data?.identityRequest === 'string') return JSON.parse(data.identityRequest);
-      const code = errors?.[0]?.extensions.code;
-      return fail(code === 'SERVICE_UNAVAILABLE' ? code : 'INTERNAL_SERVER_ERROR');
-    },
+    identityRequest: (request, requestId) => exchange('identityRequest', request, requestId),
+    staffSignIn: (request, requestId) => exchange('staffSignIn', request, requestId),
     async redeem(field, token, requestId) {
       const { data, errors } = await askAsService(REDEEM[field], requestId, { token });
       const code = errors?.[0]?.extensions.code;

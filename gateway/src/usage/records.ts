@@ -21,7 +21,7 @@ const MAX_OPERATION_CHARACTERS = 4_000;
 export function fieldCounts(fields: readonly FieldUsage[]): Counts<UsageCaller>[] {
   const rows = new Map<string, { about: UsageCaller; counts: Map<string, number> }>();
   for (const { coordinate, count, ...about } of fields) {
-    const id = idOf(about.day, 'fields', about.surface, about.partnerId);
+    const id = fieldsId(about);
     const row = rows.get(id) ?? { about: omitUndefined(about), counts: new Map() };
     rows.set(id, row);
     if (row.counts.size < MAX_COORDINATES || row.counts.has(coordinate))
@@ -32,6 +32,11 @@ export function fieldCounts(fields: readonly FieldUsage[]): Counts<UsageCaller>[
     about,
     counts: Object.fromEntries(counts),
   }));
+}
+
+/** The ID of the row of a caller and day. */
+export function fieldsId({ day, surface, partnerId }: UsageCaller): string {
+  return idOf(day, 'fields', surface, partnerId);
 }
 
 /** A row for each operation, caller and day; at most MAX_OPERATIONS, the most used. */

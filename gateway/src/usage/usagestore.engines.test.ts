@@ -83,6 +83,10 @@ describe.each(['lmdb', 'mongodb'])('the usage store on %s', (engine) => {
       field('Query.memberByEmail', 5, { day: '2031-05-18' }),
     ]);
     expect(await store.fields('2031-05-19')).toEqual([]);
+    expect(await store.fieldsOf('blue', [DAY, '2031-05-18'])).toEqual([
+      field('Query.memberByEmail', 1, { partnerId: 'blue' }),
+    ]);
+    expect(await store.fieldsOf('blue', ['2031-05-18'])).toEqual([]);
     const { partnerId: __, ...asMember } = operation('{a}', 1, { surface: 'member' });
     expect(sorted(await store.operations(DAY))).toEqual(
       sorted([operation('{a}', 5), operation('{b}', 3_000_000_000), asMember]),

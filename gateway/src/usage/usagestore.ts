@@ -56,6 +56,8 @@ export type UsageStore = {
   }): Promise<void>;
   /** The counts since a day, inclusive. A caller may have one for each day. */
   fields(since: string): Promise<FieldUsage[]>;
+  /** The counts of a partner on some days. */
+  fieldsOf(partnerId: string, days: readonly string[]): Promise<FieldUsage[]>;
   operations(since: string): Promise<OperationUsage[]>;
   /** Adds to the counts of earlier calls. The last use of a key never goes back. */
   addKeyUses(uses: readonly KeyUse[]): Promise<void>;

@@ -1,9 +1,11 @@
 // The store of usage counts, on tables of either engine.
-import type { CountTable, OpenCountTable } from './counts.ts';
+import { SURFACE_NAMES } from '../schema/surfaces.ts';
+import type { Counts, CountTable, OpenCountTable } from './counts.ts';
 import {
   AFTER_HOURS,
   daysOf,
   fieldCounts,
+  fieldsId,
   firstKeptDay,
   firstKeptHour,
   hourId,
@@ -18,7 +20,7 @@ import {
 } from './records.ts';
 import { hourOf } from './requests.ts';
 import { createRequestTables } from './requesttables.ts';
-import type { OperationUsage, UsageCaller, UsageStore } from './usagestore.ts';
+import type { FieldUsage, OperationUsage, UsageCaller, UsageStore } from './usagestore.ts';
 
 /**
  * IDs begin with the day; those of `keyUses` and `hours` with the hour, or they are that of a key;
@@ -57,10 +59,12 @@ export async function createUsageStore(
         await table.removeBetween('', firstKeptDay(newest));
       lastDay = newest;
     },
-    async fields(since) {
-      return (await callers.range(since)).flatMap(({ about, counts }) =>
-        Object.entries(counts).map(([coordinate, count]) => ({ ...about, coordinate, count })),
+    fields: async (since) => (await callers.range(since)).flatMap(fieldsIn),
+    async fieldsOf(partnerId, days) {
+      const ids = days.flatMap((day) =>
+        SURFACE_NAMES.map((surface) => fieldsId({ day, surface, partnerId })),
       );
+      return [...(await callers.get(ids)).values()].flatMap(fieldsIn);
     },
     async operations(since) {
       const found = await operations.range(since);
@@ -110,6 +114,10 @@ export async function createUsageStore(
     ...requests,
     close,
   };
+}
+
+function fieldsIn({ about, counts }: Pick<Counts<UsageCaller>, 'about' | 'counts'>): FieldUsage[] {
+  return Object.entries(counts).map(([coordinate, count]) => ({ ...about, coordinate, count }));
 }
 
 /** Removes all operations of a day but the most used, if it has too many. */

@@ -5,10 +5,17 @@ const text = z.string().min(1);
 /** Milliseconds on LMDB, a date on MongoDB. */
 const time = z.union([z.number(), z.date()]);
 
-export const PARTNER = z.looseObject({ name: text, createdAt: time, suspendedAt: time.nullish() });
+export const PARTNER = z.looseObject({
+  name: text,
+  createdAt: time,
+  suspendedAt: time.nullish(),
+  scopes: z.array(text).nullish(),
+  allow: z.array(text).nullish(),
+});
 
 export const KEY = z.looseObject({
   keyId: text,
+  name: text.nullish(),
   hash: z.string().regex(/^[0-9a-f]{64}$/),
   createdAt: time,
   expiresAt: time.nullish(),

@@ -4,9 +4,11 @@ import { type Inspection, UNREADABLE } from '@partner-loyalty/runtime/store/insp
 import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import type { StoreName } from '@partner-loyalty/runtime/store/private.ts';
 import { type Snapshot, withSnapshot } from '@partner-loyalty/runtime/store/snapshot.lmdb.ts';
+import { tableVerifier } from '@partner-loyalty/runtime/store/table.lmdb.ts';
 import type { RootDatabase } from 'lmdb';
 import { openGraphTables } from '../graph/graphstore.lmdb.ts';
 import { openKeyTables } from '../identity/keystore.lmdb.ts';
+import { CONSOLE_SESSIONS, STAFF, STAFF_ADDRESSES } from '../identity/staff.ts';
 import { openCountTables } from '../usage/counts.lmdb.ts';
 import { checkShape, KEY, PARTNER } from './shapes.ts';
 
@@ -15,20 +17,32 @@ type Report = Inspection['report'];
 function verifier<Tables>(
   name: StoreName,
   openTables: (root: RootDatabase) => Tables,
-  check: (tables: Tables, snapshot: Snapshot, report: Report) => number,
+  check: (tables: Tables, snapshot: Snapshot, inspection: Inspection) => number,
 ) {
-  return async (dataDir: string, environment: Environment, { report }: Inspection) => {
+  return async (dataDir: string, environment: Environment, inspection: Inspection) => {
     const { root } = await openLmdb(dataDir, name, environment);
     try {
       const tables = openTables(root);
-      return await withSnapshot(root, async (snapshot) => check(tables, snapshot, report));
+      return await withSnapshot(root, async (snapshot) => check(tables, snapshot, inspection));
     } finally {
       await root.close();
     }
   };
 }
 
-export const verifyLmdbKeys = verifier('keys', openKeyTables, (tables, snapshot, report) => {
+const openKeys = (root: RootDatabase) => ({
+  ...openKeyTables(root),
+  verifiers: [
+    tableVerifier(root, STAFF, (staffId) => `staff ${staffId}`),
+    // Not the address.
+    tableVerifier(root, STAFF_ADDRESSES, () => 'an address of staff'),
+    tableVerifier(root, CONSOLE_SESSIONS, (id) => `console session ${id}`),
+  ],
+});
+
+export const verifyLmdbKeys = verifier('keys', openKeys, (tables, snapshot, inspection) => {
+  const { report } = inspection;
+  for (const verify of tables.verifiers) verify(snapshot, inspection);
   checkKeyIndexes(tables, snapshot, report);
   return checkPartners(tables, snapshot, report) + checkKeys(tables, snapshot, report);
 });
@@ -84,38 +98,46 @@ function checkKeyIndexes(
         report(`key ${keyId}`, `partner ${partnerId} lists the key, which is not its own`);
 }
 
-export const verifyLmdbGraphs = verifier('graph', openGraphTables, (tables, snapshot, report) => {
-  const { graphs, summaries } = tables;
-  let count = 0;
-  const unreadable = (version: number) => report(`graph ${version}`, 'the record cannot be read');
-  for (const { key: version, value } of snapshot.records(graphs, unreadable)) {
-    count += 1;
-    if (value.version !== version) report(`graph ${version}`, 'the record has another version');
-    const summary = snapshot.get(summaries, version);
-    if (summary === undefined || summary === UNREADABLE || summary.version !== version)
-      report(`graph ${version}`, 'the list of versions does not have it');
-  }
-  let expected = 0;
-  for (const version of snapshot.keys(summaries)) {
-    expected += 1;
-    if (version !== expected) report(`graph ${expected}`, 'the version is missing');
-    if (snapshot.get(graphs, version) === undefined)
-      report(`graph ${version}`, 'the list of versions has it, but it does not exist');
-    expected = version;
-  }
-  return count;
-});
-
-export const verifyLmdbUsage = verifier('usage', openCountTables, (tables, snapshot, report) => {
-  let count = 0;
-  const unreadable = (id: string) => report(`usage of ${dayOf(id)}`, 'a record cannot be read');
-  for (const table of tables)
-    for (const { key, value } of snapshot.records(table, unreadable)) {
+export const verifyLmdbGraphs = verifier(
+  'graph',
+  openGraphTables,
+  (tables, snapshot, { report }) => {
+    const { graphs, summaries } = tables;
+    let count = 0;
+    const unreadable = (version: number) => report(`graph ${version}`, 'the record cannot be read');
+    for (const { key: version, value } of snapshot.records(graphs, unreadable)) {
       count += 1;
-      if (value.id !== key) report(`usage of ${dayOf(key)}`, 'a record has another ID');
+      if (value.version !== version) report(`graph ${version}`, 'the record has another version');
+      const summary = snapshot.get(summaries, version);
+      if (summary === undefined || summary === UNREADABLE || summary.version !== version)
+        report(`graph ${version}`, 'the list of versions does not have it');
     }
-  return count;
-});
+    let expected = 0;
+    for (const version of snapshot.keys(summaries)) {
+      expected += 1;
+      if (version !== expected) report(`graph ${expected}`, 'the version is missing');
+      if (snapshot.get(graphs, version) === undefined)
+        report(`graph ${version}`, 'the list of versions has it, but it does not exist');
+      expected = version;
+    }
+    return count;
+  },
+);
+
+export const verifyLmdbUsage = verifier(
+  'usage',
+  openCountTables,
+  (tables, snapshot, { report }) => {
+    let count = 0;
+    const unreadable = (id: string) => report(`usage of ${dayOf(id)}`, 'a record cannot be read');
+    for (const table of tables)
+      for (const { key, value } of snapshot.records(table, unreadable)) {
+        count += 1;
+        if (value.id !== key) report(`usage of ${dayOf(key)}`, 'a record has another ID');
+      }
+    return count;
+  },
+);
 
 /** IDs begin with the day, `2031-05-17`, or are that of a key. */
 function dayOf(id: string): string {

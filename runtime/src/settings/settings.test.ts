@@ -11,6 +11,7 @@ test('without variables, everything runs as the sandbox on port 4000, on the emb
   expect(readSettings({}, 'all')).toMatchObject({
     subgraphs: {},
     explorer: 'on',
+    console: 'on',
     port: 4000,
     sandboxUrl: 'http://localhost:4000',
     productionUrl: 'http://localhost:4001',

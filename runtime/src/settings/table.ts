@@ -55,6 +55,7 @@ export type Settings = WithSubgraphs & {
   webhookDelivery: 'on' | 'off';
   webhookPrivate: 'on' | 'off';
   explorer: 'on' | 'off';
+  console: 'on' | 'off';
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   logClientAddress: 'masked' | 'full';
   adminPort: number;
@@ -95,9 +96,9 @@ export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-function isOnLoopback(baseUrl: string): boolean {
-  const { hostname } = new URL(baseUrl);
-  return /^(127\.[\d.]+|\[::1\]|localhost|.+\.localhost)$/.test(hostname);
+/** Whether a host, as HOST or a URL has it, stands for this machine alone. */
+export function isLoopback(host: string): boolean {
+  return /^(127\.[\d.]+|\[?::1\]?|localhost|.+\.localhost)$/.test(host);
 }
 
 // Only a process that runs everything knows the gateway's port. Separate processes need a setting.
@@ -328,7 +329,7 @@ export const SETTINGS: {
     usedBy: STANDINGS,
     schema: oneOf('on', 'off'),
     fallback: ({ environment, sandboxUrl }) =>
-      environment === 'sandbox' && isOnLoopback(sandboxUrl) ? 'on' : 'off',
+      environment === 'sandbox' && isLoopback(new URL(sandboxUrl).hostname) ? 'on' : 'off',
   },
   explorer: {
     name: 'EXPLORER',
@@ -338,6 +339,15 @@ export const SETTINGS: {
     usedBy: GATEWAY,
     schema: oneOf('on', 'off'),
     fallback: ({ environment }) => (environment === 'sandbox' ? 'on' : 'off'),
+  },
+  console: {
+    name: 'CONSOLE',
+    default: '`on`',
+    meaning:
+      "Whether to serve `/console` to partners' [staff](../operator.md#staff): `on` or `off`.",
+    usedBy: GATEWAY,
+    schema: oneOf('on', 'off'),
+    fallback: () => 'on',
   },
   logLevel: {
     name: 'LOG_LEVEL',

@@ -6,11 +6,11 @@ import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import { createKeyVault, type KeyVault } from './signingkeys/signingkey.ts';
 import type { BuildProgress, MembersStore } from './store/store.ts';
 
+export { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 export { createMembers, startMembers } from './members.ts';
-export { makeSecret, rotated } from './provider/clientsecret.ts';
-export { originsOf, redirectsFault } from './provider/redirects.ts';
+export { createManageApps, MAX_APPS } from './provider/apps.ts';
+export { makeSecret } from './provider/clientsecret.ts';
 export { LENGTHS } from './resolvers/input.ts';
-export { canonicalEmail } from './rules/email.ts';
 export type { Address, Identity, ImportResult, Member, MemberImport } from './rules/member.ts';
 export { endingSessions } from './signingkeys/endedsessions.ts';
 export { issueIdToken } from './signingkeys/idtoken.ts';

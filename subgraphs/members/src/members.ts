@@ -9,7 +9,9 @@ import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { parse } from 'graphql';
 import { domainOf, openMailer } from './mail/mailer.ts';
 import { startMailWorker } from './mail/worker.ts';
+import { createManageApps } from './provider/apps.ts';
 import type { IdentityParts } from './provider/handle.ts';
+import { createStaffSignIn } from './provider/staffsignin.ts';
 import { createResolvers, type MembersOptions } from './resolvers/resolvers.ts';
 import { ensureSigningKey } from './signingkeys/signingkey.ts';
 import type { MembersStore } from './store/store.ts';
@@ -54,7 +56,10 @@ export async function startMembers(
   const isUsed = settings.idTokenIssuer === undefined;
   const parts = { store, issuer: baseAddress, log, metrics, wake, inbox };
   const identity = isUsed ? openIdentity(parts) : undefined;
-  return { ...createMembers(store, { baseAddress, wake, identity, inbox }), close };
+  const manageApps = isUsed ? createManageApps(store, settings) : undefined;
+  const staffSignIn = createStaffSignIn(parts);
+  const options = { baseAddress, wake, identity, inbox, manageApps, staffSignIn };
+  return { ...createMembers(store, options), close };
 }
 
 /** Loads the provider with the first request that needs it; one that fails is tried again. */

@@ -58,6 +58,10 @@ export function createVisitor(
 
   return {
     visit: (url: string) => visit(url),
+    /** Sends a form that no page has. */
+    post: (url: string, form: URLSearchParams) => visit(url, form),
+    /** As a header would have them. */
+    cookies: () => cookies.map(({ name, value }) => `${name}=${value}`),
     /** Fills the form with the fields in, and presses the button with this name, if any. */
     async send(page: Visited, fields: Record<string, string>, button?: string): Promise<Visited> {
       const forms = page.html.split('<form').slice(1);

@@ -79,27 +79,39 @@ async function composeMagicLink(
 
 /** Its limits were checked when the sign-in was begun. */
 async function composeCode(
-  { signInId, address }: TaskOf<'code'>,
+  task: TaskOf<'code'>,
   { store, baseAddress }: Context,
 ): Promise<Email | NotComposed> {
-  const mailbox = await store.locks.mailbox(address);
+  const { signInId, staff } = task;
+  const reader = await readerOf(task, store);
   const isOpen = (await store.signIns.find(signInId)) !== undefined;
-  if (mailbox?.memberId === undefined || !isOpen) return 'dropped';
-  const { memberId } = mailbox;
-  const { canonical } = mailbox.address;
+  if (reader === undefined || !isOpen) return 'dropped';
+  const { mailbox, memberId } = reader;
   const { token } = makeToken('browser');
   const code = makeCode();
   const isKept = await store.signIns.mailed(signInId, {
-    memberId,
-    mailbox: canonical,
+    ...reader,
     code: secretHash(signInId, code),
     token: secretHash(signInId, token),
   });
   if (!isKept) return 'dropped';
-  const link = linkTo(`${baseAddress}/sign-in`, token);
+  const link = linkTo(`${baseAddress}${staff ? '/console' : ''}/sign-in`, token);
   const shown = `${code.slice(0, 4)}-${code.slice(4)}`;
   const words = { code: shown, link, minutes: TOKEN_USES.browser.lifetimeMs / 60_000 };
-  return write('code', canonical, words, await languageOf(memberId, store));
+  const language = memberId === undefined ? staff?.language : await languageOf(memberId, store);
+  return write(staff ? 'console' : 'code', mailbox, words, language);
+}
+
+/** Who signs in by the mail; undefined if nobody may. */
+async function readerOf(
+  { address, staff }: TaskOf<'code'>,
+  { locks }: MailStore,
+): Promise<{ mailbox: string; memberId?: string } | undefined> {
+  if (staff !== undefined) return staff.isStaff ? { mailbox: address.canonical } : undefined;
+  const { memberId, address: current } = (await locks.mailbox(address)) ?? {};
+  return memberId === undefined || current === undefined
+    ? undefined
+    : { mailbox: current.canonical, memberId };
 }
 
 async function composeChange(

@@ -1,6 +1,7 @@
 // What an app learns of a member (OpenID Connect Core, section 5.1).
+
+import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import { profileOf } from '../resolvers/profile.ts';
-import { canonicalEmail } from '../rules/email.ts';
 import type { Member } from '../rules/member.ts';
 import { isConfirmed, type MemberRecord } from '../rules/record.ts';
 import type { MembersStore } from '../store/store.ts';

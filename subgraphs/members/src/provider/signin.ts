@@ -1,25 +1,21 @@
-// Signing a member in by a mailed link or code: from the address to the proof.
-import { randomBytes, randomUUID } from 'node:crypto';
-import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
-import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+// Signing a member in by a mailed link or code, in the browser that oidc-provider talks to.
+import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { PageContent } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { KoaContextWithOIDC as Context } from 'oidc-provider';
-import { codeLimits } from '../mail/limits.ts';
-import { canonicalEmail } from '../rules/email.ts';
-import { readCode } from '../rules/mailedcode.ts';
 import type { MembersStore } from '../store/store.ts';
-import { digest } from '../tables/access.ts';
-import { SIGN_IN_MS, type SignIn, secretHash } from '../tables/signins.ts';
+import { type Proof, SIGN_IN_MS, type SignIn } from '../tables/signins.ts';
+import {
+  CONSOLE,
+  createMailedSignIns,
+  type MailedSignInParts,
+  purposeOf,
+  YEAR_MS,
+} from './mailedsignin.ts';
 import type { Sessions } from './sessions.ts';
 
-const YEAR_MS = 365 * 24 * 3_600_000;
-
-export type SignInParts = {
-  store: Pick<MembersStore, 'outbox' | 'payloads' | 'signIns' | 'tokens'>;
+export type SignInParts = MailedSignInParts & {
+  store: Pick<MembersStore, 'tokens'>;
   sessions: Pick<Sessions, 'cookieName' | 'setCookie'>;
-  metrics: Pick<Metrics, 'signIn'>;
-  /** Called when there is mail to send. */
-  wake(): void;
 };
 
 type CodePage = Extract<PageContent, { name: 'code' }>;
@@ -37,37 +33,18 @@ export type Proven = {
   interactionId: string | undefined;
 };
 
-export function createSignIns({ store, sessions, metrics, wake }: SignInParts) {
-  const { outbox, payloads, signIns } = store;
+export function createSignIns(parts: SignInParts) {
+  const { store, sessions, metrics } = parts;
+  const mailed = createMailedSignIns(parts);
   const cookie = sessions.cookieName('sign-in');
   const knownCookie = sessions.cookieName('known');
-  const held = (ctx: Context) => ctx.cookies.get(cookie) ?? '';
-  const idOf = (ctx: Context) => digest(held(ctx));
-  // The whole cookie is hashed, so that no other request's ID can take its place.
-  const interactionOf = (ctx: Context) => held(ctx).split('.')[1] || undefined;
+  const idOf = (ctx: Context) => ctx.cookies.get(cookie) ?? '';
 
-  /** The row of a browser that has signed in with the address before. */
-  const knownKey = (id: string, address: string) => `Known:${digest(`${id}\n${address}`)}`;
-
-  async function isLimited(ctx: Context, address: string): Promise<boolean> {
-    const id = ctx.cookies.get(knownCookie) ?? '';
-    const isKnown = (await payloads.find(knownKey(id, address))) !== undefined;
-    const browser = isKnown ? digest(id) : undefined;
-    for (const limit of codeLimits(address, addressBlock(ctx.ip), browser))
-      if (!(await outbox.admit(limit, Date.now()))) return true;
-    return false;
-  }
-
-  async function prove(ctx: Context, kind: 'code' | 'token', typed: string) {
-    const outcome = await signIns.finish(idOf(ctx), kind, typed);
-    if (typeof outcome === 'string') {
-      metrics.signIn(outcome === 'wrong' ? 'wrong_code' : 'expired');
-      return outcome;
-    }
+  function provenBy(ctx: Context, { signIn, mailed: to }: Proof): Proven | undefined {
     sessions.setCookie(ctx, cookie, null, 0);
-    const { signIn, mailed } = outcome;
-    const { memberId, mailbox: address } = mailed;
-    return { signIn, memberId, address, interactionId: interactionOf(ctx) } satisfies Proven;
+    const { memberId, mailbox: address } = to;
+    if (memberId === undefined) return undefined;
+    return { memberId, address, signIn, interactionId: purposeOf(idOf(ctx)) };
   }
 
   return {
@@ -77,42 +54,27 @@ export function createSignIns({ store, sessions, metrics, wake }: SignInParts) {
       const typed = email.trim();
       const canonical = canonicalEmail(typed);
       if (canonical === undefined) return { problem: 'invalid' };
-      if (await isLimited(ctx, canonical)) {
-        metrics.signIn('limited');
-        return { problem: 'limited' };
-      }
-      // Whoever knows the ID of a request could go on with it, so the store does not have it.
-      const id = `${randomBytes(32).toString('base64url')}.${interactionId ?? ''}`;
-      const signInId = digest(id);
-      const address = { typed, canonical };
-      const [now, client] = [Date.now(), addressBlock(ctx.ip)];
-      const expiresAt = now + SIGN_IN_MS;
-      await signIns.begin({ signInId, address, client, expiresAt, tries: 0 });
-      const task = { kind: 'code', signInId, address, partnerId } as const;
-      await outbox.add({ jobId: randomUUID(), task, requestedAt: now });
-      wake();
+      const known = ctx.cookies.get(knownCookie);
+      const beginning = { clientAddress: ctx.ip, known, purpose: interactionId, partnerId };
+      const id = await mailed.begin({ typed, canonical }, beginning);
+      if (id === undefined) return { problem: 'limited' };
       sessions.setCookie(ctx, cookie, id, SIGN_IN_MS);
       return { name: 'code', address: typed };
     },
 
     /** By the code, for the request that the sign-in was begun for; else the page again. */
     async byCode(ctx: Context, typed: string, interactionId?: string): Promise<Proven | CodePage> {
-      const signIn = await signIns.find(idOf(ctx));
-      const address = signIn?.address.typed ?? '';
-      if (signIn === undefined || interactionOf(ctx) !== interactionId)
-        return { name: 'code', address, problem: 'expired' };
-      const proven = await prove(ctx, 'code', readCode(typed));
-      if (proven === 'wrong') return { name: 'code', address, problem: 'wrong' };
-      return proven === 'ended' ? { name: 'code', address, problem: 'expired' } : proven;
+      const outcome = await mailed.byCode(idOf(ctx), typed, interactionId);
+      if ('problem' in outcome) return { name: 'code', ...outcome };
+      const { typed: address } = outcome.signIn.address;
+      return provenBy(ctx, outcome) ?? { name: 'code', address, problem: 'expired' };
     },
 
     /** By the link, in the browser that the sign-in was begun in; undefined in any other. */
     async byLink(ctx: Context, token: string): Promise<Proven | undefined> {
-      const signInId = idOf(ctx);
-      const signIn = await signIns.find(signInId);
-      if (signIn?.mailed?.token !== secretHash(signInId, token)) return undefined;
-      const proven = await prove(ctx, 'token', token);
-      return typeof proven === 'string' ? undefined : proven;
+      const id = idOf(ctx);
+      const proof = purposeOf(id) === CONSOLE ? undefined : await mailed.byLink(id, token);
+      return proof && provenBy(ctx, proof);
     },
 
     /**
@@ -124,9 +86,8 @@ export function createSignIns({ store, sessions, metrics, wake }: SignInParts) {
       const member = await store.tokens.confirmSignIn(memberId, { address });
       metrics.signIn(member === undefined ? 'refused' : 'success');
       if (member === undefined) return false;
-      const known = ctx.cookies.get(knownCookie) ?? randomBytes(32).toString('base64url');
-      const key = knownKey(known, signIn.address.canonical);
-      await payloads.put(key, { accountId: memberId }, Date.now() + YEAR_MS);
+      const { canonical } = signIn.address;
+      const known = await mailed.remember(canonical, ctx.cookies.get(knownCookie), memberId);
       sessions.setCookie(ctx, knownCookie, known, YEAR_MS);
       return true;
     },

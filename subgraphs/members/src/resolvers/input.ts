@@ -1,8 +1,9 @@
 // Checks who calls and with which arguments (docs/api.md, Errors); errors never contain a value.
+
+import { ADDRESS_LENGTH, canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import { fail, failInput } from '@partner-loyalty/runtime/errors.ts';
 import { isLongerThan } from '@partner-loyalty/runtime/input.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
-import { ADDRESS_LENGTH, canonicalEmail } from '../rules/email.ts';
 import type { Address, NamesChange } from '../rules/member.ts';
 import type { UpdateProfileInput } from './schema.generated.ts';
 

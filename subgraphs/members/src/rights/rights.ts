@@ -1,8 +1,8 @@
 // Members' rights on any engine: shows all that the store has of a member, and erases it.
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
-import { canonicalEmail } from '../rules/email.ts';
 import { enrolledMark } from '../rules/enrollment.ts';
 import type { MergedMember } from '../rules/member.ts';
 import { addressKey, type MemberRecord } from '../rules/record.ts';

@@ -97,7 +97,10 @@ export type Profile = Identity & {
   activePartnerIds: string[];
 };
 
-/** An address as typed, for display, and in canonical form (email.ts), for everything else. */
+/**
+ * An address as typed, for display, and in canonical form (runtime/src/email.ts), for everything
+ * else.
+ */
 export type Address = { typed: string; canonical: string };
 
 export type EnrollInput = Names & {

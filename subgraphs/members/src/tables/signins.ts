@@ -22,8 +22,8 @@ export type SignIn = {
   mailed?: Mailed | undefined;
 };
 
-/** `mailbox` is canonical; the codes are hashes. */
-type Mailed = { memberId: string; mailbox: string; code: string; token: string };
+/** `mailbox` is canonical, and staff need not be members; the codes are hashes. */
+type Mailed = { memberId?: string | undefined; mailbox: string; code: string; token: string };
 
 /** The sign-ins that a client address has begun, the oldest first. */
 type Begun = {
@@ -35,7 +35,8 @@ type Begun = {
 };
 
 /** What a code or a link makes of a sign-in. */
-type Outcome = 'wrong' | 'ended' | { signIn: SignIn; mailed: Mailed };
+type Outcome = 'wrong' | 'ended' | Proof;
+export type Proof = { signIn: SignIn; mailed: Mailed };
 
 export const SIGN_INS: TableDefinition<SignIn> = {
   name: 'signins',

@@ -1,7 +1,8 @@
 // Checks one member on any engine: the record, and the partners that it names.
+
+import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import * as z from 'zod';
-import { canonicalEmail } from '../rules/email.ts';
 import type { MemberEvent } from '../rules/events.ts';
 import { hasAddress, type MemberRecord } from '../rules/record.ts';
 

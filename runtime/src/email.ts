@@ -1,6 +1,6 @@
 // Decides whether two spellings are the same email address.
 import { domainToASCII } from 'node:url';
-import { isLongerThan } from '@partner-loyalty/runtime/input.ts';
+import { isLongerThan } from './input.ts';
 
 /**
  * The longest address, in characters, as typed and in canonical form (RFC 5321, section 4.5.3.1.3,

@@ -1,7 +1,7 @@
 // canonicalEmail: which spellings are the same address, and which texts are not an address.
 import { domainToASCII } from 'node:url';
 import fc from 'fast-check';
-import { anyText } from '../../../../test/support/text.ts';
+import { anyText } from '../../test/support/text.ts';
 import { canonicalEmail } from './email.ts';
 
 test.each([

@@ -1,0 +1,79 @@
+// The section /console/deprecations: what the partner uses that will go away.
+import { type Html, html } from '../pages/html.ts';
+import type { DocumentedGraph } from '../pages/route.ts';
+import { dayOf } from '../schema/dates.ts';
+import { deprecationsOf } from '../schema/deprecations.ts';
+import { SURFACE_NAMES } from '../schema/surfaces.ts';
+import type { UsageStore } from '../usage/usagestore.ts';
+import type { Section } from './section.ts';
+
+const DAYS = 30;
+const DAY_MS = 86_400_000;
+
+export type DeprecationsParts = {
+  usageStore: Pick<UsageStore, 'fieldsOf'>;
+  graphs: { current(): DocumentedGraph };
+};
+
+export function createDeprecationsSection({ usageStore, graphs }: DeprecationsParts): Section {
+  /** By coordinate: how often it was used, and the last day. */
+  async function useOf(partnerId: string) {
+    const now = Date.now();
+    const days = Array.from({ length: DAYS }, (_, ago) => dayOf(now - ago * DAY_MS));
+    const uses = new Map<string, { count: number; lastDay: string }>();
+    for (const { coordinate, count, day } of await usageStore.fieldsOf(partnerId, days)) {
+      const { count: others = 0, lastDay = '' } = uses.get(coordinate) ?? {};
+      uses.set(coordinate, { count: others + count, lastDay: day > lastDay ? day : lastDay });
+    }
+    return uses;
+  }
+
+  return {
+    name: 'deprecations',
+    title: 'Deprecations',
+    about: 'Which fields that you use will go away, and when.',
+    async show({ staff: { partnerId } }) {
+      const uses = await useOf(partnerId);
+      const { surfaces } = graphs.current();
+      const all = new Map(
+        SURFACE_NAMES.flatMap((name) => [...deprecationsOf(surfaces[name].schema)]),
+      );
+      const used = [...all].flatMap(([coordinate, deprecation]) => {
+        const use = uses.get(coordinate);
+        return use === undefined ? [] : [{ coordinate, ...deprecation, ...use }];
+      });
+      const others = all.size - used.length;
+      const rest =
+        others === 0
+          ? html``
+          : html`<p class="soft">Deprecated and not used by you: ${others}.
+<a href="/docs#changelog">Changelog</a></p>`;
+      return html`<p>What counts is your requests of the last ${DAYS} days, with your keys and with the
+tokens of members that you or your apps hold.</p>
+${used.length === 0 ? html`<p>You use nothing that is deprecated.</p>` : table(used)}${rest}`;
+    },
+  };
+}
+
+type Used = {
+  coordinate: string;
+  reason: string;
+  until: number;
+  count: number;
+  lastDay: string;
+};
+
+/** The first to go comes first. */
+function table(used: Used[]): Html {
+  const rows = used
+    .sort((one, other) => one.until - other.until)
+    .map(
+      ({ coordinate, reason, until, count, lastDay }) => html`<tr>
+<th scope="row"><code>${coordinate}</code></th><td>${dayOf(until)}</td>
+<td class="number">${count.toLocaleString('en')}</td><td>${lastDay}</td><td>${reason}</td></tr>`,
+    );
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="What you use">
+<table><thead><tr><th scope="col">What</th><th scope="col">Kept until</th>
+<th scope="col" class="number">Uses</th><th scope="col">Last used</th>
+<th scope="col">What to do</th></tr></thead><tbody>${rows}</tbody></table></div>`;
+}

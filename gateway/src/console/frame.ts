@@ -1,0 +1,98 @@
+// The frame of the console's pages: who is signed in, for which partner, and the sections.
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { type Html, html } from '../pages/html.ts';
+import { documentText, pageHeaders } from '../pages/layout.ts';
+import { styleOf } from '../pages/style.ts';
+import { noticeBox } from '../sign-in/cards.ts';
+import type { Section } from './section.ts';
+import type { SignedIn } from './sessions.ts';
+import { CONSOLE_PATH } from './signin.ts';
+
+const STYLE = styleOf('palette', 'frame', 'console', 'records');
+const HEADERS = pageHeaders(STYLE, ["form-action 'self'"]);
+
+export type ConsolePage = {
+  title: string;
+  content: Html;
+  status?: number;
+  /** Shown above the content. */
+  notice?: { text: string; isProblem: boolean } | undefined;
+};
+
+export type FrameParts = {
+  environment: Settings['environment'];
+  /** Those that the navigation leads to, in its order. */
+  sections: readonly Pick<Section, 'name' | 'title'>[];
+};
+
+/** The page for who is signed in. Without a partner's name it has no navigation. */
+export function consolePage(
+  { environment, sections }: FrameParts,
+  signedIn: SignedIn,
+  { partnerName, path }: { partnerName: string | undefined; path: string },
+  { title, content, status = 200, notice }: ConsolePage,
+): HttpResponse {
+  const { staff, places, cookies } = signedIn;
+  const [first] = places;
+  const link = (to: string, name: string) =>
+    html`<li><a href="${to}"${to === path ? html` aria-current="page"` : ''}>${name}</a></li>`;
+  const links = sections.map((section) => link(`${CONSOLE_PATH}/${section.name}`, section.title));
+  const body = html`<a class="skip" href="#main">Skip to the content</a>
+<header class="bar">
+<a class="mark" href="${CONSOLE_PATH}">Partner Loyalty</a>
+<span class="badge ${environment}">${environment}</span>
+${partnerName === undefined ? '' : partnerOf(partnerName, places.length > 1)}
+<form class="person" method="post" action="${CONSOLE_PATH}/sign-out">
+<span>${staff?.email ?? first?.email ?? ''}${staff === undefined ? '' : `, ${staff.role}`}</span>
+<button class="quiet">Sign out</button>
+</form>
+</header>
+<div class="console">
+${
+  partnerName === undefined
+    ? ''
+    : html`<nav class="sections" aria-label="Console"><ul>${link(CONSOLE_PATH, 'Overview')}${links}</ul></nav>`
+}
+<main id="main" tabindex="-1">
+<h1>${title}</h1>
+${notice === undefined ? '' : noticeBox(notice.text, notice.isProblem)}
+${content}
+</main>
+</div>`;
+  const name = partnerName === undefined ? title : `${title} · ${partnerName}`;
+  return {
+    status,
+    headers: { ...HEADERS, ...(cookies.length > 0 && { 'set-cookie': cookies }) },
+    body: documentText(name, STYLE, body),
+  };
+}
+
+function partnerOf(name: string, canSwitch: boolean): Html {
+  const change = html` <a href="${CONSOLE_PATH}/partner">Switch</a>`;
+  return html`<p class="partner"><strong>${name}</strong>${canSwitch ? change : ''}</p>`;
+}
+
+/** A form of a section, with a button whose value says what it does. */
+export function actionForm(
+  section: string,
+  action: string,
+  button: string,
+  content: Html = html``,
+  kind = '',
+): Html {
+  return html`<form method="post" action="${CONSOLE_PATH}/${section}" class="${kind}">
+${content}
+<button name="action" value="${action}">${button}</button>
+</form>`;
+}
+
+/** What is done only after a second press: it opens first. */
+export function confirmed(summary: string, content: Html): Html {
+  return html`<details><summary>${summary}</summary>${content}</details>`;
+}
+
+/** `2026-11-25 17:03 UTC`. */
+export function timeText(at: Date): string {
+  return `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}

@@ -1,0 +1,144 @@
+// The section /console/keys: the partner's API keys, and what they were used for.
+import { createParser, omitUndefined, text } from '@partner-loyalty/runtime/input.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { defaultScopes } from '../identity/apikey.ts';
+import { createKey, keysWithUse, rotateKey, stateOfKey } from '../identity/keys.ts';
+import type { KeyRecord, KeyStore, Partner } from '../identity/keystore.ts';
+import { type Html, html } from '../pages/html.ts';
+import { DEFAULT_SCOPES, type KeyScope } from '../schema/scopes.ts';
+import type { UsageStore } from '../usage/usagestore.ts';
+import { timeText } from './frame.ts';
+import { keyList, newKeyForm } from './keylist.ts';
+import { ConsoleError, type ConsoleVisit, NotFoundError, type Section } from './section.ts';
+
+/** Keys are never removed, so that their number has a bound. */
+const MAX_KEYS = 1_000;
+const DAY_MS = 86_400_000;
+const readName = createParser(text(100), 'The name');
+
+export type KeysParts = {
+  keyStore: KeyStore;
+  usageStore: Pick<UsageStore, 'keyActivities'>;
+  settings: Pick<Settings, 'environment'>;
+};
+
+export function createKeysSection({
+  keyStore,
+  usageStore,
+  settings: { environment },
+}: KeysParts): Section {
+  async function create({ staff, changed }: ConsoleVisit, form: URLSearchParams): Promise<Html> {
+    const { partnerId } = staff;
+    const partner = await keyStore.partner(partnerId);
+    if (partner === undefined) throw new NotFoundError('There is no such partner.');
+    const name = readName(form.get('name') ?? '');
+    if ('fault' in name) throw new ConsoleError(`${name.fault}.`);
+    const scopes = scopesIn(form, partner);
+    const days = daysIn(form, 'expires');
+    const expiresAt = days === undefined ? undefined : new Date(Date.now() + days * DAY_MS);
+    await requireRoom(partnerId);
+    const { allow } = partner;
+    const limits = omitUndefined({ name: name.value, scopes, allow, expiresAt });
+    const { key, record } = await createKey(keyStore, environment, partnerId, limits);
+    changed(record.keyId);
+    return newKey(key, record);
+  }
+
+  async function requireRoom(partnerId: string): Promise<void> {
+    if ((await keyStore.keys(partnerId)).length >= MAX_KEYS)
+      throw new ConsoleError(`You have made ${MAX_KEYS} keys. Ask the operator for another one.`);
+  }
+
+  async function rotate(visit: ConsoleVisit, form: URLSearchParams): Promise<Html> {
+    const former = await keyOf(visit, form);
+    if (former.endpoint === 'mcp')
+      throw new ConsoleError('Keys for /mcp are made by the operator of this service.');
+    if (stateOfKey(former) !== 'active')
+      throw new ConsoleError('This key no longer works. Create a new one.');
+    await requireRoom(former.partnerId);
+    const overlapMs = (daysIn(form, 'overlap') ?? 0) * DAY_MS;
+    const rotated = await rotateKey(keyStore, environment, former, { overlapMs });
+    return newKey(rotated.key, rotated.record, rotated.formerExpiresAt);
+  }
+
+  /** The key of a form, if it is the partner's own. */
+  async function keyOf({ staff }: ConsoleVisit, form: URLSearchParams): Promise<KeyRecord> {
+    const key = await keyStore.key(form.get('keyId') ?? '');
+    if (key === undefined || key.partnerId !== staff.partnerId)
+      throw new NotFoundError('There is no key with this ID.');
+    return key;
+  }
+
+  return {
+    name: 'keys',
+    title: 'API keys',
+    about: 'Create, rotate and revoke keys; see their scopes and when they were last used.',
+    async show({ staff: { partnerId, role } }) {
+      const [partner, all] = await Promise.all([
+        keyStore.partner(partnerId),
+        keysWithUse(keyStore, usageStore, partnerId),
+      ]);
+      const isAdmin = role === 'admin';
+      return html`<p>Send a key in the header <code>x-partner-api-key</code>. Keys belong on servers,
+never in an app or a web page. <a href="/docs#keys">Keys and scopes</a></p>
+${isAdmin && partner ? newKeyForm(allowedScopes(partner), partner.allow) : ''}
+${keyList(all, isAdmin)}`;
+    },
+    async submit(visit, form) {
+      const action = form.get('action');
+      if (action === 'create') return create(visit, form);
+      if (action === 'rotate') return rotate(visit, form);
+      if (action !== 'revoke') throw new ConsoleError('Nothing was changed.');
+      const { keyId } = await keyOf(visit, form);
+      await keyStore.revokeKey(keyId, new Date());
+      return undefined;
+    },
+  };
+}
+
+/** The most that a key made here may be used for. */
+function allowedScopes({ scopes = DEFAULT_SCOPES }: Partner): readonly KeyScope[] {
+  return scopes;
+}
+
+function scopesIn(form: URLSearchParams, partner: Partner): KeyScope[] {
+  const allowed = allowedScopes(partner);
+  const given = form.getAll('scopes');
+  const scopes = allowed.filter((scope) => given.includes(scope));
+  if (scopes.length === 0) throw new ConsoleError('Choose at least one scope.');
+  if (scopes.length < new Set(given).size)
+    throw new ConsoleError(
+      `Your keys can have the scopes ${allowed.join(', ')}. Ask the operator for others.`,
+    );
+  return scopes;
+}
+
+/** A number of days; undefined if the field is empty. */
+function daysIn(form: URLSearchParams, name: string): number | undefined {
+  const given = form.get(name) ?? '';
+  if (given === '') return undefined;
+  if (!/^\d{1,4}$/.test(given)) throw new ConsoleError('Choose a number of days.');
+  return Number(given);
+}
+
+function newKey(key: string, record: KeyRecord, formerExpiresAt?: Date): Html {
+  const {
+    keyId,
+    name = 'Key without a name',
+    expiresAt,
+    scopes = defaultScopes('graphql'),
+  } = record;
+  const former =
+    formerExpiresAt &&
+    html`<div><dt>The former key</dt><dd>works until ${timeText(formerExpiresAt)}</dd></div>`;
+  return html`<p class="notice" role="status">Copy the key now: it is not shown again.</p>
+<pre tabindex="0" role="group" aria-label="Your new key"><code>${key}</code></pre>
+<dl class="facts">
+<div><dt>Name</dt><dd>${name}</dd></div>
+<div><dt>Key ID</dt><dd><code>${keyId}</code></dd></div>
+<div><dt>Scopes</dt><dd>${scopes.join(', ')}</dd></div>
+<div><dt>Expires</dt><dd>${expiresAt ? timeText(expiresAt) : 'never'}</dd></div>
+${former ?? ''}
+</dl>
+<p><a href="/console/keys">All keys</a></p>`;
+}

@@ -1,0 +1,69 @@
+// The pages of the console that belong to no section: the overview, and the choice of a partner.
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { keyPrefix } from '../identity/apikey.ts';
+import type { KeyStore, Partner } from '../identity/keystore.ts';
+import type { Staff } from '../identity/staff.ts';
+import { html } from '../pages/html.ts';
+import type { ConsolePage } from './frame.ts';
+import type { Section } from './section.ts';
+import { CONSOLE_PATH } from './signin.ts';
+
+export const SUSPENDED: ConsolePage = {
+  title: 'Your company is suspended',
+  content: html`<p>Its keys and the tokens it holds are refused, and its webhooks are disabled. The
+operator of this service can tell you why, and can end the suspension.</p>`,
+};
+
+type Service = Pick<Settings, 'environment' | 'rateLimitBudget' | 'rateLimitWindowSeconds'> & {
+  ownUrl: string;
+};
+
+export function overviewPage(
+  partner: Partner,
+  sections: readonly Section[],
+  { environment, ownUrl, rateLimitBudget, rateLimitWindowSeconds }: Service,
+): ConsolePage {
+  const { budget = rateLimitBudget } = partner;
+  const cards = sections.map(
+    ({
+      name,
+      title,
+      about = '',
+    }) => html`<li><h2><a href="${CONSOLE_PATH}/${name}">${title}</a></h2>
+<p>${about}</p></li>`,
+  );
+  return {
+    title: partner.name,
+    content: html`<dl class="facts">
+<div><dt>Partner ID</dt><dd><code>${partner.partnerId}</code></dd></div>
+<div><dt>Endpoint</dt><dd><code>POST ${ownUrl}/graphql</code>, for keys that begin with
+<code>${keyPrefix(environment)}</code></dd></div>
+<div><dt>Budget</dt><dd>${budget.toLocaleString('en')} in ${rateLimitWindowSeconds} seconds, for each
+key. <a href="/docs#limits">Limits</a></dd></div>
+<div><dt>Documentation</dt><dd><a href="/docs">Reference</a></dd></div>
+</dl>
+<ul class="cards">${cards}</ul>`,
+  };
+}
+
+/** Of the partners that somebody is staff of. `action` gets the choice. */
+export async function choicePage(
+  keys: Pick<KeyStore, 'partner'>,
+  places: readonly Staff[],
+  action: string,
+): Promise<ConsolePage> {
+  const named = await Promise.all(
+    places.map(async (staff) => {
+      const partner = await keys.partner(staff.partnerId);
+      return { ...staff, name: partner?.name ?? staff.partnerId };
+    }),
+  );
+  const rows = named.map(
+    ({ staffId, name, role }) => html`<li>
+<button name="staffId" value="${staffId}" class="quiet"><strong>${name}</strong> ${role}</button></li>`,
+  );
+  return {
+    title: 'Choose a partner',
+    content: html`<form method="post" action="${action}"><ul class="choice">${rows}</ul></form>`,
+  };
+}

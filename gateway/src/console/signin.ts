@@ -1,0 +1,126 @@
+// The page /console/sign-in: the address, then the mailed link or code.
+import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import type { PageContent } from '@partner-loyalty/runtime/signin/exchange.ts';
+import type { KeyStore } from '../identity/keystore.ts';
+import { type ConsoleSession, DEMO_PREFIX, isStaffAddress, type Staff } from '../identity/staff.ts';
+import { pageResponse } from '../pages/layout.ts';
+import { cardOf, messagePage } from '../sign-in/cards.ts';
+import { textsOf } from '../sign-in/language.ts';
+import type { MembersClient } from '../sign-in/membersclient.ts';
+import type { Tokens } from '../sign-in/tokens.ts';
+import type { Cookies } from './cookies.ts';
+import type { Sessions } from './sessions.ts';
+
+export const CONSOLE_PATH = '/console';
+export const CONSOLE_SIGN_IN_PATH = '/console/sign-in';
+
+const SIGN_IN_MS = 15 * 60_000;
+const YEAR_MS = 365 * 24 * 3_600_000;
+/** What the browser holds that began a sign-in, and one that has signed in before. */
+const COOKIE = 'console-sign-in';
+const KNOWN_COOKIE = 'known';
+
+type Parts = {
+  keyStore: Pick<KeyStore, 'staffTables'>;
+  members: Pick<MembersClient, 'staffSignIn'>;
+  tokens: Pick<Tokens, 'refusal'>;
+  sessions: Pick<Sessions, 'begin' | 'redeemDemo'>;
+  cookies: Cookies;
+  /** Called when a person is signed in to a partner. */
+  signedIn(request: HttpRequest, staff: Staff): void;
+};
+
+type Card = Extract<PageContent, { name: 'address' | 'code' | 'elsewhere' }>;
+
+export function createStaffSignInPage(parts: Parts) {
+  const { keyStore, members, tokens, sessions, cookies } = parts;
+
+  function card(request: HttpRequest, shown: Card, status = 200, set: string[] = []) {
+    const { console: own, ...texts } = textsOf(request);
+    const address = { ...texts.address, title: own.title };
+    const code = { ...texts.code, text: own.code };
+    const content = { ...shown, action: CONSOLE_SIGN_IN_PATH };
+    const text = cardOf(content, { ...texts, console: own, address, code });
+    return pageResponse(status, text, set.length > 0 ? { 'set-cookie': set } : {});
+  }
+
+  async function begin(request: HttpRequest, email: string): Promise<HttpResponse> {
+    const canonical = canonicalEmail(email);
+    const tables = await keyStore.staffTables();
+    const isStaff = canonical !== undefined && (await isStaffAddress(tables, canonical));
+    const { requestId, address: clientAddress } = request;
+    const { language } = textsOf(request);
+    const known = cookies.read(request, KNOWN_COOKIE);
+    const answer = await members.staffSignIn(
+      { kind: 'begin', email, isStaff, clientAddress, language, ...(known !== '' && { known }) },
+      requestId,
+    );
+    if (answer.outcome === 'invalid' || answer.outcome === 'limited')
+      return card(request, { name: 'address', problem: answer.outcome });
+    if (answer.outcome !== 'begun') return card(request, { name: 'address' });
+    const cookie = cookies.write(COOKIE, answer.id, SIGN_IN_MS);
+    return card(request, { name: 'code', address: answer.address }, 200, [cookie]);
+  }
+
+  async function finish(
+    request: HttpRequest,
+    by: { kind: 'code'; code: string } | { kind: 'link'; token: string },
+  ): Promise<HttpResponse> {
+    const id = cookies.read(request, COOKIE);
+    const known = cookies.read(request, KNOWN_COOKIE);
+    const held = { id, ...(known !== '' && { known }) };
+    const answer = await members.staffSignIn({ ...by, ...held }, request.requestId);
+    if (answer.outcome === 'wrong' || answer.outcome === 'expired')
+      return card(request, { name: 'code', address: answer.address, problem: answer.outcome });
+    if (answer.outcome !== 'proven') return card(request, { name: 'elsewhere' });
+    const forgotten = cookies.write(COOKIE, '');
+    const remembered = cookies.write(KNOWN_COOKIE, answer.known, YEAR_MS);
+    return enter(request, { address: answer.address }, [forgotten, remembered]);
+  }
+
+  async function enter(
+    request: HttpRequest,
+    who: Pick<ConsoleSession, 'address' | 'demoPartnerId'>,
+    set: string[] = [],
+  ): Promise<HttpResponse> {
+    const begun = await sessions.begin(request, who);
+    // Whoever was removed since the mail was sent.
+    if (begun === undefined) return messagePage(410, textsOf(request), 'invalidLink');
+    if (begun.staff !== undefined) parts.signedIn(request, begun.staff);
+    return redirect(CONSOLE_PATH, [...set, begun.cookie]);
+  }
+
+  async function enterDemo(request: HttpRequest, token: string): Promise<HttpResponse> {
+    const demoPartnerId = await sessions.redeemDemo(token);
+    return demoPartnerId === undefined
+      ? messagePage(410, textsOf(request), 'invalidLink')
+      : enter(request, { address: 'demo', demoPartnerId });
+  }
+
+  return {
+    /** The form for the address; with 401 in place of what needs a session. */
+    form: (request: HttpRequest, status = 200) => card(request, { name: 'address' }, status),
+    async show(request: HttpRequest, token: string): Promise<HttpResponse> {
+      if (token === '') return card(request, { name: 'address' });
+      // The browser that began signs in by opening the link, so that nothing else may.
+      if (request.method === 'HEAD') return pageResponse(200, '');
+      const refusal = tokens.refusal(request);
+      if (refusal !== undefined) return refusal;
+      return token.startsWith(DEMO_PREFIX)
+        ? enterDemo(request, token)
+        : finish(request, { kind: 'link', token });
+    },
+    async submit(request: HttpRequest, form: URLSearchParams): Promise<HttpResponse> {
+      const [email, code] = [form.get('email'), form.get('code')];
+      if (code !== null) return finish(request, { kind: 'code', code });
+      return email === null ? card(request, { name: 'address' }) : begin(request, email);
+    },
+  };
+}
+
+export function redirect(location: string, set: string[] = []): HttpResponse {
+  const headers = { location, ...(set.length > 0 && { 'set-cookie': set }) };
+  return { status: 303, headers, body: '' };
+}

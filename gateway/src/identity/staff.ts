@@ -1,0 +1,162 @@
+// Partners' staff, who may use the console, and their sessions there (docs/operator.md, Staff).
+import { hash, randomBytes } from 'node:crypto';
+import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
+import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
+
+export const STAFF_ROLES = ['admin', 'viewer'] as const;
+export type StaffRole = (typeof STAFF_ROLES)[number];
+
+/** Somebody who may see, or with the role `admin` change, what belongs to one partner. */
+export type Staff = {
+  staffId: string;
+  partnerId: string;
+  /** As it was typed at the invitation. */
+  email: string;
+  role: StaffRole;
+  createdAt: Date;
+};
+
+type StaffRow = Omit<Staff, 'createdAt'> & { address: string; createdAt: number };
+
+/** A canonical address, and for which partners it is staff. */
+type AddressRow = { address: string; places: Pick<Staff, 'partnerId' | 'staffId'>[] };
+
+/** `expiresAt` is in milliseconds since 1970. */
+export type ConsoleSession = {
+  /** The hash of what the browser holds. */
+  sessionId: string;
+  /** The canonical address that was proved. */
+  address: string;
+  /** The partner that was chosen, by what the address is there. */
+  staffId?: string | undefined;
+  /** Set in sessions of the demo, whose admin is stored nowhere else. */
+  demoPartnerId?: string | undefined;
+  /** Whether it is a link that begins such a session, once. */
+  isLink?: true | undefined;
+  expiresAt: number;
+};
+
+export const STAFF: TableDefinition<StaffRow> = { name: 'staff', id: 'staffId' };
+export const STAFF_ADDRESSES: TableDefinition<AddressRow> = {
+  name: 'staffaddresses',
+  id: 'address',
+};
+export const CONSOLE_SESSIONS: TableDefinition<ConsoleSession> = {
+  name: 'consolesessions',
+  id: 'sessionId',
+  orders: ['expiresAt'],
+};
+
+export type StaffTables = Awaited<ReturnType<typeof openStaffTables>>;
+
+export async function openStaffTables(open: OpenTable) {
+  return {
+    staff: await open(STAFF),
+    addresses: await open(STAFF_ADDRESSES),
+    sessions: await open(CONSOLE_SESSIONS),
+  };
+}
+
+/** Of a partner; an operator can exceed it no more than an admin can. */
+export const MAX_STAFF = 200;
+
+/**
+ * Adds an address to a partner's staff, or changes its role there. `invalid` if it is no address,
+ * `full` if the partner has 200 others.
+ */
+export async function inviteStaff(
+  tables: StaffTables,
+  { partnerId, email, role }: Pick<Staff, 'partnerId' | 'email' | 'role'>,
+): Promise<Staff | 'invalid' | 'full'> {
+  const address = canonicalEmail(email);
+  if (address === undefined) return 'invalid';
+  const { staff, addresses } = tables;
+  const others = await listStaff(tables, partnerId);
+  const isKnown = (await placesOf(tables, address)).some((one) => one.partnerId === partnerId);
+  if (!isKnown && others.length >= MAX_STAFF) return 'full';
+  const fresh = `${prefixOf(partnerId)}${randomBytes(9).toString('base64url')}`;
+  let staffId = fresh;
+  // Of concurrent invitations, the first one decides about the ID.
+  await addresses.update(address, (before) => {
+    const { places = [] } = before ?? {};
+    const known = places.find((one) => one.partnerId === partnerId);
+    staffId = known?.staffId ?? fresh;
+    return known ? before : { address, places: [...places, { partnerId, staffId }] };
+  });
+  const typed = email.trim();
+  const added = { staffId, partnerId, email: typed, address, role, createdAt: Date.now() };
+  const row = await staff.update(staffId, (before) => ({ ...(before ?? added), role }));
+  return toStaff(row ?? added);
+}
+
+/** In the order of their addresses. */
+export async function listStaff({ staff }: StaffTables, partnerId: string): Promise<Staff[]> {
+  const found = await staff.startingWith(prefixOf(partnerId));
+  return found
+    .filter((row) => row.partnerId === partnerId)
+    .sort((one, other) => (one.address < other.address ? -1 : 1))
+    .map(toStaff);
+}
+
+/**
+ * Takes somebody off a partner's staff, whose sessions there end. False if there is nobody with the
+ * ID, or only with another partner than the one that is given.
+ */
+export async function removeStaff(
+  { staff, addresses, sessions }: StaffTables,
+  staffId: string,
+  partnerId?: string,
+): Promise<boolean> {
+  const row = await staff.get(staffId);
+  if (row === undefined || (partnerId ?? row.partnerId) !== row.partnerId) return false;
+  await staff.remove(staffId);
+  // Whoever is invited again signs in again.
+  await sessions.removeWhere(
+    (session) => session.address === row.address && (session.staffId ?? staffId) === staffId,
+  );
+  await addresses.update(row.address, (before) => {
+    const places = before?.places.filter((one) => one.staffId !== staffId) ?? [];
+    return places.length === 0 ? undefined : { address: row.address, places };
+  });
+  return true;
+}
+
+/** Of anybody's staff: one read, so that its time says nothing. */
+export async function isStaffAddress({ addresses }: StaffTables, address: string) {
+  return (await addresses.get(address)) !== undefined;
+}
+
+/** What a canonical address is for each partner that it is staff of. */
+export async function placesOf(
+  { staff, addresses }: StaffTables,
+  address: string,
+): Promise<Staff[]> {
+  const { places = [] } = (await addresses.get(address)) ?? {};
+  const rows = await Promise.all(places.map(({ staffId }) => staff.get(staffId)));
+  return rows.flatMap((row) => (row === undefined ? [] : toStaff(row)));
+}
+
+/** For how long a link of the demo works. */
+const DEMO_LINK_MS = 15 * 60_000;
+export const DEMO_PREFIX = 'demo_';
+
+/** Makes the token of a link that signs a browser in as an admin of a demo's partner, once. */
+export async function makeDemoToken(
+  { sessions }: StaffTables,
+  demoPartnerId: string,
+): Promise<string> {
+  const token = `${DEMO_PREFIX}${randomBytes(32).toString('base64url')}`;
+  const expiresAt = Date.now() + DEMO_LINK_MS;
+  const sessionId = hash('sha256', token);
+  await sessions.put({ sessionId, address: 'demo', demoPartnerId, isLink: true, expiresAt });
+  return token;
+}
+
+/** The beginning of the IDs of a partner's staff, and perhaps of another's. */
+function prefixOf(partnerId: string): string {
+  return `staff_${hash('sha256', partnerId).slice(0, 12)}`;
+}
+
+function toStaff({ staffId, partnerId, email, role, createdAt }: StaffRow): Staff {
+  return { staffId, partnerId, email, role, createdAt: new Date(createdAt) };
+}

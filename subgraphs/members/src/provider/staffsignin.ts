@@ -1,0 +1,45 @@
+// Signing a partner's staff in for the console. The gateway knows who is staff; the mail is here.
+import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
+import type { StaffSignIn, StaffSignInAnswer } from '@partner-loyalty/runtime/signin/staff.ts';
+import type { Proof } from '../tables/signins.ts';
+import { CONSOLE, createMailedSignIns, type MailedSignInParts, purposeOf } from './mailedsignin.ts';
+
+/** Both texts are JSON, as runtime/src/signin/staff.ts has them. */
+export function createStaffSignIn(parts: MailedSignInParts): (request: string) => Promise<string> {
+  const mailed = createMailedSignIns(parts);
+
+  async function begin(
+    request: Extract<StaffSignIn, { kind: 'begin' }>,
+  ): Promise<StaffSignInAnswer> {
+    const { isStaff, clientAddress, language, known } = request;
+    const typed = request.email.trim();
+    const canonical = canonicalEmail(typed);
+    if (canonical === undefined) return { outcome: 'invalid' };
+    const staff = { isStaff, language };
+    const beginning = { clientAddress, known, purpose: CONSOLE, staff };
+    const id = await mailed.begin({ typed, canonical }, beginning);
+    return id === undefined ? { outcome: 'limited' } : { outcome: 'begun', id, address: typed };
+  }
+
+  async function proven({ signIn }: Proof, known: string | undefined): Promise<StaffSignInAnswer> {
+    parts.metrics.signIn('success');
+    const { canonical: address } = signIn.address;
+    return { outcome: 'proven', address, known: await mailed.remember(address, known) };
+  }
+
+  async function answer(request: StaffSignIn): Promise<StaffSignInAnswer> {
+    if (request.kind === 'begin') return begin(request);
+    const { id, known } = request;
+    if (request.kind === 'link') {
+      const isOurs = purposeOf(id) === CONSOLE;
+      const proof = isOurs ? await mailed.byLink(id, request.token) : undefined;
+      return proof === undefined ? { outcome: 'elsewhere' } : proven(proof, known);
+    }
+    const proof = await mailed.byCode(id, request.code, CONSOLE);
+    if (!('problem' in proof)) return proven(proof, known);
+    return { outcome: proof.problem, address: proof.address };
+  }
+
+  // Only the gateway asks, in a signed request.
+  return async (text) => JSON.stringify(await answer(JSON.parse(text)));
+}

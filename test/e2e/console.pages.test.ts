@@ -1,0 +1,151 @@
+// The console in a real browser: by keyboard, on a phone, and for screen readers.
+import { inviteStaff } from '@partner-loyalty/gateway';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { accessibilityFaults, startBrowser } from '../support/servers/browser.ts';
+import { codeIn } from '../support/servers/mailserver.ts';
+import { startReceiver } from '../support/servers/receiver.ts';
+import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { BUILT_IN, nextEmail } from '../support/service/mailbox.ts';
+
+const SECTIONS = ['', '/keys', '/webhooks', '/apps', '/deprecations', '/staff', '/partner'];
+const LOOKS: [string, BrowserContextOptions][] = [
+  ['a desktop', { viewport: { width: 1280, height: 800 } }],
+  [
+    'a phone at night',
+    { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true, colorScheme: 'dark' },
+  ],
+];
+const ADMIN = 'a.rather.long.address.of.somebody@hotels.example';
+
+let browser: Browser;
+let service: InProcessService;
+
+beforeAll(async () => {
+  [browser, service] = await Promise.all([startBrowser(), startInProcess({ env: BUILT_IN })]);
+  const tables = await service.stores.keys.staffTables();
+  for (const partnerId of ['alpha', 'beta'])
+    await inviteStaff(tables, { partnerId, email: ADMIN, role: 'admin' });
+});
+afterAll(async () => {
+  await browser?.close();
+  await service?.close();
+});
+
+/** Without scripts, as `faults` are the violations of the policy and requests to elsewhere. */
+async function open(options: BrowserContextOptions) {
+  const page = await (await browser.newContext({ ...options, baseURL: service.url })).newPage();
+  const faults: string[] = [];
+  page.on('console', (message) => faults.push(message.text()));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${service.url}/`)) faults.push(request.url());
+  });
+  return { page, faults };
+}
+
+/** Signs in by keyboard alone, and chooses alpha. */
+async function signIn(page: Page): Promise<void> {
+  await page.goto('/console');
+  await page.getByLabel('Email address').press('Tab');
+  const mail = await nextEmail(service, ADMIN, async () => {
+    await page.getByLabel('Email address').fill(ADMIN);
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Code').waitFor();
+  });
+  await page.locator('input[autocomplete=one-time-code]').fill(codeIn(mail));
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: /alpha/ }).press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'alpha' }).waitFor();
+}
+
+const widths = (page: Page) =>
+  page.evaluate<[number, number]>('[document.documentElement.scrollWidth, innerWidth]');
+
+describe.each(LOOKS)('on %s', (_, look) => {
+  test('each page is readable, and axe finds no fault', async () => {
+    const { page, faults } = await open(look);
+    await signIn(page);
+    for (const section of SECTIONS) {
+      await page.goto(`/console${section}`);
+      expect(await page.locator('h1').count()).toBe(1);
+      for (const summary of await page.locator('details > summary').all())
+        await summary.press('Enter');
+      expect([section, await accessibilityFaults(page)]).toEqual([section, []]);
+      const [content, window] = await widths(page);
+      expect([section, content <= window]).toEqual([section, true]);
+    }
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+});
+
+test('an admin makes a key and revokes it by keyboard', async () => {
+  const { page } = await open({});
+  await signIn(page);
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
+  const navigation = page.getByRole('navigation', { name: 'Console' });
+  await navigation.getByRole('link', { name: 'API keys' }).press('Enter');
+  await page.getByText('Create a key').press('Enter');
+  await page.getByLabel('Name').fill('Front desk');
+  await page.getByLabel('Name').press('Enter');
+  const shown = page.getByRole('group', { name: 'Your new key' });
+  const key = (await shown.textContent()) ?? '';
+  expect((await service.send({ query: '{ viewer { scopes } }', key })).body).toEqual({
+    data: { viewer: { scopes: ['read'] } },
+  });
+  await page.getByRole('link', { name: 'All keys' }).press('Enter');
+  const row = page.getByRole('listitem').filter({ hasText: 'Front desk' });
+  await row.getByText('Revoke', { exact: true }).first().press('Enter');
+  await row.getByRole('button', { name: 'Revoke' }).press('Enter');
+  await page.getByRole('status').filter({ hasText: 'Done.' }).waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Sign in to the console' }).waitFor();
+  await page.context().close();
+});
+
+test('an admin adds an endpoint, tests it and removes it by keyboard', async () => {
+  const receiver = await startReceiver();
+  const { page } = await open({ viewport: { width: 360, height: 740 } });
+  await signIn(page);
+  await page.goto('/console/webhooks');
+  await page.getByLabel('URL').fill(`${receiver.url}/hooks`);
+  await page.getByLabel('Only these').press('Space');
+  await page.getByLabel('TIER_CHANGED').press('Space');
+  await page.getByRole('button', { name: 'Add endpoint' }).press('Enter');
+  expect(await page.getByRole('group', { name: 'Secret' }).textContent()).toMatch(/^whsec_/);
+  await page.getByRole('link', { name: /go to the endpoint/ }).press('Enter');
+  await page.getByRole('button', { name: 'Send a test' }).press('Enter');
+  await page
+    .getByRole('status')
+    .filter({ hasText: 'The test was delivered: status 204' })
+    .waitFor();
+  expect(receiver.received).toHaveLength(1);
+  await page.getByRole('link', { name: 'Back to the endpoint' }).press('Enter');
+  expect(await page.getByRole('list', { name: 'Latest messages' }).textContent()).toContain('TEST');
+  for (const summary of await page.locator('details > summary').all()) await summary.press('Enter');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  const [content, window] = await widths(page);
+  expect(content).toBeLessThanOrEqual(window);
+  await page.getByRole('button', { name: 'Remove this endpoint' }).press('Enter');
+  await page.getByText('No endpoints yet').waitFor();
+  await page.context().close();
+  await receiver.close();
+});
+
+test('an admin registers an app and removes it by keyboard', async () => {
+  await service.stores.members.partners.put({ partnerId: 'alpha', name: 'Alpha' });
+  const { page } = await open({});
+  await signIn(page);
+  await page.goto('/console/apps');
+  await page.getByLabel('Name, as members see it').fill('Guide');
+  await page.getByLabel(/On a server/).press('Space');
+  await page.getByLabel(/^Redirect URIs/).fill('https://guide.example/callback');
+  await page.getByRole('button', { name: 'Register app' }).press('Enter');
+  expect(await page.getByRole('group', { name: 'Secret' }).textContent()).toMatch(/^cs_/);
+  await page.getByRole('link', { name: /back to the apps/ }).press('Enter');
+  const row = page.getByRole('listitem').filter({ hasText: 'Guide' });
+  await row.getByText('Remove', { exact: true }).press('Enter');
+  await row.getByRole('button', { name: 'Remove this app' }).press('Enter');
+  await page.getByText('No apps yet').waitFor();
+  await page.context().close();
+});

@@ -1,0 +1,391 @@
+// The console of partners' staff, over HTTP without scripts: signing in, roles, and whose it is.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inviteStaff, issueKey, removeStaff, type StaffRole } from '@partner-loyalty/gateway';
+import { createWebhookManager } from '@partner-loyalty/standings';
+import { temporaryFolder } from '../support/folder.ts';
+import { codeIn } from '../support/servers/mailserver.ts';
+import { createVisitor, type Visited, type Visitor } from '../support/servers/visitor.ts';
+import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { linkIn, nextEmail } from '../support/service/mailbox.ts';
+
+let service: InProcessService;
+const folder = temporaryFolder();
+const auditLog = join(folder.path, 'audit.log');
+beforeAll(async () => {
+  // With an identity provider elsewhere, which staff do not use.
+  service = await startInProcess({ env: { AUDIT_LOG: auditLog } });
+});
+afterAll(async () => {
+  await service?.close();
+  folder.remove();
+});
+
+const at = (path: string) => `${service.url}${path}`;
+let made = 0;
+const SETTINGS = {
+  environment: 'sandbox',
+  keyEncryptionKey: undefined,
+  webhookPrivate: 'off',
+  host: '127.0.0.1',
+} as const;
+const GONE = 'There is no such endpoint any more. Choose one from the list.';
+const newAddress = () => {
+  made += 1;
+  return `staff-${made}@example.com`;
+};
+
+async function invite(partnerId: string, role: StaffRole, email = newAddress()) {
+  const tables = await service.stores.keys.staffTables();
+  const invited = await inviteStaff(tables, { partnerId, email, role });
+  if (typeof invited === 'string') throw new Error(invited);
+  return invited;
+}
+
+/** Types the address, and resolves with the page and the mail. */
+async function begin(visitor: Visitor, email: string) {
+  let page: Visited | undefined;
+  const mail = await nextEmail(service, email, async () => {
+    page = await visitor.send(await visitor.visit(at('/console')), { email });
+  });
+  if (page === undefined) throw new Error('no page');
+  return { page, mail, link: at(`/console/sign-in${new URL(linkIn(mail)).search}`) };
+}
+
+async function signIn(email: string) {
+  const visitor = createVisitor();
+  const { page, mail } = await begin(visitor, email);
+  return { visitor, page: await visitor.send(page, { code: codeIn(mail) }) };
+}
+
+async function signInAs(partnerId: string, role: StaffRole) {
+  const staff = await invite(partnerId, role);
+  return { staff, ...(await signIn(staff.email)) };
+}
+
+const heading = ({ html }: Visited) => /<h1>([^<]*)<\/h1>/.exec(html)?.[1];
+const notice = ({ html }: Visited) => /<p class="notice[^>]*>([^<]*)</.exec(html)?.[1];
+
+describe('signing in', () => {
+  test('by the code, and out again', async () => {
+    const { visitor, page, staff } = await signInAs('alpha', 'admin');
+    expect([page.status, new URL(page.url).pathname]).toEqual([200, '/console']);
+    expect(page.html).toContain(`<span>${staff.email}, admin</span>`);
+    expect(page.html).toContain('<span class="badge sandbox">sandbox</span>');
+    const keys = await visitor.visit(at('/console/keys'));
+    expect(heading(keys)).toBe('API keys');
+    const cookie = visitor.cookies().find((one) => one.startsWith('console=')) ?? '';
+    const out = await visitor.send(keys, {}, undefined);
+    expect(heading(out)).toBe('Sign in to the console');
+    const again = await fetch(at('/console/keys'), { headers: { cookie }, redirect: 'manual' });
+    expect([again.status, again.headers.get('location')]).toEqual([303, '/console']);
+  });
+
+  test('by the link, in the browser that began alone, once', async () => {
+    const { email } = await invite('alpha', 'viewer');
+    const visitor = createVisitor();
+    const { link } = await begin(visitor, email);
+    expect(heading(await createVisitor().visit(link))).toBe('Type the code where you began');
+    const page = await visitor.visit(link);
+    expect([new URL(page.url).pathname, page.html.includes(`${email}, viewer`)]).toEqual([
+      '/console',
+      true,
+    ]);
+    const again = createVisitor();
+    expect(heading(await again.visit(link))).toBe('Type the code where you began');
+  });
+
+  test('probing: an unknown address gets the same page and no mail', async () => {
+    const known = await begin(createVisitor(), (await invite('alpha', 'viewer')).email);
+    const visitor = createVisitor();
+    const before = service.mail().length;
+    const form = await visitor.visit(at('/console'));
+    const unknown = await visitor.send(form, { email: 'nobody@example.com' });
+    const masked = ({ status, html }: Visited) => [status, html.replace(/[\w-]+@example.com/, '')];
+    expect(masked(unknown)).toEqual(masked(known.page));
+    await begin(createVisitor(), (await invite('alpha', 'viewer')).email);
+    expect(service.mail()).toHaveLength(before + 1);
+  });
+
+  test('fixation: signing in never takes over an ID that the browser had', async () => {
+    const { email } = await invite('alpha', 'viewer');
+    const visitor = createVisitor();
+    const { page, mail } = await begin(visitor, email);
+    const [begun] = visitor.cookies();
+    await visitor.send(page, { code: codeIn(mail) });
+    const [, planted = ''] = begun?.split('=') ?? [];
+    const headers = { cookie: `console=${planted}` };
+    const response = await fetch(at('/console/keys'), { headers, redirect: 'manual' });
+    expect(response.status).toBe(303);
+    expect(visitor.cookies().filter((one) => one.includes(planted))).toEqual([]);
+  });
+
+  test('the cookie is for this host, HttpOnly and SameSite=Lax', async () => {
+    const response = await fetch(at('/console/sign-in'), {
+      method: 'POST',
+      headers: { 'sec-fetch-site': 'same-origin' },
+      body: new URLSearchParams({ email: (await invite('alpha', 'viewer')).email }),
+    });
+    expect(response.headers.getSetCookie()).toEqual([
+      expect.stringMatching(
+        /^console-sign-in=[\w-]{43}\.console; Path=\/; Max-Age=900; HttpOnly; SameSite=Lax$/,
+      ),
+    ]);
+    expect(response.headers.get('content-security-policy')).toContain("form-action 'self'");
+    expect(response.headers.get('cache-control')).toBe('no-store');
+  });
+});
+
+describe('whose it is', () => {
+  test('staff of several partners choose one, and switch', async () => {
+    const { email } = await invite('alpha', 'admin');
+    await invite('beta', 'viewer', email);
+    const { visitor, page } = await signIn(email);
+    expect(heading(page)).toBe('Choose a partner');
+    expect(heading(await visitor.visit(at('/console/keys')))).toBe('Choose a partner');
+    const [, alpha = '', beta = ''] = page.html.split('name="staffId" value="');
+    const choose = (value: string) => ({ staffId: value.split('"')[0] ?? '' });
+    const post = (fields: Record<string, string>) =>
+      visitor.post(at('/console/partner'), new URLSearchParams(fields));
+    expect(heading(await post(choose(alpha)))).toBe('alpha');
+    const other = await post(choose(beta));
+    expect([heading(other), other.html.includes(`${email}, viewer`)]).toEqual(['beta', true]);
+    const foreign = await invite('gamma', 'admin');
+    expect(heading(await post({ staffId: foreign.staffId }))).toBe('Choose a partner');
+    expect(heading(await visitor.visit(at('/console')))).toBe('beta');
+  });
+
+  test('of a suspended partner they see a page that says so, and nothing else', async () => {
+    const { visitor, page } = await signInAs('gamma', 'admin');
+    const { keys } = service.stores;
+    await keys.changePartner('gamma', { suspendedAt: new Date() });
+    for (const path of ['/console', '/console/keys']) {
+      const seen = await visitor.visit(at(path));
+      expect([seen.status, heading(seen)]).toEqual([403, 'Your company is suspended']);
+    }
+    const body = new URLSearchParams({ action: 'invite', email: 'x@example.com', role: 'admin' });
+    expect((await visitor.post(at('/console/staff'), body)).status).toBe(403);
+    await keys.changePartner('gamma', { suspendedAt: undefined });
+    expect(heading(page)).toBe('gamma');
+  });
+
+  test('a removed member of staff is signed out, a changed role counts at once', async () => {
+    const { visitor, staff } = await signInAs('alpha', 'admin');
+    await invite('alpha', 'viewer', staff.email);
+    const body = new URLSearchParams({ action: 'create', name: 'x', scopes: 'read' });
+    const refused = await visitor.post(at('/console/keys'), body);
+    expect([refused.status, heading(refused)]).toEqual([403, 'Only admins can make changes']);
+    await removeStaff(await service.stores.keys.staffTables(), staff.staffId);
+    expect(heading(await visitor.visit(at('/console/keys')))).toBe('Sign in to the console');
+    await invite('alpha', 'admin', staff.email);
+    expect(heading(await visitor.visit(at('/console/keys')))).toBe('Sign in to the console');
+  });
+
+  test('isolation: the keys and staff of another partner are not found', async () => {
+    const { visitor } = await signInAs('alpha', 'admin');
+    const foreign = await invite('beta', 'viewer');
+    const [key] = await service.stores.keys.keys('beta');
+    const post = (path: string, fields: Record<string, string>) =>
+      visitor.post(at(path), new URLSearchParams(fields));
+    const keyId = key?.keyId ?? '';
+    for (const fields of [
+      { action: 'revoke', keyId },
+      { action: 'rotate', keyId, overlap: '7' },
+      { action: 'revoke', keyId: 'key_none' },
+    ]) {
+      const page = await post('/console/keys', fields);
+      expect([page.status, notice(page)]).toEqual([404, 'There is no key with this ID.']);
+    }
+    const removal = await post('/console/staff', { action: 'remove', staffId: foreign.staffId });
+    expect(removal.status).toBe(404);
+    expect(await service.stores.keys.keys('beta')).toEqual([key]);
+    const staff = await visitor.visit(at('/console/staff'));
+    expect(staff.html).not.toContain(foreign.email);
+  });
+});
+
+test('isolation: an endpoint of another partner is not found, and of no partner an app, with a provider elsewhere', async () => {
+  const made = await createWebhookManager(service.stores.standings, SETTINGS, {
+    send: undefined,
+    testMs: 0,
+  }).manage({ action: 'create', partnerId: 'beta', url: 'https://beta.example/' });
+  const { webhookId } = 'webhook' in made ? made.webhook : { webhookId: '' };
+  const stored = await service.stores.standings.webhooks.endpoints.get(webhookId);
+  const { visitor } = await signInAs('alpha', 'admin');
+  const path = at(`/console/webhooks?webhook=${webhookId}`);
+  for (const action of ['edit', 'rotate', 'test', 'disable', 'replay', 'resend', 'remove']) {
+    const fields = { action, url: 'https://alpha.example/', since: '2026-01-01T00:00' };
+    const page = await visitor.post(path, new URLSearchParams(fields));
+    expect([page.status, notice(page)]).toEqual([404, GONE]);
+  }
+  const page = await visitor.visit(path);
+  expect([page.status, notice(page)]).toEqual([404, GONE]);
+  expect(page.html).not.toContain('beta.example');
+  expect(await service.stores.standings.webhooks.endpoints.get(webhookId)).toEqual(stored);
+  expect((await visitor.visit(at('/console/apps'))).status).toBe(404);
+  expect(page.html).not.toContain('/console/apps');
+});
+
+describe('forms', () => {
+  test.each([
+    ['another site', { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }],
+    ['a sibling domain', { 'sec-fetch-site': 'same-site' }],
+    ['an old browser at another site', { origin: 'https://evil.example' }],
+    ['nowhere', {}],
+  ])('forgery: a form from %s changes nothing', async (_, headers) => {
+    const { visitor, staff } = await signInAs('alpha', 'admin');
+    const cookie = visitor.cookies().join('; ');
+    for (const path of ['/console/keys', '/console/sign-out', '/console/partner']) {
+      const body = new URLSearchParams({ action: 'create', name: 'forged', scopes: 'read' });
+      const response = await fetch(at(path), {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { ...headers, cookie },
+        body,
+      });
+      expect(response.status).toBe(403);
+    }
+    const names = (await service.stores.keys.keys('alpha')).map(({ name }) => name);
+    expect(names).not.toContain('forged');
+    expect((await visitor.visit(at('/console'))).html).toContain(staff.email);
+  });
+
+  test('without a session, or as a viewer, nothing is changed', async () => {
+    const body = new URLSearchParams({ action: 'create', name: 'mine', scopes: 'read' });
+    expect((await createVisitor().post(at('/console/keys'), body)).status).toBe(401);
+    const { visitor } = await signInAs('alpha', 'viewer');
+    for (const section of ['keys', 'webhooks', 'staff'])
+      expect((await visitor.post(at(`/console/${section}`), body)).status).toBe(403);
+    const keys = await visitor.visit(at('/console/keys'));
+    expect(keys.html).not.toContain('name="action"');
+    expect((await visitor.visit(at('/console/nothing'))).status).toBe(404);
+    const names = (await service.stores.keys.keys('alpha')).map(({ name }) => name);
+    expect(names).not.toContain('mine');
+  });
+});
+
+describe('staff', () => {
+  test('an admin invites, changes roles and removes, but never the last admin', async () => {
+    const { visitor, staff } = await signInAs('frugal', 'admin');
+    const post = (fields: Record<string, string>) =>
+      visitor.post(at('/console/staff'), new URLSearchParams(fields));
+    const listed = async () => {
+      const page = await visitor.visit(at('/console/staff'));
+      return [...page.html.matchAll(/<h2>(\S+@\S+) <span class="state (\w+)/g)].map(
+        ([, email, role]) => `${email} ${role}`,
+      );
+    };
+    const other = newAddress();
+    await post({ action: 'invite', email: other, role: 'viewer' });
+    expect(await listed()).toEqual([`${staff.email} admin`, `${other} viewer`]);
+    const demoted = await post({ action: 'invite', email: staff.email, role: 'viewer' });
+    expect([demoted.status, notice(demoted)]).toEqual([
+      400,
+      'There has to be an admin. Make somebody else one first.',
+    ]);
+    expect((await post({ action: 'remove', staffId: staff.staffId })).status).toBe(400);
+    for (const fields of [
+      { action: 'invite', email: 'nobody', role: 'viewer' },
+      { action: 'invite', email: other, role: 'owner' },
+      { action: 'promote', email: other },
+    ])
+      expect((await post(fields)).status).toBe(400);
+    await post({ action: 'invite', email: other, role: 'admin' });
+    await post({ action: 'remove', staffId: staff.staffId });
+    expect((await visitor.visit(at('/console/staff'))).html).toContain('input id="email"');
+    const { visitor: second } = await signIn(other);
+    expect((await second.visit(at('/console/staff'))).html).not.toContain(staff.email);
+  });
+});
+
+test('with CONSOLE=off, its pages are a 404 like any unknown path', async () => {
+  const off = await startInProcess({ env: { CONSOLE: 'off' } });
+  for (const path of ['/console', '/console/sign-in', '/console/keys']) {
+    const response = await fetch(`${off.url}${path}`, { headers: { accept: 'text/html' } });
+    expect([response.status, await response.json()]).toMatchObject([404, { errors: [{}] }]);
+  }
+  await off.close();
+});
+
+describe('keys', () => {
+  test('the scopes and addresses of a key made here are those that the operator allows', async () => {
+    const { visitor } = await signInAs('gamma', 'admin');
+    const { keys } = service.stores;
+    const post = (fields: Record<string, string>) =>
+      visitor.post(at('/console/keys'), new URLSearchParams(fields));
+    const named = async (name: string) =>
+      (await keys.keys('gamma')).find((key) => key.name === name);
+    const create = (name: string, scopes: string) =>
+      post({ action: 'create', name, scopes, expires: '' });
+    for (const scopes of ['ingest', '', 'admin'])
+      expect((await create('beyond', scopes)).status).toBe(400);
+    await create('within', 'sign-in');
+    expect(await named('within')).toMatchObject({ scopes: ['sign-in'] });
+    await keys.changePartner('gamma', { scopes: ['ingest'], allow: ['10.0.0.0/8'] });
+    expect((await create('beyond', 'read')).status).toBe(400);
+    await create('limited', 'ingest');
+    expect(await named('limited')).toMatchObject({ scopes: ['ingest'], allow: ['10.0.0.0/8'] });
+    const { keyId = '' } = (await named('within')) ?? {};
+    await post({ action: 'rotate', keyId, overlap: '1' });
+    const [, rotated] = (await keys.keys('gamma')).filter(({ name }) => name === 'within');
+    expect([rotated?.scopes, rotated?.allow]).toEqual([['sign-in'], undefined]);
+    expect(await named('beyond')).toBeUndefined();
+    expect((await create('x'.repeat(101), 'ingest')).status).toBe(400);
+
+    const { record } = issueKey('sandbox', 'gamma', new Date(), { endpoint: 'mcp' });
+    await keys.createKey(record);
+    const refused = await post({ action: 'rotate', keyId: record.keyId, overlap: '1' });
+    expect([refused.status, notice(refused)]).toEqual([
+      400,
+      'Keys for /mcp are made by the operator of this service.',
+    ]);
+  });
+
+  const created = ({ html }: Visited) => /pk_test_\w{36}/.exec(html)?.[0] ?? '';
+  const keyNamed = async (name: string) =>
+    (await service.stores.keys.keys('beta')).filter((key) => key.name === name);
+
+  test('an admin makes one that works, rotates and revokes it, and the audit log says so', async () => {
+    const { visitor, staff } = await signInAs('beta', 'admin');
+    const page = await visitor.visit(at('/console/keys'));
+    const shown = await visitor.send(
+      page,
+      { name: 'Desk <1>', scopes: 'read', expires: '30' },
+      'action',
+    );
+    const key = created(shown);
+    expect(shown.html).toContain('Desk &lt;1&gt;');
+    expect((await visitor.visit(at('/console/keys'))).html).not.toContain(key);
+    expect(await service.send({ query: '{ viewer { scopes } }', key })).toMatchObject({
+      body: { data: { viewer: { scopes: ['read'] } } },
+    });
+    const [first] = await keyNamed('Desk <1>');
+    const post = (fields: Record<string, string>) =>
+      visitor.post(at('/console/keys'), new URLSearchParams(fields));
+    const keyId = first?.keyId ?? '';
+    const rotated = await post({ action: 'rotate', keyId, overlap: '1' });
+    const [former, next] = await keyNamed('Desk <1>');
+    expect([former?.scopes, next?.scopes]).toEqual([['read'], ['read']]);
+    expect(
+      (await service.send({ query: '{ viewer { keyId } }', key: created(rotated) })).body,
+    ).toEqual({
+      data: { viewer: { keyId: next?.keyId } },
+    });
+    const revoked = await post({ action: 'revoke', keyId });
+    expect(notice(revoked)).toBe('Done.');
+    expect((await keyNamed('Desk <1>'))[0]?.revokedAt).toBeInstanceOf(Date);
+
+    await service.close();
+    const lines = readFileSync(auditLog, 'utf8').trim().split('\n');
+    const done = lines
+      .map((line) => JSON.parse(line))
+      .filter((one) => one.staffId === staff.staffId);
+    expect(done).toMatchObject([
+      { operation: 'console.sign-in', partner: 'beta' },
+      { operation: 'console.keys.create', target: keyId },
+      { operation: 'console.keys.rotate', target: keyId },
+      { operation: 'console.keys.revoke', target: keyId, requestId: expect.any(String) },
+    ]);
+    expect(readFileSync(auditLog, 'utf8')).not.toContain(staff.email);
+  });
+});
