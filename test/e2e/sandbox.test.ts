@@ -83,29 +83,6 @@ describe.each(ENGINES)('a sandbox on %s', (engine) => {
     });
   });
 
-  test('subtracts 10,000 activities at most for an operation', async () => {
-    const { standings } = service.stores;
-    const many = Array.from({ length: 10_001 }, (_, index) => ({
-      activityId: `many-${index}`,
-      partnerId: 'beta',
-      memberId: 'm-both',
-      points: 1,
-      stays: 0,
-      occurredAt: new Date('2024-09-01T00:00:00Z'),
-      year: '2024-07-01',
-    }));
-    for (let from = 0; from < many.length; from += 1_000)
-      await standings.record(many.slice(from, from + 1_000));
-    const query = '{ memberById(memberId: "m-both") { points } }';
-    const key = service.keys.beta;
-    const read = (time: string) => service.send({ query, key, ...at(time) });
-    const refused = await read('2024-08-31T00:00:00Z');
-    expect([refused.status, refused.code]).toEqual([200, 'BAD_USER_INPUT']);
-    expect((await read('2024-09-02T00:00:00Z')).body.data).toEqual({
-      memberById: { points: 10_001 },
-    });
-  });
-
   test.each(['yesterday', '2026-01-01', '2026-13-01T00:00:00Z', '2026-01-01T00:00:00', ''])(
     '400 BAD_REQUEST for the time %j, which costs 1',
     async (time) => {
