@@ -153,6 +153,10 @@ describe('whose it is', () => {
     const foreign = await invite('gamma', 'admin');
     expect(heading(await post({ staffId: foreign.staffId }))).toBe('Choose a partner');
     expect(heading(await visitor.visit(at('/console')))).toBe('beta');
+    await service.stores.keys.changePartner('beta', { suspendedAt: new Date() });
+    const suspended = await visitor.visit(at('/console'));
+    await service.stores.keys.changePartner('beta', { suspendedAt: undefined });
+    expect(suspended.html).toContain('Switch to another partner');
   });
 
   test('of a suspended partner they see a page that says so, and nothing else', async () => {

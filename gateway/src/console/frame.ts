@@ -7,7 +7,7 @@ import { styleOf } from '../pages/style.ts';
 import { noticeBox } from '../sign-in/cards.ts';
 import type { Section } from './section.ts';
 import type { SignedIn } from './sessions.ts';
-import { CONSOLE_PATH } from './signin.ts';
+import { CHOICE_PATH, CONSOLE_PATH } from './signin.ts';
 
 const STYLE = styleOf('palette', 'frame', 'console', 'records');
 const HEADERS = pageHeaders(STYLE, ["form-action 'self'"]);
@@ -69,7 +69,7 @@ ${content}
 }
 
 function partnerOf(name: string, canSwitch: boolean): Html {
-  const change = html` <a href="${CONSOLE_PATH}/partner">Switch</a>`;
+  const change = html` <a href="${CHOICE_PATH}">Switch</a>`;
   return html`<p class="partner"><strong>${name}</strong>${canSwitch ? change : ''}</p>`;
 }
 

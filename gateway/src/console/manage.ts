@@ -9,19 +9,7 @@ import type {
 import type { ServedGraphs } from '../graph/served.ts';
 import type { ConsoleVisit } from './section.ts';
 
-/** Reject with an ApiError if the subgraph is unavailable. A request is never sent again. */
-export type Manage = {
-  webhooks<Action extends WebhookAction>(
-    visit: ConsoleVisit,
-    action: Action,
-    input: WebhookInput<Action>,
-  ): Promise<WebhookAnswer<Action>>;
-  apps<Action extends AppAction>(
-    visit: ConsoleVisit,
-    action: Action,
-    input: AppInput<Action>,
-  ): Promise<AppAnswer<Action>>;
-};
+export type Manage = ReturnType<typeof createManage>;
 
 // These fields are on no surface: they are for the service alone.
 const WEBHOOKS = `mutation ($request: String!, $isLocal: Boolean!) {
@@ -31,13 +19,27 @@ const APPS = 'mutation ($request: String!) { answer: manageApps(request: $reques
 
 type Graphs = Pick<ServedGraphs, 'askFeed' | 'askProvider'>;
 
-/** `isLocal` says whether this machine alone can reach the gateway. */
-export function createManage({ askFeed, askProvider }: Graphs, isLocal: boolean): Manage {
+/**
+ * `isLocal` says whether this machine alone can reach the gateway. Both functions reject with an
+ * ApiError if the subgraph is unavailable, and never send a request again.
+ */
+export function createManage({ askFeed, askProvider }: Graphs, isLocal: boolean) {
   return {
-    webhooks: (visit, action, input) =>
-      ask(askFeed, visit, WEBHOOKS, { request: requestOf(visit, action, input), isLocal }),
-    apps: (visit, action, input) =>
-      ask(askProvider, visit, APPS, { request: requestOf(visit, action, input) }),
+    webhooks<Action extends WebhookAction>(
+      visit: ConsoleVisit,
+      action: Action,
+      input: WebhookInput<Action>,
+    ): Promise<WebhookAnswer<Action>> {
+      const request = requestOf(visit, action, input);
+      return ask(askFeed, visit, WEBHOOKS, { request, isLocal });
+    },
+    apps<Action extends AppAction>(
+      visit: ConsoleVisit,
+      action: Action,
+      input: AppInput<Action>,
+    ): Promise<AppAnswer<Action>> {
+      return ask(askProvider, visit, APPS, { request: requestOf(visit, action, input) });
+    },
   };
 }
 

@@ -6,13 +6,23 @@ import type { Staff } from '../identity/staff.ts';
 import { html } from '../pages/html.ts';
 import type { ConsolePage } from './frame.ts';
 import type { Section } from './section.ts';
-import { CONSOLE_PATH } from './signin.ts';
+import { CHOICE_PATH, CONSOLE_PATH } from './signin.ts';
 
-export const SUSPENDED: ConsolePage = {
-  title: 'Your company is suspended',
-  content: html`<p>Its keys and the tokens it holds are refused, and its webhooks are disabled. The
-operator of this service can tell you why, and can end the suspension.</p>`,
+export const NO_PAGE: ConsolePage = {
+  title: 'There is no such page',
+  content: html`<p><a href="${CONSOLE_PATH}">Overview</a></p>`,
+  status: 404,
 };
+
+export function suspendedPage(canSwitch: boolean): ConsolePage {
+  const change = html`<p><a href="${CHOICE_PATH}">Switch to another partner</a></p>`;
+  return {
+    title: 'Your company is suspended',
+    content: html`<p>Its keys and the tokens it holds are refused, and its webhooks are disabled. The
+operator of this service can tell you why, and can end the suspension.</p>${canSwitch ? change : ''}`,
+    status: 403,
+  };
+}
 
 type Service = Pick<Settings, 'environment' | 'rateLimitBudget' | 'rateLimitWindowSeconds'> & {
   ownUrl: string;
@@ -46,11 +56,10 @@ key. <a href="/docs#limits">Limits</a></dd></div>
   };
 }
 
-/** Of the partners that somebody is staff of. `action` gets the choice. */
+/** Of the partners that somebody is staff of. */
 export async function choicePage(
   keys: Pick<KeyStore, 'partner'>,
   places: readonly Staff[],
-  action: string,
 ): Promise<ConsolePage> {
   const named = await Promise.all(
     places.map(async (staff) => {
@@ -64,6 +73,6 @@ export async function choicePage(
   );
   return {
     title: 'Choose a partner',
-    content: html`<form method="post" action="${action}"><ul class="choice">${rows}</ul></form>`,
+    content: html`<form method="post" action="${CHOICE_PATH}"><ul class="choice">${rows}</ul></form>`,
   };
 }

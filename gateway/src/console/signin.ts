@@ -15,6 +15,8 @@ import type { Sessions } from './sessions.ts';
 
 export const CONSOLE_PATH = '/console';
 export const CONSOLE_SIGN_IN_PATH = '/console/sign-in';
+/** Where somebody chooses one of several partners. */
+export const CHOICE_PATH = '/console/partner';
 
 const SIGN_IN_MS = 15 * 60_000;
 const YEAR_MS = 365 * 24 * 3_600_000;

@@ -1,4 +1,5 @@
 // The section /console/staff: who may use the console for the partner.
+import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { KeyStore } from '../identity/keystore.ts';
 import { inviteStaff, listStaff, MAX_STAFF, removeStaff } from '../identity/staff.ts';
 import { type Html, html } from '../pages/html.ts';
@@ -27,7 +28,8 @@ export function createStaffSection({
     if (role === undefined) throw new ConsoleError('The role is admin or viewer.');
     const tables = await keyStore.staffTables();
     const others = await listStaff(tables, partnerId);
-    const known = others.find((one) => one.email.toLowerCase() === email.trim().toLowerCase());
+    const address = canonicalEmail(email);
+    const known = others.find((one) => canonicalEmail(one.email) === address);
     if (role === 'viewer' && known !== undefined) requireOtherAdmin(others, known);
     const invited = await inviteStaff(tables, { partnerId, email, role });
     if (invited === 'invalid') throw new ConsoleError('That is not an email address we can use.');

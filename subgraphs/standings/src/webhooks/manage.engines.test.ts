@@ -139,7 +139,11 @@ describe.each(ENGINES)('managing webhooks on %s', (engine) => {
     });
     expect(await edit({ types: null })).not.toHaveProperty('webhook.types', expect.anything());
     expect(await edit({ url: 'ftp://hooks.example/' })).toMatchObject({ refused: 'url' });
-    expect(await stored(webhookId)).toMatchObject({ url: `${URL}b`, state: 'active', revision: 4 });
+    await manage({ action: 'edit', ...of }, REMOTE);
+    expect((await stored(webhookId))?.byStaff).toEqual(REMOTE.byStaff);
+    await edit({});
+    expect(await stored(webhookId)).not.toHaveProperty('byStaff');
+    expect(await stored(webhookId)).toMatchObject({ url: `${URL}b`, state: 'active', revision: 6 });
   });
 
   describe('server-side request forgery', () => {

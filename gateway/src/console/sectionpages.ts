@@ -1,0 +1,100 @@
+// The page of a section: what it shows, and what becomes of its forms.
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Partner } from '../identity/keystore.ts';
+import { type Html, html } from '../pages/html.ts';
+import type { ConsolePage } from './frame.ts';
+import {
+  ConsoleError,
+  type ConsoleVisit,
+  NotFoundError,
+  type Section,
+  type Staff,
+} from './section.ts';
+import type { SignedIn } from './sessions.ts';
+import { redirect } from './signin.ts';
+
+/** Somebody on a page about a partner that is not suspended. */
+export type Visitor = { signedIn: SignedIn; staff: Staff; partner: Partner };
+
+type Parts = {
+  audit: Pick<Audit, 'staff'> | undefined;
+  /** Puts a page into the frame. */
+  page(request: HttpRequest, visitor: Visitor, shown: ConsolePage): HttpResponse;
+};
+
+/** Says after a redirect that a form has done its work. */
+const DONE = 'done';
+
+export function createSectionPages({ audit, page }: Parts) {
+  async function show(
+    request: HttpRequest,
+    visitor: Visitor,
+    section: Section,
+    problem?: ConsoleError,
+  ): Promise<HttpResponse> {
+    const visit = visitOf(request, visitor.staff);
+    let said = problem;
+    const content = await section.show(visit).catch((error: unknown) => {
+      if (!(error instanceof ConsoleError)) throw error;
+      said ??= error;
+      return html``;
+    });
+    const { title } = section;
+    if (said !== undefined) {
+      const notice = { text: said.message, isProblem: true };
+      const status = said instanceof NotFoundError ? 404 : 400;
+      return page(request, visitor, { title, content, status, notice });
+    }
+    const done = { text: 'Done.', isProblem: false };
+    return page(request, visitor, {
+      title,
+      content,
+      ...(visit.query.has(DONE) && { notice: done }),
+    });
+  }
+
+  async function submit(
+    request: HttpRequest,
+    visitor: Visitor,
+    section: Section,
+    form: URLSearchParams,
+  ): Promise<HttpResponse> {
+    const { staff, signedIn } = visitor;
+    if (staff.role !== 'admin') return page(request, visitor, ADMINS_ONLY);
+    let target = [...form].find(([name]) => name.endsWith('Id'))?.[1].slice(0, 128);
+    const changed = (id: string) => {
+      target = id;
+    };
+    const [action = 'submit'] = /^[a-z-]{1,32}$/.exec(form.get('action') ?? '') ?? [];
+    const record = (failed?: true) => {
+      const operation = `console.${section.name}.${action}`;
+      audit?.staff({ requestId: request.requestId, staff, operation, target, failed });
+    };
+    let shown: Html | undefined;
+    try {
+      shown = await section.submit?.({ ...visitOf(request, staff), changed }, form);
+    } catch (error) {
+      if (error instanceof ConsoleError) return show(request, visitor, section, error);
+      record(true);
+      throw error;
+    }
+    record();
+    return shown === undefined
+      ? redirect(`${request.path}?${DONE}=yes`, signedIn.cookies)
+      : page(request, visitor, { title: section.title, content: shown });
+  }
+
+  return { show, submit };
+}
+
+const ADMINS_ONLY: ConsolePage = {
+  title: 'Only admins can make changes',
+  content: html`<p>You may look at everything here. Ask an admin of your company.</p>`,
+  status: 403,
+};
+
+function visitOf({ search, requestId }: HttpRequest, staff: Staff): ConsoleVisit {
+  return { staff, query: new URLSearchParams(search), requestId, changed() {} };
+}
