@@ -1,5 +1,5 @@
 // The demo's data, and when it fills the stores.
-import { openKeyStore } from '@partner-loyalty/gateway';
+import { KEY_SCOPES, openKeyStore } from '@partner-loyalty/gateway';
 import { openMembersStore } from '@partner-loyalty/members';
 import { openStandingsStore, tierOf, yearOf } from '@partner-loyalty/standings';
 import { temporaryFolder } from '../../test/support/folder.ts';
@@ -145,6 +145,7 @@ describe('the demo', () => {
     expect(keys.map(({ partnerId }) => partnerId)).toEqual(
       DEMO_PARTNERS.map(({ partnerId }) => partnerId),
     );
+    expect(await stores.keys.keys('demo-hotels')).toMatchObject([{ scopes: KEY_SCOPES }]);
     expect(await storesForDemo(settings, stores)).toBeUndefined();
     expect(
       await stores.members.memberByEmail('demo-hotels', 'teal.heron@example.com'),

@@ -1,5 +1,5 @@
 // Fills empty stores with the demo, once; an interrupted fill is repeated at the next start.
-import { issueKey, type KeyStore, makeDemoToken } from '@partner-loyalty/gateway';
+import { issueKey, KEY_SCOPES, type KeyStore, makeDemoToken } from '@partner-loyalty/gateway';
 import type { MembersStore } from '@partner-loyalty/members';
 import { isLoopback, type Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { StandingsStore } from '@partner-loyalty/standings';
@@ -52,7 +52,7 @@ export async function fillDemo(
   await standings.record(demo.activities);
   const demoKeys: DemoKey[] = [];
   for (const { partnerId } of demo.partners) {
-    const { key, record } = issueKey('sandbox', partnerId, now);
+    const { key, record } = issueKey('sandbox', partnerId, now, { scopes: KEY_SCOPES });
     await keys.createKey(record);
     demoKeys.push({ partnerId, key });
   }

@@ -164,14 +164,13 @@ test.each([
   front.failures.length = 0;
   const script = { command, args: [file] };
   const url = { PARTNER_LOYALTY_URL: front.url };
-  const scope = ['--scopes', 'ingest'];
   const env = { DATA_DIR: folder.path };
-  const [made] = await loyaltyJson(env, 'keys', 'create', 'demo-hotels', ...scope);
-  const { key: ingest } = made as { key: string };
-  const { stdout } = await start(script, { ...url, PARTNER_LOYALTY_KEY: ingest });
+  const [made] = await loyaltyJson(env, 'keys', 'create', 'demo-hotels', '--scopes', 'read');
+  const { key: reader } = made as { key: string };
+  const { stdout } = await start(script, { ...url, PARTNER_LOYALTY_KEY: key });
   const id = `example-${name}-\\d{4}-\\d\\d-\\d\\d`;
   expect(stdout).toMatch(new RegExp(`^${id} RECORDED\n${id} ALREADY_RECORDED\n$`));
-  await expect(start(script, { ...url, PARTNER_LOYALTY_KEY: key })).rejects.toMatchObject({
+  await expect(start(script, { ...url, PARTNER_LOYALTY_KEY: reader })).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/^FORBIDDEN: .*\n$/),
   });

@@ -1,7 +1,18 @@
 // What is below `/docs`, without what it takes to make it.
 
 /** The guides, in the order of the pages: docs/guides has a file of this name for each. */
-export const GUIDES = ['check-in', 'sign-in-web', 'sign-in-mobile', 'errors-and-retries'] as const;
+export const GUIDES = [
+  'check-in',
+  'desk',
+  'nightly-batch',
+  'record-and-reverse',
+  'events-and-webhooks',
+  'sign-in-web',
+  'sign-in-mobile',
+  'errors-and-retries',
+  'going-live',
+  'privacy',
+] as const;
 
 export const DOCS_PATH = '/docs';
 export const LLMS_PATH = '/llms.txt';
