@@ -19,6 +19,7 @@ FROM base AS gateway
 RUN npm ci --omit=dev --ignore-scripts --workspace=gateway
 COPY runtime runtime
 COPY supergraph.yaml ./
+COPY docs/guides docs/guides
 COPY gateway gateway
 ARG COMMIT=unknown
 ENV COMMIT=$COMMIT

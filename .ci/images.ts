@@ -51,6 +51,8 @@ try {
       },
     },
   });
+  const guide = await fetch('http://127.0.0.1:4000/docs/guides/check-in.md');
+  assert.match(await guide.text(), /^# /);
   console.log('the sandbox of docker-compose.yml answers');
 } finally {
   for (const server of running.reverse()) await server.stop();

@@ -15,6 +15,15 @@ export function keepDraft(draft: Draft | undefined): void {
   }
 }
 
+/** The operation of a link, behind the #. It leaves the address, since it may be edited. */
+export function linkedDraft(): Draft | undefined {
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const query = fragment.get('query');
+  if (query === null) return undefined;
+  history.replaceState(null, '', location.pathname);
+  return { query, variables: fragment.get('variables') ?? '' };
+}
+
 export function keptDraft(): Draft | undefined {
   const kept = sessionStorage.getItem(STORED);
   // Nobody else stores anything there.

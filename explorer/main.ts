@@ -11,7 +11,7 @@ import {
   memberOf,
 } from './credential.ts';
 import { byId, element } from './dom.ts';
-import { type Draft, keepDraft, keptDraft } from './draft.ts';
+import { type Draft, keepDraft, keptDraft, linkedDraft } from './draft.ts';
 import { jsonView, operationEditor, setText, variablesEditor } from './editor.ts';
 import { type Example, examplesFor } from './examples.ts';
 import {
@@ -66,7 +66,7 @@ byId('format', HTMLButtonElement).addEventListener('click', format);
 choice.addEventListener('change', () => showExample(examples[choice.selectedIndex]));
 search.addEventListener('input', () => searchSchema(types, search.value));
 
-const draft = keptDraft();
+const draft = linkedDraft() ?? keptDraft();
 offerExamples(examplesFor('partner', '', undefined));
 if (draft !== undefined) {
   setText(operation, draft.query);

@@ -23,7 +23,7 @@ type Mix = {
   limits?: KeyLimits;
 };
 
-const ALL: Feature[] = ['auth', 'limit', 'logs', 'metrics', 'keyUse', 'bounds'];
+const ALL: Feature[] = ['auth', 'limit', 'logs', 'metrics', 'keyUse', 'records', 'bounds'];
 const NONE: Mix = { title: 'none', on: [] };
 /** What it adds to the first row is the noise of the run. */
 const NONE_AGAIN: Mix = { title: 'none, once more', on: [] };
@@ -50,6 +50,7 @@ const MIXES: Mix[] = [
   { title: 'metrics', on: ['metrics'] },
   { title: 'metrics by operation and partner alone', on: ['callers'] },
   { title: 'use of keys', on: ['keyUse'] },
+  { title: 'request records', on: ['records'] },
   { title: 'bounds on connections and load', on: ['bounds'] },
   { title: 'audit log', on: [], audited: true },
   TRACED_RARELY,

@@ -26,11 +26,20 @@ import { createOperate } from '../../gateway/src/operate.ts';
 import { EVERY_SCOPE } from '../../gateway/src/schema/scopes.ts';
 import { openCounters, openKeyStore } from '../../gateway/src/stores.ts';
 import { createKeyUseCounter } from '../../gateway/src/usage/keyuse.ts';
+import { createRequestRecorder } from '../../gateway/src/usage/recorder.ts';
 import { memoryMembers, memoryStandings } from '../dataset/memory.ts';
 import { MEMORY_MEMBERS, PARTNER } from '../dataset/population.ts';
 
 /** `callers` are the metrics by operation and by partner, `metrics` are all of them. */
-export type Feature = 'auth' | 'limit' | 'logs' | 'metrics' | 'callers' | 'keyUse' | 'bounds';
+export type Feature =
+  | 'auth'
+  | 'limit'
+  | 'logs'
+  | 'metrics'
+  | 'callers'
+  | 'keyUse'
+  | 'records'
+  | 'bounds';
 
 /** Where traces go, and the part of the requests that are recorded. */
 export type Traced = { endpoint: string; ratio: number };
@@ -93,6 +102,9 @@ const graphql = createHandler({
   keyUse: isOn('keyUse')
     ? createKeyUseCounter({ addKeyUses: async () => {} }, { log })
     : { count: () => {} },
+  requests: isOn('records')
+    ? createRequestRecorder({ addRequests: async () => {} }, { log })
+    : { note: () => {} },
   cors: createCors([], GRAPHQL_CORS),
   correctEndpoint: 'http://localhost:4001/graphql',
   logClientAddress: 'masked',

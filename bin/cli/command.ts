@@ -8,6 +8,7 @@ import { compactCommand } from './commands/compact.ts';
 import { keysCommand } from './commands/keys.ts';
 import { membersCommand } from './commands/members.ts';
 import { partnersCommand } from './commands/partners.ts';
+import { requestsCommand } from './commands/requests.ts';
 import { staffCommand } from './commands/staff.ts';
 import { supergraphCommand } from './commands/supergraph.ts';
 import { tokensCommand } from './commands/tokens.ts';
@@ -27,6 +28,7 @@ const GROUPS = [
   tokensCommand,
   supergraphCommand,
   usageCommand,
+  requestsCommand,
   auditCommand,
   backupCommand,
   compactCommand,

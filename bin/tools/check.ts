@@ -1,7 +1,8 @@
-// Checks comments and regular expressions, for `npm run check`.
+// Checks comments, regular expressions and the table of guides, for `npm run check`.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { GUIDES, guideTitle } from '@partner-loyalty/gateway/docs';
 import { parseSync } from '@swc/core';
 import { analyse } from 'scslre';
 
@@ -88,8 +89,25 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The guides that lack a file or its title, and the files that the table of guides lacks. */
+function guideFaults(): string[] {
+  const names: readonly string[] = GUIDES;
+  const unlisted = readdirSync(join(ROOT, 'docs/guides'))
+    .filter((file) => !names.includes(file.replace(/\.md$/, '')))
+    .map((file) => `docs/guides/${file}: not in the table of guides`);
+  const unreadable = names.flatMap((name) => {
+    try {
+      guideTitle(name);
+      return [];
+    } catch (error) {
+      return [error instanceof Error ? error.message : String(error)];
+    }
+  });
+  return [...unlisted, ...unreadable];
+}
+
 if (process.argv[1] === import.meta.filename) {
-  const found = breaches(sourceFiles());
+  const found = [...breaches(sourceFiles()), ...guideFaults()];
   for (const breach of found) console.error(breach);
   if (found.length > 0) process.exitCode = 1;
 }

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { SURFACE_NAMES } from '@partner-loyalty/gateway';
 import { compose, surfaceText } from '@partner-loyalty/gateway/publish';
 import { clientErrors, clientTypes } from './client.ts';
-import { bundleExplorer } from './explorer.ts';
+import { recordedResponses } from './examples.ts';
 import { resolverTypes, resolverTypesConfig, typedSubgraphs } from './resolvertypes.ts';
+import { bundleScript, type Script } from './scripts.ts';
 import { errorsTable, headersTable, logTable, metricsTable, settingsTable } from './tables.ts';
 
 export type Generated = {
@@ -35,20 +36,24 @@ export const GENERATED: readonly Generated[] = [
     file: `client/src/generated/${surface}.generated.ts`,
     render: async () => clientTypes(surface, await surfaceText(supergraph(), surface)),
   })),
+  ...script('gateway/src/pages/explorer', 'explorer/main.ts'),
+  ...script('gateway/src/pages/docs', 'explorer/docs.ts'),
   {
-    file: 'gateway/src/pages/explorer/app.generated.js',
-    render: async () => (await explorer()).script,
-  },
-  {
-    file: 'gateway/src/pages/explorer/licenses.txt',
-    render: async () => (await explorer()).licenses,
+    file: 'gateway/src/pages/docs/responses.generated.json',
+    render: () => recordedResponses(ROOT),
   },
 ];
 
-let bundled: ReturnType<typeof bundleExplorer> | undefined;
-function explorer(): ReturnType<typeof bundleExplorer> {
-  bundled ??= bundleExplorer(ROOT);
-  return bundled;
+function script(folder: string, main: string): Generated[] {
+  let bundled: Promise<Script> | undefined;
+  const bundle = () => {
+    bundled ??= bundleScript(ROOT, main);
+    return bundled;
+  };
+  return [
+    { file: `${folder}/app.generated.js`, render: async () => (await bundle()).script },
+    { file: `${folder}/licenses.txt`, render: async () => (await bundle()).licenses },
+  ];
 }
 
 function page(name: string, source: string, table: () => string): Generated {

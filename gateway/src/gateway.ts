@@ -42,6 +42,7 @@ import { createUserinfo } from './sign-in/userinfo.ts';
 import { createWellKnown, DISCOVERY_PATH, JWKS_PATH } from './sign-in/wellknown.ts';
 import type { UsageCounter } from './usage/counter.ts';
 import type { KeyUseCounter } from './usage/keyuse.ts';
+import type { RequestRecorder } from './usage/recorder.ts';
 import type { UsageStore } from './usage/usagestore.ts';
 
 export type GatewayParts = {
@@ -51,11 +52,12 @@ export type GatewayParts = {
   graphs: ServedGraphs;
   documents: Documents;
   usage: UsageCounter;
-  usageStore: Pick<UsageStore, 'keyActivities' | 'fieldsOf'>;
+  usageStore: UsageStore;
   /** Undefined if there is no audit log. */
   audit: Audit | undefined;
   changelogs: ReadChangelogs;
   keyUse: KeyUseCounter;
+  requests: RequestRecorder;
   log: Log;
   metrics: Metrics;
   caches: Caches;
@@ -80,7 +82,8 @@ export function openGateway(parts: GatewayParts): Gateway {
   const keyring = createKeyring({ store: keyStore, caches, metrics, refusals, log });
   const budget = createBudget(limiter);
   // Shared by both endpoints, so that its limit on introspections holds for them together.
-  const operate = createOperate({ ...parts, budget });
+  const isSandbox = environment === 'sandbox';
+  const operate = createOperate({ ...parts, budget, isSandbox });
   const shared = { ...parts, members, budget, keyring, operate, logClientAddress };
   const offersSignIn = settings.idTokenIssuer === undefined;
   const ownTokens = createOwnTokens(members);
@@ -99,12 +102,12 @@ export function openGateway(parts: GatewayParts): Gateway {
     authenticate: createAuthenticator({ ...byKey, tokens: memberTokens, isSuspended }),
     cors: createCors(corsOrigins, GRAPHQL_CORS, apps),
     addDeprecation: createDeprecationHeaders(own),
-    loadControls: environment === 'sandbox' ? () => import('./sandbox/controls.ts') : undefined,
+    loadControls: isSandbox ? () => import('./sandbox/controls.ts') : undefined,
     correctEndpoint: `${other}/graphql`,
   });
   const mcp = createMcp({
     ...shared,
-    isSandbox: environment === 'sandbox',
+    isSandbox,
     authenticate: createMcpAuthenticator(byKey),
     cors: createCors(corsOrigins, MCP_CORS),
     correctEndpoint: `${other}${MCP_PATH}`,

@@ -18,6 +18,7 @@ import { issueKey, newKey } from './identity/apikey.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import type { KeyScope } from './schema/scopes.ts';
 import { openKeyStore } from './stores.ts';
+import type { UsageStore } from './usage/usagestore.ts';
 
 const AT = new Date('2026-03-04T05:06:07Z');
 const PAGE = 'https://shop.example';
@@ -35,6 +36,8 @@ let close: () => unknown;
 let privateKey: Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
 /** What the log says of requests. */
 const lines: string[] = [];
+/** What is recorded of requests, and for which partner. */
+const noted: Record<string, unknown>[] = [];
 /** The operations of callers that reached a subgraph. */
 const asked: string[] = [];
 
@@ -72,8 +75,14 @@ beforeAll(async () => {
     ...{ settings, keyStore, graphs, documents, caches, log, metrics },
     counters: createMemoryCounters('sandbox'),
     usage: { count() {}, write: async () => {}, close: async () => {} },
-    usageStore: { keyActivities: async () => [], fieldsOf: async () => [] },
+    usageStore: {} as UsageStore, // Cast: no request opens the console.
     keyUse: { count() {}, write: async () => {}, close: async () => {} },
+    requests: {
+      note: (partnerId, { durationMs: _, ...request }, budgetUsed) =>
+        void noted.push({ partnerId, budgetUsed, ...request }),
+      write: async () => {},
+      close: async () => {},
+    },
     audit: undefined,
     changelogs: async () => ({ partner: [], member: [] }),
   });
@@ -87,6 +96,7 @@ afterAll(async () => {
 
 beforeEach(() => {
   asked.length = 0;
+  noted.length = 0;
 });
 
 /** The subgraphs, and the built-in identity provider, which has one key. */
@@ -212,6 +222,33 @@ test('a suspended partner gets nothing, by its key or by a token that it holds',
     expect(await send({ token, query: '{ memberProfile(id: "m") { email } }' })).toMatchObject({
       status: 200,
     });
+});
+
+test('a request is recorded for the partner whose key or token it has, and for no other', async () => {
+  const profile = '{ memberProfile(id: "m") { email } }';
+  const key = await keyOf('few');
+  await send({ key, query: `query Two ${TWO_READS}` });
+  await send({ key, query: '{' });
+  await send({ token: await tokenOf('m', 'inn'), query: profile });
+  const { key: ended, record } = issueKey('sandbox', 'inn', AT, { expiresAt: AT });
+  await keyStore.createKey(record);
+  await send({ key: ended });
+  const request = { partnerId: 'few', requestId: 'r', keyId: expect.any(String), codes: [] };
+  expect(noted).toEqual([
+    { ...request, operation: 'Two', status: 200, cost: 2, budgetUsed: 2 / 3 },
+    { ...request, status: 400, codes: ['GRAPHQL_PARSE_FAILED'], cost: 1, budgetUsed: 1 },
+    { partnerId: 'inn', requestId: 'r', status: 200, codes: [], cost: 1, budgetUsed: 0 },
+    {
+      ...request,
+      ...{ partnerId: 'inn', keyId: record.keyId },
+      ...{ status: 401, codes: ['UNAUTHENTICATED'], cost: 1, budgetUsed: 0 },
+    },
+  ]);
+  noted.length = 0;
+  await send({ token: await tokenOf('m'), query: profile });
+  for (const other of [newKey('sandbox'), newKey('production'), 'x', undefined])
+    await send({ key: other });
+  expect(noted).toEqual([]);
 });
 
 describe('a page of a configured origin', () => {

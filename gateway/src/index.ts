@@ -48,4 +48,5 @@ export {
   verifyKeys,
   verifyUsage,
 } from './stores.ts';
+export { type RequestRecord, sumOf } from './usage/requests.ts';
 export type { FieldUsage, KeyActivity, OperationUsage, UsageStore } from './usage/usagestore.ts';

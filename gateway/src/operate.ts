@@ -16,7 +16,7 @@ import { buildResponse, type GraphqlResponse } from './edge/response.ts';
 import type { ExecutionResult } from './execute/executor.ts';
 import type { ServedGraphs } from './graph/served.ts';
 import type { Principal } from './identity/authenticate.ts';
-import { EVERY_SCOPE, type ScopeBits, scopeNames } from './schema/scopes.ts';
+import { EVERY_SCOPE, SANDBOX_SCOPE, type ScopeBits, scopeNames } from './schema/scopes.ts';
 import type { RequestState } from './state.ts';
 import type { UsageCounter } from './usage/counter.ts';
 
@@ -28,6 +28,7 @@ export type OperateParts = {
   /** Undefined if there is no audit log. */
   audit?: Pick<Audit, 'begin' | 'record'> | undefined;
   log: Pick<Log, 'error'>;
+  isSandbox?: boolean;
 };
 
 /**
@@ -44,7 +45,8 @@ export type Operate = (
 const MAX_INTROSPECTIONS = 8;
 
 export function createOperate(parts: OperateParts): Operate {
-  const { budget, graphs, documents, usage, audit, log } = parts;
+  const { budget, graphs, documents, usage, audit, log, isSandbox = false } = parts;
+  const scopesOfAll = isSandbox ? SANDBOX_SCOPE : 0;
   const fieldNames = createFieldNames();
   const introspections = createSemaphore(MAX_INTROSPECTIONS);
 
@@ -120,7 +122,7 @@ export function createOperate(parts: OperateParts): Operate {
       trace?.phase('prepare');
       const surface = graph.surfaces[name];
       if (operation !== undefined && scopes !== EVERY_SCOPE)
-        requireScopes(surface.scopesFor(document, operation) & ~scopes);
+        requireScopes(surface.scopesFor(document, operation) & ~(scopes | scopesOfAll));
       const executable = surface.prepare(document, operation);
       documents.keep(document);
       if (tooLong !== undefined)
@@ -171,6 +173,7 @@ function requireAllowed(
 
 function requireScopes(missing: ScopeBits): void {
   if (missing === 0) return;
+  if ((missing & SANDBOX_SCOPE) !== 0) fail('FORBIDDEN', 'this field works in a sandbox alone');
   const names = scopeNames(missing).join(', ');
   fail('FORBIDDEN', names === '' ? undefined : `this key lacks the scope: ${names}`);
 }

@@ -22,6 +22,7 @@ import { createViewer } from './identity/viewer.ts';
 import { openCounters, openGraphStore, openUsageStore } from './stores.ts';
 import { createUsageCounter } from './usage/counter.ts';
 import { createKeyUseCounter } from './usage/keyuse.ts';
+import { createRequestRecorder } from './usage/recorder.ts';
 
 export type Serving = { port: number; adminPort: number };
 
@@ -62,8 +63,10 @@ export async function serveGateway(options: {
   if (audit !== undefined) lifecycle.opened('audit', audit.close);
   const keyUse = createKeyUseCounter(usageStore, parts);
   lifecycle.opened('key use', keyUse.close);
+  const requests = createRequestRecorder(usageStore, parts);
+  lifecycle.opened('requests', requests.close);
   const changelogs = createChangelogs({ store, graphs });
-  const use = { usage, usageStore, keyUse, audit };
+  const use = { usage, usageStore, keyUse, requests, audit };
   const gateway = openGateway({ ...parts, ...use, keyStore, counters, graphs, changelogs });
   watchGateway(metrics, { graphs, counters, caches });
   const { host, port, trustedProxies, maxConnections, maxConnectionsPerAddress } = settings;

@@ -6,7 +6,7 @@ import { codeIn } from '../support/servers/mailserver.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import { nextEmail } from '../support/service/mailbox.ts';
 
-const SECTIONS = ['', '/keys', '/deprecations', '/staff', '/partner'];
+const SECTIONS = ['', '/keys', '/usage', '/requests', '/deprecations', '/staff', '/partner'];
 const LOOKS: [string, BrowserContextOptions][] = [
   ['a desktop', { viewport: { width: 1280, height: 800 } }],
   [

@@ -1,10 +1,12 @@
 // The pages for partners' engineers in a real browser: what they show, and all that they load.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { LANGUAGES } from '../../gateway/src/pages/docs/languages.ts';
+import { GUIDES, guidePath } from '../../gateway/src/pages/docs/paths.ts';
 import { LIVE_KEY } from '../support/cases/outcomes.ts';
 import { accessibilityFaults, startBrowser } from '../support/servers/browser.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 
-const PAGES = ['/', '/docs', '/explorer'];
+const PAGES = ['/', '/docs', '/docs/guides/check-in', '/explorer'];
 /** Between them, they have both colour schemes and both layouts. */
 const LOOKS: [string, BrowserContextOptions][] = [
   ['a desktop', { viewport: { width: 1280, height: 800 } }],
@@ -82,10 +84,12 @@ describe.each(PAGES)('%s', (path) => {
   });
 });
 
-describe.each(['/', '/docs'])('%s', (path) => {
+describe.each(['/', '/docs', ...GUIDES.map(guidePath)])('%s', (path) => {
   test.each(LOOKS)('on %s: readable, nothing foreign, no fault for axe', async (_, options) => {
     const { page, faults } = await openPage(path, options);
     expect(await page.locator('h1').count()).toBe(1);
+    for (const each of (await page.locator('details').all()).slice(0, 2))
+      await each.locator('summary').click();
     expect(await accessibilityFaults(page)).toEqual([]);
     const [content, window] = await widths(page);
     expect(content).toBeLessThanOrEqual(window);
@@ -93,13 +97,13 @@ describe.each(['/', '/docs'])('%s', (path) => {
   });
 });
 
-test('the start page leads to the reference, and the reference to its parts', async () => {
+test('the start page leads to the documentation, and the documentation to its parts', async () => {
   const { page } = await openPage('/');
   await page.keyboard.press('Tab');
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
-  await page.getByRole('main').getByRole('link', { name: 'Reference' }).click();
+  await page.getByRole('main').getByRole('link', { name: 'Documentation' }).click();
   await page.waitForURL('**/docs');
-  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Reference');
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Documentation');
   await page.getByRole('navigation', { name: 'Contents' }).getByText('Limits').click();
   await page.waitForURL('**/docs#limits');
   const field = page.locator('#partner-Query-memberByEmail');
@@ -108,6 +112,96 @@ test('the start page leads to the reference, and the reference to its parts', as
   await page.waitForURL('**/docs#partner-PartnerMemberRead');
   for (const text of ['MEMBER_NOT_FOUND', 'x-partner-api-key', 'memberProfile'])
     expect(await page.getByText(text).count()).toBeGreaterThan(0);
+});
+
+test('every link of the documentation leads somewhere', async () => {
+  const { page } = await openPage('/docs');
+  const linksOf = () =>
+    page.evaluate<string[]>("[...document.querySelectorAll('a[href]')].map(({ href }) => href)");
+  const idsOf = () =>
+    page.evaluate<string[]>("[...document.querySelectorAll('[id]')].map(({ id }) => id)");
+  const ids = new Map<string, string[]>();
+  const links = new Set<string>();
+  for (const path of ['/docs', ...GUIDES.map(guidePath)]) {
+    await page.goto(`${service.url}${path}`);
+    ids.set(path, await idsOf());
+    for (const link of await linksOf()) links.add(link);
+  }
+  const broken = [];
+  for (const link of links) {
+    const { origin, pathname, hash } = new URL(link);
+    if (origin !== service.url || pathname === '/explorer') continue;
+    const isThere = (await fetch(link, { headers: { accept: HTML } })).status === 200;
+    const known = ids.get(pathname);
+    if (!isThere || (hash && known && !known.includes(hash.slice(1)))) broken.push(link);
+  }
+  expect(broken).toEqual([]);
+});
+
+describe('the documentation', () => {
+  const example = (page: Page) => page.locator('#partner-Query-memberByEmail + dd .example');
+
+  test('without scripts: guides, examples in each language, and no button that does nothing', async () => {
+    const { page } = await openPage('/docs', { javaScriptEnabled: false });
+    expect(await page.getByRole('main').getByRole('button').count()).toBe(0);
+    expect(await page.getByRole('searchbox').count()).toBe(0);
+    await example(page).locator('summary').click();
+    for (const language of LANGUAGES) {
+      await example(page).getByText(language, { exact: true }).click();
+      const shown = example(page).locator('.tabs pre:visible');
+      expect(await shown.count()).toBe(1);
+      expect(await shown.innerText()).toContain('PARTNER_LOYALTY_KEY');
+    }
+    expect(await example(page).getByLabel('Response').innerText()).toContain('"tier": "Gold"');
+  });
+
+  test('what is copied is the program that shows, which reads its key from a variable', async () => {
+    const { page, faults } = await openPage('/docs', {
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    await example(page).locator('summary').click();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('ArrowRight');
+    await example(page).getByRole('button', { name: 'Copy' }).click();
+    await example(page).getByRole('button', { name: 'Copied' }).waitFor();
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+    expect(copied).toMatch(
+      /^const query = `\nquery MemberByEmail.*process\.env\.PARTNER_LOYALTY_KEY/s,
+    );
+    expect(copied).not.toMatch(/pk_|Bearer/);
+    const others = page.locator('.tabs input[value="JavaScript"]');
+    expect(await others.evaluateAll((all) => all.length)).toBeGreaterThan(20);
+    expect(await page.locator('.tabs input:checked:not([value="JavaScript"])').count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  test('the search loads its index when it is first used, and leads to a guide by the keyboard', async () => {
+    const { page, faults } = await openPage('/docs/guides/check-in');
+    const loaded: string[] = [];
+    page.on('request', (request) => loaded.push(new URL(request.url()).pathname));
+    const search = page.getByRole('searchbox', { name: 'Search the documentation' });
+    await search.pressSequentially('how to try aga');
+    await page.locator('#search a').first().getByText('How to try again').waitFor();
+    expect(loaded).toEqual(['/docs/search.json']);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/docs/guides/errors-and-retries#how-to-try-again');
+    await page.getByRole('searchbox').fill('recordActivities');
+    await page.locator('#search a').first().click();
+    await page.waitForURL('**/docs#partner-Mutation-recordActivities');
+    expect(faults).toEqual([]);
+  });
+
+  test('an example opens in the explorer, without a credential in the link', async () => {
+    const { page } = await openPage('/docs');
+    await example(page).locator('summary').click();
+    await example(page).getByRole('link', { name: 'Open in the explorer' }).click();
+    await page.waitForURL(`${service.url}/explorer`);
+    const operation = page.getByRole('textbox', { name: 'Operation' });
+    expect(await operation.innerText()).toContain('query MemberByEmail($email: String!)');
+    const variables = page.getByRole('textbox', { name: 'Variables, as JSON' });
+    expect(await variables.innerText()).toContain('"email": "Teal.Heron@example.com"');
+  });
 });
 
 describe('the explorer', () => {

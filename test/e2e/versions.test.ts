@@ -1,6 +1,13 @@
 // Gateways and subgraphs of neighbouring versions run beside each other, on the same stores.
+import { ensureSigningKey } from '@partner-loyalty/members';
+import { decodeProtectedHeader } from 'jose';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
 import { checkOutPrevious } from '../support/programs/previous.ts';
+import { programArgs, ROOT } from '../support/programs/programs.ts';
+import { run } from '../support/servers/process.ts';
+import { mailIn } from '../support/service/inprocess.ts';
+import { bareEnv } from '../support/service/loyalty.ts';
+import { BUILT_IN, EXCHANGE, magicLink } from '../support/service/mailbox.ts';
 import { type DeployedService, type Deployment, startDeployed } from '../support/service/stack.ts';
 import { addKey } from '../support/service/testdata.ts';
 import { until } from '../support/until.ts';
@@ -83,5 +90,47 @@ describe.each(PAIRS)('%s, in %s', (_, deployment, checkouts) => {
     // A process writes its lines with a delay, in order.
     await until(() => outputs().every((output) => output.includes('"msg":"request"')));
     expect(outputs().join('')).not.toMatch(/a request was refused|a subgraph did not answer/);
+  });
+});
+
+describe.each(PAIRS.slice(0, 2))('the built-in provider, with %s', (_, deployment, checkouts) => {
+  let service: DeployedService;
+  beforeAll(async () => {
+    const env = { ...BUILT_IN, SANDBOX_URL: 'http://127.0.0.1:1' };
+    service = await startDeployed(deployment, env, checkouts());
+    // As a process of this version does at its start.
+    await ensureSigningKey(service.stack.stores.members.signingKeys);
+  });
+  afterAll(() => service.close());
+
+  const issueWith = async (root: string) => {
+    const env = Object.entries({ ...bareEnv(), ...service.stack.env }).filter(([, value]) => value);
+    const command = [process.execPath, ...programArgs('bin/loyalty.ts', root)];
+    const args = ['-C', root, '-i', ...env.map((pair) => pair.join('=')), ...command];
+    return (await run('env', [...args, 'tokens', 'issue', 'm-both'])).trim();
+  };
+  const read = async (token: string) => {
+    const { body } = await service.send({
+      query: '{ memberProfile(id: "m-both") { email } }',
+      token,
+    });
+    return body.data?.memberProfile;
+  };
+
+  test('tokens are valid that the version before signs on the same stores', async () => {
+    const token = await issueWith(previous.path);
+    expect(decodeProtectedHeader(token).alg).toBe('ES256');
+    expect(await read(token)).toEqual({ email: 'Both@Example.com' });
+  });
+
+  test('tokens are valid that the running subgraphs sign', async () => {
+    const mailbox = { mail: () => mailIn(service.stack.env.DATA_DIR ?? ''), send: service.send };
+    const token = new URL(await magicLink(mailbox, 'both@example.com')).searchParams.get('token');
+    const { body } = await service.send({ query: EXCHANGE, variables: { token } });
+    const [, idToken = ''] = /"idToken":"([^"]+)"/.exec(JSON.stringify(body)) ?? [];
+    expect(await read(idToken)).toEqual({ email: 'Both@Example.com' });
+    const { subgraphs = ROOT } = checkouts();
+    const signed = await issueWith(subgraphs);
+    expect(decodeProtectedHeader(idToken).alg).toBe(decodeProtectedHeader(signed).alg);
   });
 });

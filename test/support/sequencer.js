@@ -2,8 +2,8 @@
 import TestSequencer from '@jest/test-sequencer';
 
 const KINDS = [
-  // A minute each, of which outages is mostly spent waiting for time limits.
-  /\/test\/(faults\/outages|memory)/,
+  // A minute or more each, most of which is spent waiting.
+  /\/test\/(faults\/(outages|signin)|memory|e2e\/(reconciliation|webhooks))|\/merge\.engines/,
   /\/test\/(faults|security)\//,
   /\.e2e\.test\.ts$|\/test\/e2e\//,
   /\.engines\.test\.ts$/,

@@ -385,6 +385,11 @@ export type Query = {
   readonly members: Maybe<MemberConnection>;
   /** The object with this ID: a member enrolled with the calling partner. Otherwise null, no error. */
   readonly node: Maybe<Node>;
+  /**
+   * The mails to an address at `inbox.test` that calls of this partner have caused in the last 24
+   * hours, the newest first. Only a sandbox has them; empty for an address elsewhere.
+   */
+  readonly sandboxMails: Maybe<ReadonlyArray<SandboxMail>>;
   /** The calling partner's membership year and tiers. */
   readonly program: Maybe<Program>;
   /**
@@ -429,6 +434,11 @@ export type QueryNodeArgs = {
 };
 
 
+export type QuerySandboxMailsArgs = {
+  email: Scalars['String']['input'];
+};
+
+
 export type QueryEventsArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
   after?: InputMaybe<Scalars['String']['input']>;
@@ -446,6 +456,15 @@ export type RecordedActivity = {
 export type RequestMagicLinkPayload = {
   /** Always true. */
   readonly accepted: Scalars['Boolean']['output'];
+};
+
+export type SandboxMail = {
+  readonly id: Scalars['ID']['output'];
+  readonly to: Scalars['String']['output'];
+  readonly subject: Scalars['String']['output'];
+  readonly text: Scalars['String']['output'];
+  readonly html: Maybe<Scalars['String']['output']>;
+  readonly sentAt: Scalars['DateTime']['output'];
 };
 
 /** A standing with one partner in the current membership year. */
@@ -689,6 +708,15 @@ export type RequestMagicLinkPayloadSelection = {
   readonly accepted?: true;
 };
 
+export type SandboxMailSelection = {
+  readonly id?: true;
+  readonly to?: true;
+  readonly subject?: true;
+  readonly text?: true;
+  readonly html?: true;
+  readonly sentAt?: true;
+};
+
 export type StandingSelection = {
   readonly partnerId?: true;
   /** The partner's name. */
@@ -753,6 +781,7 @@ export const DEFAULTS = {
   PartnerMemberRead: { id: true, memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } },
   MemberLookup: { member: { id: true, memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } }, status: true },
   MemberConnection: { edges: { memberId: true, node: { id: true, memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } }, cursor: true, updatedAt: true, status: true }, pageInfo: { hasNextPage: true, hasPreviousPage: true, startCursor: true, endCursor: true } },
+  SandboxMail: { id: true, to: true, subject: true, text: true, html: true, sentAt: true },
   Program: { membershipYearStart: true, timeZone: true, tierValidity: true, tiers: { name: true, points: true } },
   EventConnection: { edges: { node: { id: true, memberId: true, member: { id: true, memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } }, type: true, occurredAt: true, externalId: true, mergedMemberId: true, tierBefore: true, tierAfter: true, points: true, activityId: true }, cursor: true }, pageInfo: { hasNextPage: true, hasPreviousPage: true, startCursor: true, endCursor: true } },
   EnrollMemberPayload: { member: { id: true, memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } }, created: true },
@@ -821,6 +850,17 @@ export type Operations = {
     MemberConnection | null,
     MemberConnectionSelection,
     typeof DEFAULTS.MemberConnection
+  >;
+
+  /**
+   * The mails to an address at `inbox.test` that calls of this partner have caused in the last 24
+   * hours, the newest first. Only a sandbox has them; empty for an address elsewhere.
+   */
+  sandboxMails: Operation<
+    QuerySandboxMailsArgs,
+    ReadonlyArray<SandboxMail>,
+    SandboxMailSelection,
+    typeof DEFAULTS.SandboxMail
   >;
 
   /** The calling partner's membership year and tiers. */
@@ -1043,6 +1083,7 @@ export const SCHEMA = {
     memberById: { type: 'PartnerMemberRead', arguments: { memberId: 'ID!' } },
     memberLookups: { type: '[MemberLookup!]', arguments: { keys: '[MemberKey!]!' } },
     members: { type: 'MemberConnection', arguments: { first: 'Int',after: 'String',updatedSince: 'DateTime',status: 'EnrollmentStatus' } },
+    sandboxMails: { type: '[SandboxMail!]', arguments: { email: 'String!' } },
     program: { type: 'Program' },
     events: { type: 'EventConnection', arguments: { first: 'Int',after: 'String',types: '[EventType!]' } },
   },
@@ -1053,6 +1094,14 @@ export const SCHEMA = {
   },
   RequestMagicLinkPayload: {
     accepted: { type: 'Boolean!', leaf: 'boolean' },
+  },
+  SandboxMail: {
+    id: { type: 'ID!', leaf: 'string' },
+    to: { type: 'String!', leaf: 'string' },
+    subject: { type: 'String!', leaf: 'string' },
+    text: { type: 'String!', leaf: 'string' },
+    html: { type: 'String', leaf: 'string' },
+    sentAt: { type: 'DateTime!', leaf: 'string' },
   },
   Standing: {
     partnerId: { type: 'ID!', leaf: 'string' },

@@ -9,7 +9,7 @@ import type { Section } from './section.ts';
 import type { SignedIn } from './sessions.ts';
 import { CHOICE_PATH, CONSOLE_PATH } from './signin.ts';
 
-const STYLE = styleOf('palette', 'frame', 'console');
+const STYLE = styleOf('palette', 'frame', 'console', 'records');
 const HEADERS = pageHeaders(STYLE, ["form-action 'self'"]);
 
 export type ConsolePage = {
@@ -90,9 +90,4 @@ ${content}
 /** What is done only after a second press: it opens first. */
 export function confirmed(summary: string, content: Html): Html {
   return html`<details><summary>${summary}</summary>${content}</details>`;
-}
-
-/** `2026-11-25 17:03 UTC`. */
-export function timeText(at: Date): string {
-  return `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

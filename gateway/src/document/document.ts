@@ -81,8 +81,9 @@ export function parseDocument(text: string): ClientDocument {
 /** In characters, of an operation's name in logs, metrics and traces. */
 const LOGGED_NAME = 64;
 
+/** Copied: it is kept for longer than the document, of which it would be a slice. */
 function loggedName({ name }: OperationDefinitionNode): string | undefined {
-  return name && withoutSecrets(name.value).slice(0, LOGGED_NAME);
+  return name && Buffer.from(withoutSecrets(name.value).slice(0, LOGGED_NAME)).toString();
 }
 
 /**

@@ -1,4 +1,4 @@
-// What a request leaves when its response has ended: the log line, the metrics and the key's use.
+// What a request leaves when its response has ended: the log line, metrics, and what is counted.
 import { isServerError } from '@partner-loyalty/runtime/errors.ts';
 import { maskedAddress } from '@partner-loyalty/runtime/http/address.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
@@ -12,12 +12,14 @@ import type { ServedGraphs } from '../graph/served.ts';
 import { type Principal, partnerIdOf, type Refused } from '../identity/authenticate.ts';
 import type { Credential, RequestState } from '../state.ts';
 import type { KeyUseCounter } from '../usage/keyuse.ts';
+import type { RequestRecorder } from '../usage/recorder.ts';
 
 export type RequestLineParts = {
   graphs: Pick<ServedGraphs, 'current'>;
   log: Pick<Log, 'infoJson'>;
   metrics: Pick<Metrics, 'request' | 'partner' | 'executed' | 'budgetUsed'>;
   keyUse: Pick<KeyUseCounter, 'count'>;
+  requests: Pick<RequestRecorder, 'note'>;
   logClientAddress: Settings['logClientAddress'];
 };
 
@@ -31,7 +33,7 @@ const CLOSED_EARLY = jsonFields({ reason: 'the client closed the connection' });
 export function createRequestLine(
   parts: RequestLineParts,
 ): (request: HttpRequest, state: RequestState) => ResponseObserver {
-  const { graphs, log, metrics, keyUse, logClientAddress } = parts;
+  const { graphs, log, metrics, keyUse, requests, logClientAddress } = parts;
   const describe = createDescribeCaller();
   const describeCodes = rememberFields();
 
@@ -53,13 +55,30 @@ export function createRequestLine(
     if (state.trace?.isRecorded) endSpan(state.trace, state);
     const partnerId = principal && partnerIdOf(principal);
     metrics.partner(partnerId, code);
+    const name = state.asked?.operation?.name;
     if (state.executable !== undefined && principal !== undefined)
-      metrics.executed(principal.surface, partnerId, state.asked?.operation?.name, durationMs);
+      metrics.executed(principal.surface, partnerId, name, durationMs);
     // A member's budget is not the partner's, even with a token that the partner holds.
+    const budgetUsed =
+      verdict?.policy === 'key' ? (verdict.limit - verdict.remaining) / verdict.limit : 0;
     if (partnerId !== undefined && verdict?.policy === 'key')
-      metrics.budgetUsed(partnerId, (verdict.limit - verdict.remaining) / verdict.limit);
+      metrics.budgetUsed(partnerId, budgetUsed);
     const keyId = keyIdOf(state);
     if (keyId !== undefined) keyUse.count(keyId, status);
+    const ofPartner = principal === undefined ? refusedIn(state.credential)?.partnerId : partnerId;
+    if (ofPartner === undefined) return;
+    const { clientId } = principal ?? {};
+    const request = {
+      requestId,
+      keyId,
+      clientId,
+      operation: name,
+      status,
+      codes,
+      cost,
+      durationMs,
+    };
+    requests.note(ofPartner, request, budgetUsed);
   };
   return (request, state) => {
     if (state.principal === undefined)

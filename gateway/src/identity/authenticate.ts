@@ -27,6 +27,8 @@ export type Principal = {
   scopes: ScopeBits;
   /** Whether the partner whose key or token it is may do nothing at all. */
   isSuspended: boolean;
+  /** Of the app that holds the member's token. */
+  clientId?: string | undefined;
   /** Whether it may run queries alone. */
   isReadOnly?: boolean | undefined;
 };
@@ -185,6 +187,7 @@ function memberOf(token: MemberToken, isSuspended: boolean): Authenticated {
       policy: 'member',
       scopes: EVERY_SCOPE,
       isSuspended,
+      clientId,
       isReadOnly,
     },
   };

@@ -28,7 +28,7 @@ export type FramedPage = {
 
 const PLACES = [
   ['/', 'Start'],
-  ['/docs', 'Reference'],
+  ['/docs', 'Docs'],
   ['/explorer', 'Explorer'],
 ] as const;
 
@@ -36,8 +36,7 @@ export function framed(about: About, page: FramedPage): string {
   const { title, path, main, kind, attributes = {}, style, head } = page;
   const data = Object.entries(attributes).map(([name, value]) => html` ${name}="${value}"`);
   const links = PLACES.filter(([to]) => about.hasExplorer || to !== '/explorer').map(
-    ([to, name]) =>
-      html`<li><a href="${to}"${to === path ? html` aria-current="page"` : ''}>${name}</a></li>`,
+    ([to, name]) => html`<li><a href="${to}"${current(to, path)}>${name}</a></li>`,
   );
   const body = html`<a class="skip" href="#main">Skip to the content</a>
 <header class="bar ${kind}">
@@ -49,6 +48,11 @@ export function framed(about: About, page: FramedPage): string {
 ${main}
 </main>`;
   return documentText(title, style ?? DOCS_STYLE, body, head);
+}
+
+function current(to: string, path: string): Html | string {
+  if (to === path) return html` aria-current="page"`;
+  return path.startsWith(`${to}/`) ? html` aria-current="true"` : '';
 }
 
 /** A block of code that a keyboard can scroll. `name` is its label for screen readers. */

@@ -69,7 +69,7 @@ function cards({ hasExplorer }: About): Html[] {
 <p>Write operations with completion, run them with your key, and see what is left of its budget.</p></li>`;
   return [
     ...(hasExplorer ? [explorer] : []),
-    html`<li><h2><a href="/docs">Reference</a></h2>
-<p>Every field and argument, error codes, headers, limits, and what may change.</p></li>`,
+    html`<li><h2><a href="/docs">Documentation</a></h2>
+<p>Guides, and every operation with an example in seven languages, error codes and limits.</p></li>`,
   ];
 }

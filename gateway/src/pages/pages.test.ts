@@ -64,24 +64,27 @@ function get(
 const bytesOf = ({ body }: HttpResponse) =>
   typeof body === 'function' ? Buffer.of() : Buffer.from(body);
 
-test.each(['/', '/docs'])('%s is a page for a browser, by GET and HEAD', async (path) => {
-  const pages = pagesOf();
-  for (const method of ['GET', 'HEAD']) {
-    const response = await pages(get(path, { accept: HTML }, method));
-    expect(response).toMatchObject({
-      status: 200,
-      headers: {
-        'content-type': 'text/html; charset=utf-8',
-        'cache-control': 'no-cache',
-        'referrer-policy': 'no-referrer',
-        vary: 'accept, accept-encoding',
-        'content-security-policy': expect.stringMatching(
-          /^default-src 'none'; style-src 'sha256-[^ ]+'; .*frame-ancestors 'none'$/,
-        ),
-      },
-    });
-  }
-});
+test.each(['/', '/docs', '/docs/guides/check-in'])(
+  '%s is a page for a browser, by GET and HEAD',
+  async (path) => {
+    const pages = pagesOf();
+    for (const method of ['GET', 'HEAD']) {
+      const response = await pages(get(path, { accept: HTML }, method));
+      expect(response).toMatchObject({
+        status: 200,
+        headers: {
+          'content-type': 'text/html; charset=utf-8',
+          'cache-control': 'no-cache',
+          'referrer-policy': 'no-referrer',
+          vary: 'accept, accept-encoding',
+          'content-security-policy': expect.stringMatching(
+            /^default-src 'none'; style-src 'sha256-[^ ]+'; .*frame-ancestors 'none'$/,
+          ),
+        },
+      });
+    }
+  },
+);
 
 test.each([
   ['no Accept', {}],
@@ -138,6 +141,24 @@ test('the request to paste finds a member of the demo data, in the sandbox', () 
   const production = homePage({ ...ABOUT, environment: 'production' });
   expect(homePage(ABOUT)).toContain('&quot;email&quot;: &quot;Teal.Heron@example.com&quot;');
   expect(production).not.toContain('Teal.Heron');
+});
+
+test.each([
+  ['/llms.txt', 'text/plain', '# Partner Loyalty API'],
+  ['/docs/guides/check-in.md', 'text/markdown', '# Check-in'],
+  ['/docs/schema/partner.graphql', 'text/plain', 'type Query'],
+  ['/docs/schema/member.graphql', 'text/plain', 'type Query'],
+])('%s is %s for any Accept', async (path, type, start) => {
+  for (const accept of [HTML, 'application/json', '*/*']) {
+    const response = await pagesOf()(get(path, { accept }));
+    expect(response?.headers['content-type']).toBe(`${type}; charset=utf-8`);
+    expect(String(response?.body).startsWith(start)).toBe(true);
+  }
+});
+
+test('a guide that there is not, or one outside their folder, is a request to the API', () => {
+  for (const path of ['/docs/guides/nothing', '/docs/guides/../api', '/docs/guides/..%2fapi.md'])
+    expect(pagesOf()(get(path))).toBeUndefined();
 });
 
 describe('the explorer', () => {

@@ -6,17 +6,17 @@ import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import Negotiator from 'negotiator';
 import { logMasked } from '../edge/endpoint.ts';
 import type { ReadChangelogs } from '../graph/changelog.ts';
-import { docsPage } from './docs/docs.ts';
+import { docsRoutes } from './docs/routes.ts';
 import { explorerRoutes } from './explorer/explorer.ts';
 import type { About } from './frame.ts';
 import { homePage } from './home.ts';
 import { observed, pageHeaders, pageResponse, UNAVAILABLE } from './layout.ts';
-import { type Prepared, prepare, preparedResponse } from './prepared.ts';
-import { type DocumentedGraph, once, onceForEach, type Route } from './route.ts';
+import { prepare, preparedResponse } from './prepared.ts';
+import { type DocumentedGraph, once, type Route } from './route.ts';
 import { DOCS_STYLE } from './style.ts';
 import { hasCredential } from './visit.ts';
 
-const HEADERS_OF_PAGES = {
+const HEADERS_OF_HOME = {
   ...pageHeaders(DOCS_STYLE, ["form-action 'none'"]),
   // Browsers keep the page and ask whether it is still the same.
   'cache-control': 'no-cache',
@@ -69,27 +69,13 @@ function createRoutes({
 }: PagesParts): ReadonlyMap<string, Route> {
   const { rateLimitBudget: budget, rateLimitWindowSeconds: windowSeconds } = settings;
   const current = () => graphs.current();
-  const docs = async ({ version, surfaces: { partner, member } }: DocumentedGraph) => {
-    const schemas = { partner: partner.schema, member: member.schema };
-    const served = {
-      version,
-      schemas,
-      scopes: partner.rootScopes,
-      changelogs: await changelogs(),
-    };
-    return pageOf(await docsPage(about, served, { budget, windowSeconds }));
-  };
   const explorer =
     settings.explorer === 'on' ? explorerRoutes(about, settings.idTokenMemberClaim, current) : [];
   return new Map<string, Route>([
-    ['/', { isPage: true, content: once(async () => pageOf(homePage(about))) }],
-    ['/docs', { isPage: true, content: onceForEach(current, docs) }],
+    ['/', { isPage: true, content: once(() => prepare(homePage(about), HEADERS_OF_HOME)) }],
+    ...docsRoutes({ about, budget: { budget, windowSeconds }, current, changelogs }),
     ...explorer,
   ]);
-}
-
-function pageOf(text: string): Promise<Prepared> {
-  return prepare(text, HEADERS_OF_PAGES);
 }
 
 function isRead({ method }: HttpRequest): boolean {

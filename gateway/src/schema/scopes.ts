@@ -12,8 +12,10 @@ import { tagsIn } from './definitions.ts';
 const BITS = { read: 1, enroll: 2, 'sign-in': 4, ingest: 8 } as const;
 /** In the sets of fields whose tag names an unknown scope: no key has it. */
 const UNKNOWN_SCOPE = 16;
+/** What every key may do in a sandbox, and none in production. */
+export const SANDBOX_SCOPE: ScopeBits = 32;
 
-const BITS_OF_TAG = { ...BITS, none: 0, unknown: UNKNOWN_SCOPE };
+const BITS_OF_TAG = { ...BITS, none: 0, sandbox: SANDBOX_SCOPE, unknown: UNKNOWN_SCOPE };
 
 export type KeyScope = keyof typeof BITS;
 
@@ -47,12 +49,12 @@ const SCOPE_TAG = 'scope-';
 
 /**
  * Whether a tag has the form of one that names a scope, and whether there is such a scope. `none`
- * is for a root field that every key may use.
+ * is for a root field that every key may use, and `sandbox` for one that production refuses.
  */
-export function scopeOfTag(tag: string): KeyScope | 'none' | 'unknown' | undefined {
+export function scopeOfTag(tag: string): KeyScope | 'none' | 'sandbox' | 'unknown' | undefined {
   if (!tag.startsWith(SCOPE_TAG)) return undefined;
   const name = tag.slice(SCOPE_TAG.length);
-  if (name === 'none') return name;
+  if (name === 'none' || name === 'sandbox') return name;
   return KEY_SCOPES.find((scope) => scope === name) ?? 'unknown';
 }
 

@@ -20,13 +20,26 @@ export type Profile = {
 
 export function accountPage(account: AccountPage, profile: Profile, texts: Texts): string {
   const { action, notice } = account;
-  const { firstName, lastName, partnerStandings } = profile;
+  const { partnerStandings } = profile;
   const { account: words, language } = texts;
   const content = html`${notice === undefined ? '' : noticeOf(notice, words)}
 ${profileList(profile, texts)}
 <h2 id="standing">${words.standing}</h2>
 ${standingTable(partnerStandings, texts)}
-<h2>${words.address}</h2>
+${account.isLimited ? '' : changes(action, profile, words)}
+${lists(account, partnerStandings, texts)}
+${form(
+  action,
+  html`<p class="soft">${words.signedIn}</p>
+<button name="sign-out" value="yes">${words.signOut}</button>`,
+  'end',
+)}`;
+  return page(words.title, content, language);
+}
+
+/** The forms that change the address and the names. */
+function changes(action: string, { firstName, lastName }: Profile, words: Words): Html {
+  return html`<h2>${words.address}</h2>
 <p class="soft" id="how">${words.addressHint}</p>
 ${form(
   action,
@@ -43,15 +56,7 @@ ${form(
 <label for="last">${words.lastName}</label>
 <input id="last" name="lastName" autocomplete="family-name" maxlength="100" value="${lastName ?? ''}">
 ${submit(words.saveNames)}`,
-)}
-${lists(account, partnerStandings, texts)}
-${form(
-  action,
-  html`<p class="soft">${words.signedIn}</p>
-<button name="sign-out" value="yes">${words.signOut}</button>`,
-  'end',
 )}`;
-  return page(words.title, content, language);
 }
 
 /** Signed in, but the profile is unavailable: a button to try again. */

@@ -22,6 +22,7 @@ import { createConnections } from '../graph/connections.ts';
 import { serveGraphs } from '../graph/served.ts';
 import type { KeyStore } from '../identity/keystore.ts';
 import { openKeyStore } from '../stores.ts';
+import type { UsageStore } from '../usage/usagestore.ts';
 
 const ISSUER = 'http://localhost:4000';
 const APP = 'https://app.example';
@@ -78,10 +79,11 @@ async function open(subgraph: Transport, env: Record<string, string>): Promise<G
   closes.push(connections.close);
   const graph = graphOf(readFileSync(SUPERGRAPH_FILE, 'utf8'));
   const graphs = await serveGraphs(graph, { ...parts, connections, audits: false });
-  const counter = { count() {}, write: async () => {}, close: async () => {} };
+  const counter = { count() {}, note() {}, write: async () => {}, close: async () => {} };
   return openGateway({
-    ...{ ...parts, settings, keyStore, graphs, usage: counter, keyUse: counter, audit: undefined },
-    usageStore: { keyActivities: async () => [], fieldsOf: async () => [] },
+    ...{ ...parts, settings, keyStore, graphs, audit: undefined },
+    ...{ usage: counter, keyUse: counter, requests: counter },
+    usageStore: {} as UsageStore, // Cast: no request opens the console.
     counters: createMemoryCounters('sandbox'),
     changelogs: async () => ({ partner: [], member: [] }),
   });
@@ -379,6 +381,7 @@ describe('pages', () => {
       { sessionId: 's1', usedAt: 0, browser: 'Firefox', isThis: true },
       { sessionId: 's2', usedAt: 0, browser: 'Chrome', isThis: false },
     ],
+    isLimited: false,
     notice: { name: 'linkSent', email: 'b@example.com' },
   };
   const consent = { name: 'consent', partnerName: 'Inn', appName: 'App' } as const;

@@ -26,16 +26,25 @@ function openRows<About extends object>(root: RootDatabase, name: string) {
   return root.openDB<Counts<About>, string>({ name, encoding: 'json' });
 }
 
+/** Rows that are removed in one transaction, in which the event loop does nothing else. */
+const STEP = 1_000;
+
 function createTable<About extends object>(root: RootDatabase, name: string): CountTable<About> {
   const rows = openRows<About>(root, name);
-  const removeAll = (ids: Iterable<string>) =>
+  const removeAll = (ids: () => readonly string[]) =>
     root.transaction(() => {
-      for (const id of [...ids]) rows.remove(id);
+      const removed = ids();
+      for (const id of removed) rows.remove(id);
+      return removed.length;
     });
   return {
     add: (additions) =>
       root.transaction(() => {
         for (const added of additions) rows.put(added.id, sum(rows.get(added.id), added));
+      }),
+    put: (added) =>
+      root.transaction(() => {
+        for (const row of added) rows.put(row.id, row);
       }),
     get: (ids) =>
       new Map(
@@ -47,9 +56,17 @@ function createTable<About extends object>(root: RootDatabase, name: string): Co
     // lmdb modifies its options, so each call gets an object of its own.
     range: (start, end) =>
       Array.from(rows.getRange({ start, ...(end && { end }) }), ({ value }) => value),
+    last(from, to, limit) {
+      const range = { start: to, exclusiveStart: true, end: from, reverse: true, limit };
+      return Array.from(rows.getRange(range), ({ value }) => value);
+    },
+    firstId: (start) => [...rows.getKeys({ start, limit: 1 })][0],
     size: (start, end) => rows.getKeysCount({ start, end }),
-    remove: removeAll,
-    removeBefore: (end) => removeAll(rows.getKeys({ end })),
+    remove: async (ids) => void (await removeAll(() => ids)),
+    async removeBetween(start, end) {
+      const step = () => [...rows.getKeys({ start, end, limit: STEP })];
+      for (let count = STEP; count === STEP; ) count = await removeAll(step);
+    },
   };
 }
 
@@ -62,5 +79,7 @@ function sum<About extends object>(
   for (const [name, count] of Object.entries(added.counts))
     counts.set(name, (counts.get(name) ?? 0) + count);
   const latestMs = Math.max(before.latestMs ?? 0, added.latestMs ?? 0);
-  return { ...before, counts: Object.fromEntries(counts), ...(latestMs > 0 && { latestMs }) };
+  const highest = Math.max(before.highest ?? 0, added.highest ?? 0);
+  const maxima = { ...(latestMs > 0 && { latestMs }), ...(highest > 0 && { highest }) };
+  return { ...before, counts: Object.fromEntries(counts), ...maxima };
 }

@@ -1,7 +1,7 @@
 // Tables of counts on MongoDB: a document for each row.
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { DUPLICATE_KEY, openCollection, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
-import { oneResponse, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
+import { onePage, oneResponse, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { type AnyBulkWriteOperation, type Collection, type Db, MongoBulkWriteError } from 'mongodb';
 import type { Counts, CountTable } from './counts.ts';
 import type { UsageStore } from './usagestore.ts';
@@ -12,6 +12,7 @@ type CountDocument = {
   about: object;
   counts: Record<string, number>;
   latestMs?: number;
+  highest?: number;
 };
 type Write = AnyBulkWriteOperation<CountDocument>;
 
@@ -44,6 +45,12 @@ async function openTable<About extends object>(db: Db, name: string): Promise<Co
     async add(additions) {
       for (const some of batches(additions)) await write(collection, some.map(addition));
     },
+    async put(rows) {
+      const writes = rows.map(({ id, ...replacement }) => ({
+        replaceOne: { filter: { _id: id }, replacement, upsert: true },
+      }));
+      await collection.bulkWrite(writes, { ordered: false });
+    },
     async get(ids) {
       const found = new Map<string, Counts<About>>();
       for (const some of batches(ids)) {
@@ -58,12 +65,25 @@ async function openTable<About extends object>(db: Db, name: string): Promise<Co
         found.push(rowOf(one));
       return found;
     },
+    async last(from, to, limit) {
+      const options = { sort: { _id: -1 }, limit, ...oneResponse(limit) } as const;
+      return (await collection.find(between(from, to), options).toArray()).map(rowOf<About>);
+    },
+    async firstId(from) {
+      const options = { sort: { _id: 1 }, projection: { _id: 1 }, ...onePage(1) } as const;
+      return (await collection.find(between(from), options).toArray())[0]?._id;
+    },
     size: (from, to) => collection.countDocuments(between(from, to)),
     async remove(ids) {
       for (const some of batches(ids)) await collection.deleteMany({ _id: { $in: [...some] } });
     },
-    async removeBefore(id) {
-      await collection.deleteMany({ _id: { $lt: id } });
+    async removeBetween(from, to) {
+      const options = { sort: { _id: 1 }, projection: { _id: 1 }, ...onePage(BATCH_SIZE) } as const;
+      for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
+        const found = await collection.find(between(from, to), options).toArray();
+        await collection.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } });
+        count = found.length;
+      }
     },
   };
 }
@@ -73,7 +93,7 @@ function* batches<T>(all: readonly T[]): Generator<readonly T[]> {
     yield all.slice(from, from + BATCH_SIZE);
 }
 
-function addition({ id, about, counts, latestMs }: Counts): Write {
+function addition({ id, about, counts, ...maxima }: Counts): Write {
   const added = Object.entries(counts).map(([name, count]) => [
     `counts.${storedName(name)}`,
     count,
@@ -84,7 +104,7 @@ function addition({ id, about, counts, latestMs }: Counts): Write {
       update: {
         $setOnInsert: { about },
         ...(added.length > 0 && { $inc: Object.fromEntries(added) }),
-        ...(latestMs !== undefined && { $max: { latestMs } }),
+        ...(Object.keys(maxima).length > 0 && { $max: maxima }),
       },
       upsert: true,
     },

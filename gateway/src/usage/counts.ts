@@ -8,21 +8,29 @@ export type Counts<About extends object = object> = {
   counts: Readonly<Record<string, number>>;
   /** The latest use, in milliseconds since 1970. */
   latestMs?: number;
+  /** The highest of some values. */
+  highest?: number;
 };
 
 /** Several processes may add at the same time. Implemented by counts.{lmdb,mongo}.ts. */
-export type CountTable<About extends object> = {
-  /** Adds to what is counted under each ID; the latest use never goes back. */
+export type CountTable<About extends object = object> = {
+  /** Adds to what is counted under each ID; the latest use and the highest value never go back. */
   add(additions: readonly Counts<About>[]): Promise<void>;
+  /** Adds rows, or replaces those with their IDs, at once. */
+  put(rows: readonly Counts<About>[]): Promise<void>;
   /** Those that exist, by ID. */
   get(ids: readonly string[]): MaybePromise<ReadonlyMap<string, Counts<About>>>;
   /** In the order of IDs, those from `from` on and before `to`. */
   range(from: string, to?: string): MaybePromise<Counts<About>[]>;
+  /** After `from` and before `to`, the highest IDs first, at most `limit`. */
+  last(from: string, to: string, limit: number): MaybePromise<Counts<About>[]>;
+  /** The lowest ID from `from` on. */
+  firstId(from: string): MaybePromise<string | undefined>;
   /** How many a range has. */
   size(from: string, to: string): MaybePromise<number>;
   remove(ids: readonly string[]): Promise<void>;
-  /** Removes those with lower IDs. */
-  removeBefore(id: string): Promise<void>;
+  /** Removes those from `from` on and before `to`, in bounded steps. */
+  removeBetween(from: string, to: string): Promise<void>;
 };
 
 /** Opens a table of a store that is open. */

@@ -1,7 +1,7 @@
 // Counts the requests of each key, and writes the counts once a minute.
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
-import { hourOf } from './records.ts';
+import { hourOf } from './requests.ts';
 import type { KeyUse, UsageStore } from './usagestore.ts';
 
 const WRITE_MS = 60_000;

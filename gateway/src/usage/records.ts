@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { Counts } from './counts.ts';
+import { hourOf } from './requests.ts';
 import type { FieldUsage, OperationUsage, UsageCaller, UsageStore } from './usagestore.ts';
 
 export type Usage = Parameters<UsageStore['add']>[0];
@@ -96,11 +97,6 @@ const HOUR_MS = 3_600_000;
 /** The last day, as `loyalty keys list` shows it. */
 const SHOWN_HOURS = 24;
 const KEPT_HOURS = 48;
-
-/** The hour of an instant, in UTC: `2031-05-17T10`. */
-export function hourOf(at: Date): string {
-  return at.toISOString().slice(0, 13);
-}
 
 /** The ID of the record of a key in an hour. IDs sort by the hour. */
 export function hourId(hour: string, keyId: string): string {

@@ -1,5 +1,6 @@
 // The store of usage counts: its interface, which usagetables.ts implements.
 import type { SurfaceName } from '../schema/surfaces.ts';
+import type { RequestChunk, RequestHour, RequestRecord, RequestSearch } from './requests.ts';
 
 /** Who used it. Members whose tokens no partner holds have no partner. */
 export type UsageCaller = {
@@ -37,6 +38,16 @@ export type KeyUse = {
 /** The use of a key: the last one, and the requests and refusals of the last 24 hours. */
 export type KeyActivity = Omit<KeyUse, 'hour' | 'errors'>;
 
+/** What a gateway counted of a partner's requests in an hour, or in a part of it. */
+export type PartnerHour = RequestHour & { partnerId: string };
+
+export type RequestBatch = {
+  /** When it is written. */
+  at: Date;
+  hours: readonly PartnerHour[];
+  chunks: readonly RequestChunk[];
+};
+
 export type UsageStore = {
   /** Adds to the counts of earlier calls, in one write. */
   add(usage: {
@@ -54,5 +65,22 @@ export type UsageStore = {
   keyActivities(keyIds: readonly string[], now: Date): Promise<KeyActivity[]>;
   /** The requests with each key since the hour of an instant. 48 hours are kept. */
   keyUsesSince(instant: Date): Promise<Omit<KeyUse, 'hour' | 'lastUsedAt'>[]>;
+  /**
+   * Adds to the sums of earlier calls, and adds or replaces chunks of records. Then it removes some
+   * of what is too old.
+   */
+  addRequests(batch: RequestBatch): Promise<void>;
+  /** The hours of the last 7 days in which a partner had requests, the oldest first. */
+  requestHours(partnerId: string, now: Date): Promise<RequestHour[]>;
+  /**
+   * Records of a partner's requests, the newest first: at least `least`, if there are so many. It
+   * looks at the last 20,000 of 7 days.
+   */
+  requests(
+    partnerId: string,
+    search: RequestSearch,
+    least: number,
+    now: Date,
+  ): Promise<{ records: RequestRecord[]; hasMore: boolean }>;
   close(): Promise<void>;
 };

@@ -9,7 +9,6 @@ import {
   firstKeptDay,
   firstKeptHour,
   hourId,
-  hourOf,
   KEPT_OPERATIONS,
   keptOperations,
   keyIdIn,
@@ -19,13 +18,20 @@ import {
   operationCounts,
   operationsOf,
 } from './records.ts';
+import { hourOf } from './requests.ts';
+import { createRequestTables } from './requesttables.ts';
 import type { FieldUsage, OperationUsage, UsageCaller, UsageStore } from './usagestore.ts';
 
-/** IDs begin with the day; those of `keyUses` with the hour, or they are that of a key. */
+/**
+ * IDs begin with the day; those of `keyUses` and `hours` with the hour, or they are that of a key;
+ * those of `chunks` with the partner.
+ */
 export const TABLES = {
   fields: 'usageFields',
   operations: 'usageOperations',
   keyUses: 'keyUses',
+  hours: 'requestHours',
+  chunks: 'requestRecords',
 } as const;
 
 type OperationTable = CountTable<Omit<OperationUsage, 'count'>>;
@@ -38,6 +44,7 @@ export async function createUsageStore(
   const callers = await open<UsageCaller>(TABLES.fields);
   const operations: OperationTable = await open(TABLES.operations);
   const keyUses = await open(TABLES.keyUses);
+  const requests = createRequestTables(await open(TABLES.hours), await open(TABLES.chunks));
   let lastDay = '';
   let lastHour = '';
   return {
@@ -48,7 +55,8 @@ export async function createUsageStore(
       for (const day of days) await removeRare(operations, day);
       const newest = days.findLast((day) => day > lastDay);
       if (newest === undefined) return;
-      for (const table of [callers, operations]) await table.removeBefore(firstKeptDay(newest));
+      for (const table of [callers, operations])
+        await table.removeBetween('', firstKeptDay(newest));
       lastDay = newest;
     },
     fields: async (since) => (await callers.range(since)).flatMap(fieldsIn),
@@ -74,7 +82,7 @@ export async function createUsageStore(
       let newest = lastHour;
       for (const { hour } of uses) if (hour > newest) newest = hour;
       if (newest === lastHour) return;
-      await keyUses.removeBefore(firstKeptHour(newest));
+      await keyUses.removeBetween('', firstKeptHour(newest));
       lastHour = newest;
     },
     async keyActivities(keyIds, now) {
@@ -103,6 +111,7 @@ export async function createUsageStore(
       }
       return Array.from(found, ([keyId, sum]) => ({ keyId, ...sum }));
     },
+    ...requests,
     close,
   };
 }

@@ -74,6 +74,8 @@ export type Account = {
   /** Times are in milliseconds since 1970. */
   apps: { clientId: string; appName: string; partnerName: string; agreedAt: number }[];
   sessions: { sessionId: string; usedAt: number; browser: string; isThis: boolean }[];
+  /** Whether it is one partner's view, in which names and address cannot be changed. */
+  isLimited: boolean;
   notice?: AccountNotice | undefined;
 };
 

@@ -1,31 +1,17 @@
 // What every user of a table relies on, on each engine.
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
-import { openByEngine } from './engine.ts';
+import { type OpenedTables, openTables } from '../../../test/support/store/tables.ts';
 import { openLmdb } from './lmdb.ts';
-import { openMongo } from './mongo.ts';
 import { withSnapshot } from './snapshot.lmdb.ts';
 import { lmdbTables, tableVerifier } from './table.lmdb.ts';
-import { mongoTables } from './table.mongo.ts';
-import type { OpenTable, Table, TableDefinition } from './table.ts';
+import type { Table, TableDefinition } from './table.ts';
 
 type Job = { jobId: string; dueAt?: number; failedAt?: number; attempts: number };
 const JOBS: TableDefinition<Job> = { name: 'jobs', id: 'jobId', orders: ['dueAt', 'failedAt'] };
 
-type Opened = { open: OpenTable; close(): Promise<void> };
-const openTables = openByEngine<Opened>({
-  lmdb: async () => async (dataDir, environment) => {
-    const { root } = await openLmdb(dataDir, 'members', environment);
-    return { open: lmdbTables(root), close: () => root.close() };
-  },
-  mongo: async () => async (url, environment) => {
-    const { db, close } = await openMongo(url, 'members', environment);
-    return { open: mongoTables(db), close };
-  },
-});
-
 describe.each(['lmdb', 'mongodb'])('a table on %s', (engine) => {
   let place: ReturnType<typeof emptyPlace>;
-  let stores: Opened[];
+  let stores: OpenedTables[];
   /** The table as several processes have it open. */
   let tables: Table<Job>[];
   let jobs: Table<Job>;

@@ -42,8 +42,10 @@ export async function startMembers(
   // For `loyalty tokens issue` in another shell, which may not have this process's settings.
   if ((await store.signingKeys.issuer()) !== baseAddress)
     await store.signingKeys.setIssuer(baseAddress);
+  const inbox =
+    environment === 'sandbox' ? (await import('./mail/inbox.ts')).createInbox(store) : undefined;
   const mailer = openMailer(settings);
-  const sender = { store, mailer, baseAddress, mailDomain: domainOf(mailFrom) };
+  const sender = { store, mailer, baseAddress, mailDomain: domainOf(mailFrom), inbox };
   const worker = startMailWorker(sender, { log, metrics });
   const close = async () => {
     await worker.stop();
@@ -51,16 +53,24 @@ export async function startMembers(
   };
   const { wake } = worker;
   const isUsed = settings.idTokenIssuer === undefined;
-  const parts = { store, issuer: baseAddress, log, metrics, wake };
+  const parts = { store, issuer: baseAddress, log, metrics, wake, inbox };
   const identity = isUsed ? openIdentity(parts) : undefined;
   const staffSignIn = createStaffSignIn(parts);
-  return { ...createMembers(store, { baseAddress, wake, identity, staffSignIn }), close };
+  const options = { baseAddress, wake, identity, staffSignIn, inbox };
+  return { ...createMembers(store, options), close };
 }
 
-/** Loading the provider takes longer than a request may take, so that it begins at the start. */
+/** Loads the provider with the first request that needs it; one that fails is tried again. */
 function openIdentity(parts: IdentityParts): (request: string) => Promise<string> {
-  const loaded = import('./provider/handle.ts').then((module) => module.createIdentity(parts));
-  return async (request) => (await loaded)(request);
+  let loading: Promise<(request: string) => Promise<string>> | undefined;
+  const load = async () => (await import('./provider/handle.ts')).createIdentity(parts);
+  return async (request) => {
+    loading ??= load().catch((error) => {
+      loading = undefined;
+      throw error;
+    });
+    return (await loading)(request);
+  };
 }
 
 function warnOfPlainKeys(settings: Settings, log: Log): void {

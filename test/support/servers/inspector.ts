@@ -1,5 +1,7 @@
-// Collects a process's garbage and reads its heap, over node's inspector.
+// What a process has in memory, over node's inspector: its heap, and the code that it loaded.
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { WebSocket } from 'undici';
 import type { ServerProcess } from './process.ts';
 
@@ -9,6 +11,8 @@ export const INSPECT = '--inspect=127.0.0.1:0';
 export type Inspector = {
   /** The bytes that are in use after a full garbage collection. */
   heapUsed(): Promise<number>;
+  /** The source files of all code that it has loaded until now, also of what is in bundles. */
+  sources(): Promise<string[]>;
   close(): void;
 };
 
@@ -40,6 +44,23 @@ export async function inspect(running: Pick<ServerProcess, 'wrote'>): Promise<In
       const { usedSize = Number.NaN } = await call('Runtime.getHeapUsage');
       return usedSize;
     },
+    async sources() {
+      const urls: string[] = [];
+      const listen = ({ data }: { data: string }) => {
+        const { method, params } = JSON.parse(data);
+        if (method === 'Debugger.scriptParsed') urls.push(params.url);
+      };
+      socket.addEventListener('message', listen as never);
+      await call('Debugger.enable');
+      await call('Debugger.disable');
+      socket.removeEventListener('message', listen as never);
+      return urls.filter((url) => url.startsWith('file:')).flatMap(sourcesOf);
+    },
     close: () => socket.close(),
   };
+}
+
+function sourcesOf(url: string): string[] {
+  const map = `${fileURLToPath(url)}.map`;
+  return existsSync(map) ? JSON.parse(readFileSync(map, 'utf8')).sources : [url];
 }

@@ -7,8 +7,14 @@ export type Visited = { url: string; status: number; html: string };
 
 export type Visitor = ReturnType<typeof createVisitor>;
 
-/** It stops before it leaves for an origin that `stopAt` says. */
-export function createVisitor(stopAt: (url: string) => boolean = () => false) {
+/**
+ * It stops before it leaves for an origin that `stopAt` says. `dial` is called before each request,
+ * and resolves with the URL to send it to, in place of the one that it is for.
+ */
+export function createVisitor(
+  stopAt: (url: string) => boolean = () => false,
+  dial: (url: URL) => URL | Promise<URL> = (url) => url,
+) {
   let cookies: Cookie[] = [];
 
   function keep(url: URL, lines: readonly string[]): void {
@@ -31,7 +37,7 @@ export function createVisitor(stopAt: (url: string) => boolean = () => false) {
         origin === to.origin &&
         (to.pathname === path || to.pathname.startsWith(path.replace(/\/?$/, '/'))),
     );
-    const response = await fetch(to, {
+    const response = await fetch(await dial(to), {
       method: form === undefined ? 'GET' : 'POST',
       redirect: 'manual',
       headers: {

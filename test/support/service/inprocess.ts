@@ -111,7 +111,7 @@ export async function startInProcess({
     keys,
     provider,
     calls,
-    mail: () => mailIn(join(folder.path, 'outbox')),
+    mail: () => mailIn(folder.path),
     send: createClient(url, keys.alpha),
     async close() {
       for (const close of opened.reverse()) await close();
@@ -119,7 +119,9 @@ export async function startInProcess({
   };
 }
 
-function mailIn(outbox: string): string[] {
+/** The emails that a service has written to its data folder, oldest first. */
+export function mailIn(dataDir: string): string[] {
+  const outbox = join(dataDir, 'outbox');
   if (!existsSync(outbox)) return [];
   const files = readdirSync(outbox).filter((name) => name.endsWith('.eml'));
   // Joins the lines that the encoding has split (RFC 2045, section 6.7).

@@ -7,7 +7,7 @@ export const BUILT_IN = { ID_TOKEN_ISSUER: '', ID_TOKEN_AUDIENCE: '', ID_TOKEN_J
 
 /** The next email to an address after `request` has run, or 'no email' if none comes. */
 export async function nextEmail(
-  service: InProcessService,
+  service: Pick<InProcessService, 'mail'>,
   to: string,
   request: () => Promise<unknown>,
 ): Promise<string> {
@@ -29,7 +29,7 @@ let made = 0;
 
 /** A new member of alpha and beta, since one mailbox receives at most five emails in 15 minutes. */
 export async function newMember(
-  service: InProcessService,
+  service: { stores: Pick<InProcessService['stores'], 'members'> },
   { firstName, lastName }: { firstName?: string; lastName?: string } = {},
 ) {
   made += 1;
@@ -57,7 +57,7 @@ export function linkIn(email: string): string {
  * The magic link that a member receives when a partner requests one. Rejects if the request fails.
  */
 export async function magicLink(
-  service: InProcessService,
+  service: Pick<InProcessService, 'mail' | 'send'>,
   email: string,
   { key, to = email }: { key?: string | undefined; to?: string } = {},
 ): Promise<string> {

@@ -50,6 +50,11 @@ export type Stack = {
   env: Env;
   /** Starts another gateway on the same stores and subgraphs. close() ends it too. */
   addGateway(env?: Env): Promise<Running>;
+  /**
+   * Stops one of its processes by SIGTERM, unless it has ended, and starts it again with the same
+   * settings, on the same port.
+   */
+  restart(running: Running): Promise<Running>;
   /** Ends all processes and removes all data. */
   close(): Promise<void>;
 };
@@ -78,12 +83,20 @@ export async function startStack(
   const close = async () => {
     for (let last = opened.pop(); last !== undefined; last = opened.pop()) await last();
   };
-  const start = async (name: keyof typeof MAINS, settings: Env) => {
+  const starts = new WeakMap<Running, (port: string) => Promise<Running>>();
+  const start = async (name: keyof typeof MAINS, settings: Env): Promise<Running> => {
     const isSubgraph = name === 'members' || name === 'standings';
     const root = isSubgraph ? checkouts.subgraphs : checkouts.gateway;
     const running = await startMain(name, settings, root);
     opened.push(running.stop);
+    starts.set(running, (port) => start(name, { ...settings, PORT: port }));
     return running;
+  };
+  const restart = async (running: Running): Promise<Running> => {
+    await running.stop();
+    const again = starts.get(running);
+    if (again === undefined) throw new Error('only processes of this stack start again');
+    return again(new URL(running.url).port);
   };
   try {
     const folder = temporaryFolder();
@@ -114,6 +127,7 @@ export async function startStack(
       stores,
       env: shared,
       addGateway,
+      restart,
       close,
     };
   } catch (error) {

@@ -1,6 +1,7 @@
 // The reference as text: what it shows of a schema, whatever the schema says.
 import { buildSchema, parse } from 'graphql';
 import { rootScopesOf } from '../../schema/scopes.ts';
+import type { About } from '../frame.ts';
 import { docsPage } from './docs.ts';
 import { inline, paragraphs } from './prose.ts';
 
@@ -13,7 +14,7 @@ const ABOUT = {
 } as const;
 const EMPTY = 'type Query { other: Int }';
 
-async function docs(partner: string, member = EMPTY): Promise<string> {
+async function docs(partner: string, member = EMPTY, about: About = ABOUT): Promise<string> {
   const scopes = rootScopesOf(parse(partner));
   const schemas = { partner: buildSchema(partner), member: buildSchema(member) };
   const changelogs = {
@@ -23,7 +24,7 @@ async function docs(partner: string, member = EMPTY): Promise<string> {
     member: [],
   };
   return docsPage(
-    ABOUT,
+    about,
     { version: 1, schemas, scopes, changelogs },
     { budget: 600, windowSeconds: 90 },
   );
@@ -54,7 +55,8 @@ test('markup in descriptions, reasons and defaults stays text', async () => {
     scalar Odd @specifiedBy(url: "javascript:alert(1)")
     extend type Query { odd: Odd }
   `);
-  expect(page).not.toMatch(/<(img|script|svg)|href="javascript|onerror=alert\(1\)>"/);
+  const others = page.replace('<script type="module" src="/docs/app.js"></script>', '');
+  expect(others).not.toMatch(/<(img|script|svg)|href="javascript|onerror=alert\(1\)>"/);
   expect(page).toContain('&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;');
 });
 
@@ -108,6 +110,20 @@ test('each root field of the partner surface says which scope it needs, and the 
   ])
     expect(text).toContain(entry);
   expect(text.match(/Needs the scope/g)).toHaveLength(3);
+});
+
+test('an operation has its example if that fits what is served, and a link if there is an explorer', async () => {
+  const tier = (fields: string) => `type Query { program: Program } type Program { ${fields} }
+    type Tier { name: String points: Int }`;
+  const of = (page: string) => page.includes('name="partner.program"');
+  const fits = 'membershipYearStart: String timeZone: String tierValidity: String tiers: [Tier]';
+  const page = await docs(tier(fits));
+  expect([of(page), of(await docs(tier('timeZone: String')))]).toEqual([true, false]);
+  expect(page).toContain('curl -s https://sandbox.example/graphql');
+  expect(page).toContain('/explorer#query=');
+  expect(await docs(tier(fits), EMPTY, { ...ABOUT, hasExplorer: false })).not.toContain(
+    '/explorer',
+  );
 });
 
 test('code in text, and links as their text', () => {

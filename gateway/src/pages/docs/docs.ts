@@ -1,14 +1,18 @@
-// The page at `/docs`: the reference of both surfaces as they are served, and the rules of the API.
+// The page at `/docs`: the guides, both surfaces as they are served, and the rules of the API.
 import type { GraphQLSchema } from 'graphql';
 import type { ChangelogEntry, Changelogs } from '../../graph/changelog.ts';
 import { MONTHS_KEPT } from '../../schema/dates.ts';
 import type { RootScopes } from '../../schema/scopes.ts';
 import type { SurfaceName } from '../../schema/surfaces.ts';
-import { type About, codeBlock, framed } from '../frame.ts';
+import { type About, codeBlock } from '../frame.ts';
 import { type Html, html } from '../html.ts';
+import { OUT_OF_SCOPE } from './llms.ts';
+import { docsFramed, guidesList } from './page.ts';
+import { DOCS_PATH } from './paths.ts';
 import { keysSection } from './scopes.ts';
 import { referenceOf, surfaceSection } from './surface.ts';
 import { type Budget, errorsList, headersList, limitsTable } from './tables.ts';
+import { errorExamples, examplesOf } from './tabs.ts';
 
 export type Served = {
   /** 0 if nothing was published. */
@@ -24,27 +28,32 @@ type Section = { id: string; title: string; contents?: Html; body: Html };
 /** The text of the page. Everything in it that comes from a schema is escaped. */
 export async function docsPage(about: About, served: Served, budget: Budget): Promise<string> {
   const sections = await sectionsOf(about, served, budget);
-  const contents = sections.map(
-    ({ id, title, contents: inner }) => html`<li><a href="#${id}">${title}</a>${inner ?? ''}</li>`,
-  );
-  const main = html`<nav class="contents" aria-label="Contents"><ul>${contents}</ul></nav>
-<div class="text">
-<h1>Reference</h1>
-<p class="claim">Everything that the ${about.environment} at <code>${about.endpoint}</code> offers,
-generated from the schema that it serves now.</p>
-${sections.map(
-  ({ id, title, body }) => html`<section aria-labelledby="${id}">
+  return docsFramed(about, {
+    path: DOCS_PATH,
+    title: 'Documentation',
+    contents: sections.map(
+      ({ id, title, contents = '' }) => html`<li><a href="#${id}">${title}</a>${contents}</li>`,
+    ),
+    text: html`<h1>Documentation</h1>
+<p class="claim">How to build with the ${about.environment} at <code>${about.endpoint}</code>, and
+everything that it offers, generated from the schema that it serves now.</p>
+${section({ id: 'guides', title: 'Guides', body: guides() })}
+${sections.map(section)}`,
+  });
+}
+
+function section({ id, title, body }: Section): Html {
+  return html`<section aria-labelledby="${id}">
 <h2 id="${id}">${title}</h2>
 ${body}
-</section>`,
-)}
-</div>`;
-  return framed(about, {
-    title: 'Reference – Partner Loyalty API',
-    path: '/docs',
-    kind: 'docs',
-    main,
-  });
+</section>`;
+}
+
+function guides(): Html {
+  return html`<p>Each builds one thing, from the first request to what to do when something fails.</p>
+${guidesList()}
+<p>What the API does not do: ${OUT_OF_SCOPE.join(', ')}. It reads and records what members earn;
+what they get for it stays in your own systems.</p>`;
 }
 
 async function sectionsOf(about: About, served: Served, budget: Budget): Promise<Section[]> {
@@ -58,16 +67,16 @@ async function sectionsOf(about: About, served: Served, budget: Budget): Promise
       title: 'Partner surface',
       contents: contentsOf('partner', partner),
       body: html`<p>What a partner key reads and changes: members who are enrolled with you.</p>
-${await surfaceSection({ surface: 'partner', schema: partner, scopes })}`,
+${await surfaceSection({ surface: 'partner', schema: partner, scopes, examples: await examplesOf('partner', partner, about) })}`,
     },
     {
       id: 'member',
       title: 'Member surface',
       contents: contentsOf('member', member),
       body: html`<p>What an ID token of a member reads and changes: the member’s own data.</p>
-${await surfaceSection({ surface: 'member', schema: member })}`,
+${await surfaceSection({ surface: 'member', schema: member, examples: await examplesOf('member', member, about) })}`,
     },
-    { id: 'errors', title: 'Errors', body: errors() },
+    { id: 'errors', title: 'Errors', body: errors(about) },
     { id: 'headers', title: 'Headers', body: headersList() },
     { id: 'limits', title: 'Limits', body: limits(budget) },
     { id: 'versioning', title: 'Versioning', body: versioning() },
@@ -78,9 +87,12 @@ ${await surfaceSection({ surface: 'member', schema: member })}`,
 /** The operations of a surface, and one link to its types. */
 function contentsOf(surface: SurfaceName, schema: GraphQLSchema): Html {
   const { operations } = referenceOf(schema);
-  const links = operations.map(
-    ({ title, type }) => html`<li><a href="#${surface}-${type.name}">${title}</a></li>`,
-  );
+  const links = operations.map(({ title, type }) => {
+    const inner = Object.keys(type.getFields()).map(
+      (name) => html`<li><a href="#${surface}-${type.name}-${name}">${name}</a></li>`,
+    );
+    return html`<li><a href="#${surface}-${type.name}">${title}</a><ul>${inner}</ul></li>`;
+  });
   return html`<ul>${links}<li><a href="#${surface}-types">Types</a></li></ul>`;
 }
 
@@ -103,16 +115,17 @@ ${codeBlock('A request', request)}
 you report a problem.</p>`;
 }
 
-function errors(): Html {
+function errors(about: About): Html {
   return html`<p>Branch on <code>extensions.code</code>; the wording of a <code>message</code> can
 change. A request that fails a check has no <code>data</code>: nothing ran. A field that fails is
 <code>null</code> while the others keep their values, with the status 200.</p>
+${errorExamples(about)}
 ${errorsList()}`;
 }
 
 function limits(budget: Budget): Html {
-  return html`<p>Each root field takes 1 from the budget, or 1 for each item of its list argument.
-What is left is in the <code>RateLimit</code> headers. If nothing is left, wait as long as
+  return html`<p>Each root field takes 1 from the budget; one with a list, or with a page of
+<code>first</code> entries, 1 for each 10 of them, rounded up. What is left is in the <code>RateLimit</code> headers. If nothing is left, wait as long as
 <code>Retry-After</code> says.</p>
 ${limitsTable(budget)}`;
 }

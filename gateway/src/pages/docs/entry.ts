@@ -26,12 +26,21 @@ export function fieldEntry(
     (each) => html`<li><code>${each.name}</code>: ${inline(each.description ?? '')}
 ${deprecation(each)}</li>`,
   );
+  const id = `${documented.surface}-${type.name}-${name}`;
+  const example = isRoot(type, documented) ? documented.examples?.get(name) : undefined;
+  const shown = isRoot(type, documented)
+    ? html`<a class="permalink" href="#${id}"><b>${name}</b></a>`
+    : html`<b>${name}</b>`;
   return entry(
-    { ...field, id: `${documented.surface}-${type.name}-${name}` },
-    html`<b>${name}</b>${signature(args, documented)}: ${typeLink(field.type, documented)}`,
+    { ...field, id },
+    html`${shown}${signature(args, documented)}: ${typeLink(field.type, documented)}`,
     html`${details.length === 0 ? '' : html`<ul class="arguments">${details}</ul>`}
-${scopeNeeded(name, type, documented)}`,
+${scopeNeeded(name, type, documented)}${example ?? ''}`,
   );
+}
+
+function isRoot(type: GraphQLNamedType, { schema }: Documented): boolean {
+  return type === schema.getQueryType() || type === schema.getMutationType();
 }
 
 export function inputEntry(

@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type GraphQLNamedType,
+  type GraphQLObjectType,
   type GraphQLSchema,
   isEnumType,
   isInputObjectType,
@@ -18,7 +19,7 @@ import { inline, paragraphs } from './prose.ts';
 import type { Documented } from './scopes.ts';
 
 export type SurfaceReference = { operations: Operations[]; types: GraphQLNamedType[] };
-type Operations = { title: string; type: GraphQLNamedType };
+type Operations = { title: string; type: GraphQLObjectType };
 
 /** The order of the kinds of types, and what each is called. */
 const KINDS = [
@@ -65,7 +66,7 @@ function typeEntry(type: GraphQLNamedType, documented: Documented): Html {
   const { surface } = documented;
   const [kind] = KINDS.find(([, is]) => is(type)) ?? ['type'];
   return html`<div class="type" id="${surface}-${type.name}">
-<h4><span class="kind">${kind}</span> ${type.name}</h4>
+<h4><span class="kind">${kind}</span> <a class="permalink" href="#${surface}-${type.name}">${type.name}</a></h4>
 ${paragraphs(type.description ?? '')}
 ${specifiedBy(type)}
 ${membersOf(type, documented)}

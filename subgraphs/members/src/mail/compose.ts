@@ -18,6 +18,7 @@ export type MailStore = Pick<
   | 'partners'
   | 'signIns'
   | 'payloads'
+  | 'sandboxMails'
   | 'access'
 >;
 

@@ -5,6 +5,7 @@ import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Job, Outbox } from '../tables/outbox.ts';
 import { type Composer, compose, type NotComposed } from './compose.ts';
+import type { Inbox } from './inbox.ts';
 import { isRefused, type Mailer, mailFault } from './mailer.ts';
 
 /** With the pauses between them, the attempts take about an hour. */
@@ -17,6 +18,8 @@ export type Sender = Composer & {
   mailer: Mailer;
   /** The domain of message IDs. */
   mailDomain: string;
+  /** Undefined in production. */
+  inbox?: Inbox | undefined;
 };
 
 export type JobContext = {
@@ -40,7 +43,8 @@ export async function handleJob(job: Job, context: JobContext): Promise<void> {
     const outcome = await deliver(job, sender, now(), sending);
     if (outcome === 'early') return await outbox.postpone(job, now() + EARLY_PAUSE_MS);
     const { task } = job;
-    if (outcome === 'limited' && 'partnerId' in task) metrics.mailLimited(task.partnerId);
+    if (outcome === 'limited' && 'partnerId' in task && task.partnerId !== undefined)
+      metrics.mailLimited(task.partnerId);
     metrics.mail(task.kind, outcome === 'limited' ? 'dropped' : outcome);
     await finish(job, context);
   } catch (err) {
@@ -59,7 +63,8 @@ export async function deliver(
   if (typeof email === 'string') return email;
   // The recipient may have been erased, or the claim may have expired.
   if (!(await sender.store.outbox.holds(job))) return 'dropped';
-  await sender.mailer.send(email, `${job.jobId}@${sender.mailDomain}`, signal);
+  if (sender.inbox?.has(email.to)) await sender.inbox.keep(job, email, now);
+  else await sender.mailer.send(email, `${job.jobId}@${sender.mailDomain}`, signal);
   return 'sent';
 }
 

@@ -24,7 +24,7 @@ export function startMailWorker(
   sender: Sender,
   { log, metrics, now = Date.now }: { log: Log; metrics: Metrics; now?: () => number },
 ) {
-  const { outbox, invitations, signIns, payloads } = sender.store;
+  const { outbox, invitations, signIns, payloads, sandboxMails } = sender.store;
   const stopping = new AbortController();
   const sending = new AbortController();
   const signals = { stopping: stopping.signal, sending: sending.signal };
@@ -58,7 +58,8 @@ export function startMailWorker(
   async function cleanUp(): Promise<void> {
     if (now() - cleanedAt < CLEAN_INTERVAL_MS) return;
     cleanedAt = now();
-    for (const store of [outbox, invitations, signIns, payloads]) await store.clean(cleanedAt);
+    for (const store of [outbox, invitations, signIns, payloads, sandboxMails])
+      await store.clean(cleanedAt);
   }
 
   async function work(): Promise<void> {

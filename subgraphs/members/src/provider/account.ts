@@ -22,21 +22,30 @@ export type AccountParts = {
 };
 
 /** Whose account it is, and in which session. */
-export type SignedIn = { memberId: string; sessionId: string; session: Session };
+export type SignedIn = {
+  memberId: string;
+  sessionId: string;
+  session: Session;
+  /** The only partner that the session shows. */
+  limitedTo?: string | undefined;
+};
 
 export function createAccount({ store, grants, sessions, ...parts }: AccountParts) {
   const { issuer, basePath, wake } = parts;
 
-  async function accountOf({ memberId, sessionId }: SignedIn): Promise<Account | undefined> {
+  async function accountOf(signedIn: SignedIn): Promise<Account | undefined> {
+    const { memberId, sessionId, limitedTo } = signedIn;
+    const isShown = (partnerId: string) => limitedTo === undefined || partnerId === limitedTo;
     const member = await store.member(memberId);
     if (member === undefined) return undefined;
-    const { email } = profileOf(member, undefined);
+    const { email } = profileOf(member, limitedTo);
     const { apps = [], sessions: open = [] } = (await store.access.find(memberId)) ?? {};
-    const { idToken } = await issueIdToken(store, { memberId, email }, issuer, new Date());
+    const claims = { memberId, email, azp: limitedTo };
+    const { idToken } = await issueIdToken(store, claims, issuer, new Date());
     const used = await Promise.all(
       apps.map(async ({ clientId, agreedAt }) => {
         const app = await store.apps.find(clientId);
-        if (app === undefined) return [];
+        if (app === undefined || !isShown(app.partnerId)) return [];
         const partner = await store.partners.get(app.partnerId);
         const partnerName = partner?.name ?? app.partnerId;
         return [{ clientId, agreedAt, appName: app.name, partnerName }];
@@ -47,7 +56,9 @@ export function createAccount({ store, grants, sessions, ...parts }: AccountPart
       apps: used.flat(),
       sessions: open
         .filter(({ usedAt }) => usedAt + SESSION_MS > Date.now())
-        .map((one) => ({ ...one, isThis: one.sessionId === sessionId })),
+        .map((one) => ({ ...one, isThis: one.sessionId === sessionId }))
+        .filter(({ isThis }) => isThis || limitedTo === undefined),
+      isLimited: limitedTo !== undefined,
     };
   }
 
@@ -67,11 +78,16 @@ export function createAccount({ store, grants, sessions, ...parts }: AccountPart
   }
 
   /** Does what the form asks for. */
-  async function act(memberId: string, form: URLSearchParams): Promise<AccountNotice | undefined> {
+  async function act(
+    { memberId, limitedTo }: SignedIn,
+    form: URLSearchParams,
+  ): Promise<AccountNotice | undefined> {
     const [leave, revoke, end] = ['leave', 'revoke', 'end'].map((field) =>
       form.get(field)?.slice(0, LENGTHS.id),
     );
     const email = form.has('new-email') ? form.get('email') : null;
+    const of = leave ?? (revoke && (await store.apps.find(revoke))?.partnerId);
+    if (limitedTo !== undefined && of !== limitedTo) return undefined;
     if (leave !== undefined) {
       await store.endEnrollment(leave, memberId);
       return { name: 'left' };
@@ -101,12 +117,12 @@ export function createAccount({ store, grants, sessions, ...parts }: AccountPart
     view,
     /** Handles a form of the page. */
     async submit(ctx: Context, signedIn: SignedIn, form: URLSearchParams): Promise<void> {
-      const { memberId, sessionId, session } = signedIn;
+      const { sessionId, session } = signedIn;
       if (form.has('sign-out') || form.get('end') === sessionId) {
         await sessions.signOut(ctx, session);
         return say(ctx, 200, 'signedOut');
       }
-      await view(ctx, signedIn, await act(memberId, form));
+      await view(ctx, signedIn, await act(signedIn, form));
     },
   };
 }

@@ -4,14 +4,15 @@ import inject from 'light-my-request';
 import type { KoaContextWithOIDC as Context, Provider } from 'oidc-provider';
 import { userinfoOf } from './claims.ts';
 import { createGrants } from './grants.ts';
-import { COUNTS_HEADER, createPages, redirect } from './pages.ts';
+import { COUNTS_HEADER, createPages, type PagesParts, redirect } from './pages.ts';
 import { createProvider, type ProviderParts } from './provider.ts';
 import { PAGE_HEADER, say } from './render.ts';
 import { createSessions } from './sessions.ts';
 import type { SignInParts } from './signin.ts';
 
 export type IdentityParts = Pick<ProviderParts, 'store' | 'issuer' | 'log'> &
-  Pick<SignInParts, 'metrics' | 'wake'>;
+  Pick<SignInParts, 'metrics' | 'wake'> &
+  Pick<PagesParts, 'inbox'>;
 
 /** Both texts are JSON, as runtime/src/signin/exchange.ts has them. */
 export function createIdentity(parts: IdentityParts): (request: string) => Promise<string> {

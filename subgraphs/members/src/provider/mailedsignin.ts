@@ -26,7 +26,7 @@ type Beginning = {
   known: string | undefined;
   /** An app's request or CONSOLE; none on the own page. */
   purpose: string | undefined;
-} & Pick<Extract<MailTask, { kind: 'code' }>, 'staff'>;
+} & Pick<Extract<MailTask, { kind: 'code' }>, 'partnerId' | 'staff'>;
 
 type Problem = { problem: 'wrong' | 'expired'; address: string };
 
@@ -64,7 +64,7 @@ export function createMailedSignIns({ store, metrics, wake }: MailedSignInParts)
 
   return {
     /** The same writes, whether mail will be sent or not. Resolves with the browser's new ID. */
-    async begin(address: Address, { clientAddress, known, purpose, staff }: Beginning) {
+    async begin(address: Address, { clientAddress, known, purpose, ...about }: Beginning) {
       const client = addressBlock(clientAddress);
       if (await isLimited(address.canonical, client, known)) {
         metrics.signIn('limited');
@@ -76,7 +76,7 @@ export function createMailedSignIns({ store, metrics, wake }: MailedSignInParts)
       const now = Date.now();
       const expiresAt = now + SIGN_IN_MS;
       await signIns.begin({ signInId, address, client, expiresAt, tries: 0 });
-      const task = { kind: 'code', signInId, address, ...(staff && { staff }) } as const;
+      const task = { kind: 'code', signInId, address, ...about } as const;
       await outbox.add({ jobId: randomUUID(), task, requestedAt: now });
       wake();
       return id;

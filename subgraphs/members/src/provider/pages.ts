@@ -1,25 +1,26 @@
 // The pages of the provider: /sign-in, which an app's request leads through too, and /account.
 import { text } from 'node:stream/consumers';
 import type { KoaContextWithOIDC as Context, Interaction, Provider } from 'oidc-provider';
+import type { Inbox } from '../mail/inbox.ts';
 import { hashToken } from '../rules/mailedtoken.ts';
 import { digest } from '../tables/access.ts';
 import type { App } from '../tables/apps.ts';
 import { type AccountParts, createAccount } from './account.ts';
-import { SCOPES } from './claims.ts';
+import { SCOPES, viewOf } from './claims.ts';
 import { originOf } from './redirects.ts';
 import { say, show } from './render.ts';
 import { type Begun, createSignIns, type Proven, type SignInParts } from './signin.ts';
 
-export type PagesParts = AccountParts & SignInParts;
+export type PagesParts = AccountParts & SignInParts & { inbox?: Inbox | undefined };
 
 /** What pages show of an app's request. */
-type Shown = { appName: string; formOrigins: string[] };
+type Shown = { appName: string; formOrigins: string[]; partnerId: string | undefined };
 type Result = NonNullable<Interaction['result']>;
 type Middleware = (ctx: Context, next: () => Promise<void>) => Promise<void>;
 
 /** Returns the middleware that handles the pages, before the provider's own paths. */
 export function createPages(parts: PagesParts): (provider: Provider) => Middleware {
-  const { store, grants, sessions, basePath } = parts;
+  const { store, grants, sessions, basePath, inbox } = parts;
   const account = createAccount(parts);
   const signIns = createSignIns(parts);
 
@@ -30,7 +31,11 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
       const app = await store.apps.find(clientId);
       const partner = app && (await store.partners.get(app.partnerId));
       if (app === undefined || partner?.isSuspended) return undefined;
-      const shown = { appName: app.name, formOrigins: originOf(uri) };
+      const shown = {
+        appName: app.name,
+        formOrigins: originOf(uri),
+        partnerId: viewOf(app),
+      };
       return { app, shown, partnerName: partner?.name ?? app.partnerId };
     }
 
@@ -45,7 +50,7 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
 
     /** The member has proved who it is: for an app's request, or for the own page. */
     async function finish(ctx: Context, proven: Proven): Promise<void> {
-      const { memberId, interactionId } = proven;
+      const { memberId, interactionId, address } = proven;
       if (interactionId === undefined) {
         if (!(await signIns.confirm(ctx, proven))) return say(ctx, 410, 'invalidLink');
         await sessions.signIn(ctx, provider, memberId);
@@ -62,10 +67,12 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
         await sessions.signOut(ctx, session);
       interaction.session = undefined;
       const ts = Math.floor(Date.now() / 1_000);
-      await resume(ctx, interaction, { login: { accountId: memberId, ts } });
+      const limitedTo = inbox?.readerOf(address, of.shown.partnerId);
+      await resume(ctx, interaction, { login: { accountId: memberId, ts, limitedTo } });
     }
 
     async function login(ctx: Context, form: URLSearchParams, id?: string, app?: Shown) {
+      const of = { interactionId: id, partnerId: app?.partnerId };
       const target = { action: `${basePath}${ctx.path}`, formOrigins: app?.formOrigins };
       const [email, code] = [form.get('email'), form.get('code')];
       if (code !== null) {
@@ -74,7 +81,7 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
           ? finish(ctx, outcome)
           : show(ctx, 200, { ...outcome, ...target });
       }
-      const begun: Begun = email === null ? {} : await signIns.begin(ctx, email, id);
+      const begun: Begun = email === null ? {} : await signIns.begin(ctx, email, of);
       if (begun.name === 'code') return show(ctx, 200, { ...begun, ...target });
       show(ctx, 200, { name: 'address', appName: app?.appName, ...begun, ...target });
     }
@@ -112,12 +119,14 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
     /** A partner's mailed link. */
     async function redeem(ctx: Context, token: string): Promise<void> {
       const hash = hashToken('sign-in', token);
+      const link = hash && inbox && (await store.tokens.findSignIn(hash, Date.now()));
       const member = hash && (await store.tokens.redeemSignIn(hash, 'own-page', Date.now()));
       if (!member) {
         ctx.set(COUNTS_HEADER, 'refused');
         return say(ctx, 410, 'invalidLink');
       }
-      const signedIn = await sessions.signIn(ctx, provider, member.memberId);
+      const limitedTo = link && inbox?.readerOf(link.address, link.partnerId);
+      const signedIn = await sessions.signIn(ctx, provider, member.memberId, limitedTo);
       // A browser is sent on, so that reloading the page does not send the used token again.
       if (ctx.get('sec-fetch-mode') === 'navigate') return redirect(ctx, `${basePath}/sign-in`);
       await account.view(ctx, signedIn);

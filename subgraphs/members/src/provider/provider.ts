@@ -14,7 +14,7 @@ import { ALGORITHM, type KeyVault, type SigningKey } from '../signingkeys/signin
 import type { MembersStore } from '../store/store.ts';
 import { digest, SESSION_MS } from '../tables/access.ts';
 import { createAdapter } from './adapter.ts';
-import { CLAIMS, claimsOf, holderOf, SCOPES } from './claims.ts';
+import { CLAIMS, claimsOf, holderOf, SCOPES, viewOf } from './claims.ts';
 import { hasSecret } from './clientsecret.ts';
 import type { Grants } from './grants.ts';
 import { isRegistered, originOf } from './redirects.ts';
@@ -58,6 +58,15 @@ export async function createProvider(
   const policy = interactionPolicy.base();
   // Without a grant, members are asked anyway.
   policy.get('consent')?.checks.remove('native_client_prompt');
+  policy.get('login')?.checks.add(
+    new interactionPolicy.Check('session_of_another_partner', 'sign in again', async (ctx) => {
+      const { session } = ctx.oidc;
+      if (session?.accountId === undefined || ctx.oidc.result?.login !== undefined) return false;
+      const limitedTo = await sessions.limitOf(session.accountId, session);
+      const app = await appOf(ctx);
+      return limitedTo !== undefined && (app === undefined || viewOf(app) !== limitedTo);
+    }),
+  );
 
   const provider: Provider = new Provider(issuer, {
     adapter: createAdapter(parts),

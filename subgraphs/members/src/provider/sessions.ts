@@ -13,12 +13,18 @@ export function createSessions({ store: { access }, issuer }: SessionParts) {
   const name = cookieName('session');
 
   /** Records the session with the member. */
-  const begin = (ctx: Context, memberId: string, { uid }: Session) =>
+  const begin = (ctx: Context, memberId: string, { uid }: Session, limitedTo?: string) =>
     access.begin(memberId, {
       sessionId: digest(uid),
       usedAt: Date.now(),
       browser: browserOf(ctx.get('user-agent')),
+      ...(limitedTo !== undefined && { limitedTo }),
     });
+
+  async function limitOf(memberId: string, { uid }: Session): Promise<string | undefined> {
+    const { sessions = [] } = (await access.find(memberId)) ?? {};
+    return sessions.find(({ sessionId }) => sessionId === digest(uid))?.limitedTo;
+  }
 
   const use = (ctx: Context, memberId: string, { uid }: Session) =>
     access.use(memberId, digest(uid), ctx.get('x-language'), Date.now());
@@ -26,7 +32,8 @@ export function createSessions({ store: { access }, issuer }: SessionParts) {
   async function keep(ctx: Context, session: Session, memberId: string) {
     await session.save(SESSION_MS / 1_000);
     setCookie(ctx, name, session.jti, SESSION_MS);
-    return { session, memberId, sessionId: digest(session.uid) };
+    const limitedTo = await limitOf(memberId, session);
+    return { session, memberId, sessionId: digest(session.uid), limitedTo };
   }
 
   function setCookie(ctx: Context, cookie: string, value: string | null, maxAge: number): void {
@@ -38,6 +45,8 @@ export function createSessions({ store: { access }, issuer }: SessionParts) {
     name,
     cookieName,
     setCookie,
+    /** The partner whose app alone may use the session; undefined if all may. */
+    limitOf,
     /** The session that the browser is signed in with, prolonged; undefined if there is none. */
     async current(ctx: Context, provider: Provider) {
       const session = await provider.Session.get(ctx);
@@ -49,10 +58,13 @@ export function createSessions({ store: { access }, issuer }: SessionParts) {
     /** Notes an authorization in a session, which begins if the member has just signed in. */
     async used(ctx: Context, memberId: string): Promise<void> {
       const { session, result } = ctx.oidc;
-      if (session !== undefined) await (result?.login ? begin : use)(ctx, memberId, session);
+      if (session === undefined) return;
+      // Cast: what the page of the provider has answered with.
+      const login = result?.login as { limitedTo?: string } | undefined;
+      await (login ? begin(ctx, memberId, session, login.limitedTo) : use(ctx, memberId, session));
     },
     /** Signs the browser in with a new ID of its session, so that nobody can know it before. */
-    async signIn(ctx: Context, provider: Provider, memberId: string) {
+    async signIn(ctx: Context, provider: Provider, memberId: string, limitedTo?: string) {
       let session = await provider.Session.get(ctx);
       if (session.accountId !== undefined && session.accountId !== memberId) {
         await session.destroy();
@@ -60,7 +72,7 @@ export function createSessions({ store: { access }, issuer }: SessionParts) {
       }
       session.loginAccount({ accountId: memberId });
       session.resetIdentifier();
-      await begin(ctx, memberId, session);
+      await begin(ctx, memberId, session, limitedTo);
       return keep(ctx, session, memberId);
     },
     async signOut(ctx: Context, session: Session): Promise<void> {

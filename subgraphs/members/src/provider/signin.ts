@@ -21,6 +21,9 @@ export type SignInParts = MailedSignInParts & {
 type CodePage = Extract<PageContent, { name: 'code' }>;
 export type Begun = CodePage | { name?: never; problem?: 'invalid' | 'limited' };
 
+/** The app's request that a sign-in is begun for, and the partner whose view the app has. */
+export type SignInOf = { interactionId?: string | undefined; partnerId?: string | undefined };
+
 /** Whoever proved to read the mail of a member. */
 export type Proven = {
   memberId: string;
@@ -46,12 +49,13 @@ export function createSignIns(parts: SignInParts) {
 
   return {
     /** The same page and the same writes, whether the address is a member's or not. */
-    async begin(ctx: Context, email: string, interactionId?: string): Promise<Begun> {
+    async begin(ctx: Context, email: string, of: SignInOf): Promise<Begun> {
+      const { interactionId, partnerId } = of;
       const typed = email.trim();
       const canonical = canonicalEmail(typed);
       if (canonical === undefined) return { problem: 'invalid' };
       const known = ctx.cookies.get(knownCookie);
-      const beginning = { clientAddress: ctx.ip, known, purpose: interactionId };
+      const beginning = { clientAddress: ctx.ip, known, purpose: interactionId, partnerId };
       const id = await mailed.begin({ typed, canonical }, beginning);
       if (id === undefined) return { problem: 'limited' };
       sessions.setCookie(ctx, cookie, id, SIGN_IN_MS);

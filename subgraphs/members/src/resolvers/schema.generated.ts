@@ -46,6 +46,11 @@ export type Query = {
   members: Maybe<MemberConnection>;
   /** The object with this ID: a member enrolled with the calling partner. Otherwise null, no error. */
   node: Maybe<Node>;
+  /**
+   * The mails to an address at `inbox.test` that calls of this partner have caused in the last 24
+   * hours, the newest first. Only a sandbox has them; empty for an address elsewhere.
+   */
+  sandboxMails: Maybe<Array<SandboxMail>>;
   /** The signed-in member's own profile. */
   memberProfile: Maybe<MemberProfile>;
   /** The public keys of the built-in identity provider, as a JWK Set in JSON. */
@@ -108,6 +113,11 @@ export type QueryNodeArgs = {
 };
 
 
+export type QuerySandboxMailsArgs = {
+  email: Scalars['String']['input'];
+};
+
+
 export type QueryMemberProfileArgs = {
   id: Scalars['ID']['input'];
 };
@@ -136,6 +146,15 @@ export type QueryEverEnrolledArgs = {
 
 export type QueryPendingEventsArgs = {
   first: Scalars['Int']['input'];
+};
+
+export type SandboxMail = {
+  id: Scalars['ID']['output'];
+  to: Scalars['String']['output'];
+  subject: Scalars['String']['output'];
+  text: Scalars['String']['output'];
+  html: Maybe<Scalars['String']['output']>;
+  sentAt: Scalars['DateTime']['output'];
 };
 
 export type Mutation = {
@@ -619,6 +638,7 @@ export type ResolversTypes = {
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   Float: ResolverTypeWrapper<Scalars['Float']['output']>;
+  SandboxMail: ResolverTypeWrapper<SandboxMail>;
   Mutation: ResolverTypeWrapper<undefined>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
@@ -657,6 +677,7 @@ export type ResolversParentTypes = {
   ID: Scalars['ID']['output'];
   Int: Scalars['Int']['output'];
   Float: Scalars['Float']['output'];
+  SandboxMail: SandboxMail;
   Mutation: undefined;
   Boolean: Scalars['Boolean']['output'];
   Node: ResolversInterfaceTypes<ResolversParentTypes>['Node'];
@@ -693,6 +714,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   memberLookups?: Resolver<Maybe<Array<ResolversTypes['MemberLookup']>>, ParentType, ContextType, RequireFields<QueryMemberLookupsArgs, 'keys'>>;
   members?: Resolver<Maybe<ResolversTypes['MemberConnection']>, ParentType, ContextType, RequireFields<QueryMembersArgs, 'first' | 'status'>>;
   node?: Resolver<Maybe<ResolversTypes['Node']>, ParentType, ContextType, RequireFields<QueryNodeArgs, 'id'>>;
+  sandboxMails?: Resolver<Maybe<Array<ResolversTypes['SandboxMail']>>, ParentType, ContextType, RequireFields<QuerySandboxMailsArgs, 'email'>>;
   memberProfile?: Resolver<Maybe<ResolversTypes['MemberProfile']>, ParentType, ContextType, RequireFields<QueryMemberProfileArgs, 'id'>>;
   signingKeys?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   endedSessions?: Resolver<Array<ResolversTypes['EndedSessions']>, ParentType, ContextType, RequireFields<QueryEndedSessionsArgs, 'since'>>;
@@ -701,6 +723,15 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   invitation?: Resolver<Maybe<ResolversTypes['Invitation']>, ParentType, ContextType, RequireFields<QueryInvitationArgs, 'token'>>;
   everEnrolled?: Resolver<Array<ResolversTypes['ID']>, ParentType, ContextType, RequireFields<QueryEverEnrolledArgs, 'partnerId' | 'memberIds'>>;
   pendingEvents?: Resolver<Array<ResolversTypes['PendingEvent']>, ParentType, ContextType, RequireFields<QueryPendingEventsArgs, 'first'>>;
+};
+
+export type SandboxMailResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['SandboxMail'] = ResolversParentTypes['SandboxMail']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  to?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  subject?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  text?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  html?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  sentAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
 };
 
 export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {
@@ -844,6 +875,7 @@ export type ConfirmedChangeResolvers<ContextType = SubgraphContext, ParentType e
 
 export type Resolvers<ContextType = SubgraphContext> = {
   Query?: QueryResolvers<ContextType>;
+  SandboxMail?: SandboxMailResolvers<ContextType>;
   Mutation?: MutationResolvers<ContextType>;
   Node?: NodeResolvers<ContextType>;
   PartnerMemberRead?: PartnerMemberReadResolvers<ContextType>;

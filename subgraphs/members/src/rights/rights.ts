@@ -63,6 +63,7 @@ export function createRights(parts: Parts) {
         apps: apps.map(({ grants: _, ...app }) => app),
         language,
         signIns: await signIns.select((address) => traces.addresses.has(address)),
+        sandboxMails: await parts.sandboxMails.select((address) => traces.addresses.has(address)),
       };
     },
     /**
@@ -113,6 +114,7 @@ async function removeQueued(traces: Traces, parts: Parts): Promise<void> {
   await outbox.discardCounts((key) => isLimitOf(key, traces));
   await invitations.discard((address) => traces.addresses.has(address));
   await parts.signIns.discard((address) => traces.addresses.has(address));
+  await parts.sandboxMails.discard((address) => traces.addresses.has(address));
   // Its tokens lead to nobody, so nothing has to be refused.
   for (const { forget } of [endedSessions, endedSubjects, access, parts.payloads])
     await forget(traces.memberId);

@@ -85,24 +85,44 @@ describe.each(ENGINES)('the signing keys on %s', (engine) => {
     expect(new Set(sets.map((set) => JSON.stringify(set))).size).toBe(1);
   });
 
-  test('keys of a version that signed with ES256 are replaced, and its tokens stay valid', async () => {
-    const pair = await generateKeyPair('ES256', { extractable: true });
-    const [publicKey, privateKey] = [
-      await exportJWK(pair.publicKey),
-      await exportJWK(pair.privateKey),
-    ];
-    await store.signingKeys.change(() => [
-      { kid: 'former', publicKey, privateKey, state: 'current' },
-      { kid: 'unused', publicKey, privateKey, state: 'next' },
-    ]);
-    await Promise.all([ensureSigningKey(store.signingKeys), ensureSigningKey(store.signingKeys)]);
-    expect((await store.signingKeys.keys()).map(({ state, kid }) => [state, kid.length])).toEqual([
-      ['retired', 'former'.length],
-      ['current', 16],
-      ['next', 16],
-    ]);
-    const { keys } = await publicKeys(store.signingKeys, Date.now());
-    expect(keys.map(({ alg }) => alg)).toEqual(['ES256', 'RS256', 'RS256']);
+  describe('beside processes of the former version, which signs with ES256,', () => {
+    const former = () => store.signingKeys.keysIn('provider');
+    beforeEach(async () => {
+      const pair = await generateKeyPair('ES256', { extractable: true });
+      const [publicKey, privateKey] = [
+        await exportJWK(pair.publicKey),
+        await exportJWK(pair.privateKey),
+      ];
+      await store.signingKeys.change('provider', () => [
+        { kid: 'former', publicKey, privateKey, state: 'current' },
+        { kid: 'unused', publicKey, privateKey, state: 'next' },
+      ]);
+    });
+
+    test('tokens of both are valid, and the former keys stay as they are', async () => {
+      const before = await former();
+      await Promise.all([ensureSigningKey(store.signingKeys), ensureSigningKey(store.signingKeys)]);
+      await store.signingKeys.setIssuer(ISSUER);
+      expect(await former()).toEqual(before);
+      const { keys } = await publicKeys(store.signingKeys, Date.now());
+      expect(keys.map(({ alg }) => alg)).toEqual(['RS256', 'RS256', 'ES256', 'ES256']);
+      await verify((await issue()).idToken, NOW);
+    });
+
+    test('a rotation retires their key, and revoking ends what it has signed', async () => {
+      const kid = await rotateSigningKey(store.signingKeys, NOW.getTime());
+      expect(await former()).toMatchObject([{ kid: 'former', state: 'retired' }]);
+      expect(JSON.stringify(await former())).not.toContain('privateKey');
+      expect(await revokeSigningKey(store.signingKeys, 'former', NOW.getTime())).toBe(kid);
+      expect(await former()).toEqual([]);
+      await verify((await issue()).idToken, NOW);
+    });
+
+    test('their keys are encrypted too', async () => {
+      store = await place.open('sandbox', randomBytes(32).toString('base64'));
+      await ensureSigningKey(store.signingKeys);
+      expect(JSON.stringify(await former())).not.toContain('"d":');
+    });
   });
 
   test('without keys no token is issued', async () => {

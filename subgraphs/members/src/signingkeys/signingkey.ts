@@ -18,8 +18,13 @@ export const ID_TOKEN_LIFETIME_MS = 60 * 60_000;
  */
 const MARGIN_MS = 60 * 60_000;
 
-/** The one row of the table. */
-type Provider = { id: 'provider'; keys: readonly SigningKey[]; issuer?: string | undefined };
+/**
+ * The former version signs with ES256 and the keys in `provider`, the row with the issuer, where it
+ * could not use any for RS256.
+ */
+const ROWS = ['provider-rs256', 'provider'] as const;
+type Row = (typeof ROWS)[number];
+type Provider = { id: Row; keys: readonly SigningKey[]; issuer?: string | undefined };
 
 export const SIGNING_KEYS: TableDefinition<Provider> = { name: 'signingkeys', id: 'id' };
 
@@ -27,26 +32,28 @@ export type SigningKeyStore = Awaited<ReturnType<typeof openSigningKeys>>;
 
 export async function openSigningKeys(open: OpenTable, vault: KeyVault) {
   const table = await open(SIGNING_KEYS);
-  const stored = () => table.get('provider');
+  const keysIn = async (id: Row) => (await table.get(id))?.keys ?? [];
   return {
     ...vault,
-    /** All keys; none before the first start. */
-    keys: () => mapMaybe(stored(), (provider): readonly SigningKey[] => provider?.keys ?? []),
+    keysIn,
+    /** All keys, those in use first; none before the first start. */
+    keys: async () => (await Promise.all(ROWS.map(keysIn))).flat(),
     /**
-     * Replaces the keys by what `next` makes of them, unless that is undefined. Resolves with the
-     * keys that it has stored, if any. `next` may be called several times.
+     * Replaces the keys of a row by what `next` makes of them, unless that is undefined. Resolves
+     * with the keys that it has stored, if any. `next` may be called several times.
      */
     async change(
+      id: Row,
       next: (before: readonly SigningKey[]) => SigningKey[] | undefined,
     ): Promise<readonly SigningKey[] | undefined> {
-      const changed = await table.update('provider', (before) => {
+      const changed = await table.update(id, (before) => {
         const keys = next(before?.keys ?? []);
-        return keys === undefined ? before : { ...before, id: 'provider', keys };
+        return keys === undefined ? before : { ...before, id, keys };
       });
       return changed?.keys;
     },
     /** The issuer of tokens: the base address that the service last started with. */
-    issuer: () => mapMaybe(stored(), (provider) => provider?.issuer),
+    issuer: () => mapMaybe(table.get('provider'), (provider) => provider?.issuer),
     async setIssuer(issuer: string): Promise<void> {
       await table.update('provider', (before) => ({
         id: 'provider',
@@ -62,27 +69,18 @@ export async function openSigningKeys(open: OpenTable, vault: KeyVault) {
 export const ALGORITHM = 'RS256';
 
 /**
- * Creates the first keys if there are none, or only those of the former algorithm, ES256, whose
- * tokens stay valid; encrypts those that are not encrypted yet. If several processes start at the
- * same time, one of them does it. Rejects if the keys cannot be decrypted.
+ * Creates the first keys if there are none; encrypts those that are not encrypted yet. If several
+ * processes start at the same time, one of them does it. Rejects if the keys cannot be decrypted.
  */
 export async function ensureSigningKey(store: SigningKeyStore): Promise<void> {
-  const before = await store.keys();
-  if (before.length > 0) await sealKeys(store, before);
-  if (before.some(isUsed)) return;
+  for (const id of ROWS) await sealKeys(store, id);
+  if ((await store.keysIn('provider-rs256')).length > 0) return;
   const first = await Promise.all([newKey(store, 'current'), newKey(store, 'next')]);
-  await store.change((keys) =>
-    keys.some(isUsed)
-      ? undefined
-      : [...keys.flatMap((key) => (key.state === 'next' ? [] : rotate(key, Date.now()))), ...first],
-  );
+  await store.change('provider-rs256', (now) => (now.length === 0 ? first : undefined));
 }
 
-function isUsed({ state, publicKey }: SigningKey): boolean {
-  return state === 'current' && publicKey.kty === 'RSA';
-}
-
-async function sealKeys(store: SigningKeyStore, before: readonly SigningKey[]): Promise<void> {
+async function sealKeys(store: SigningKeyStore, id: Row): Promise<void> {
+  const before = await store.keysIn(id);
   const sealed = await Promise.all(
     before.map(async (key) => {
       if (key.state === 'retired') return key;
@@ -92,7 +90,7 @@ async function sealKeys(store: SigningKeyStore, before: readonly SigningKey[]): 
   );
   const known = JSON.stringify(before);
   if (JSON.stringify(sealed) !== known)
-    await store.change((now) => (JSON.stringify(now) === known ? sealed : undefined));
+    await store.change(id, (now) => (JSON.stringify(now) === known ? sealed : undefined));
 }
 
 /**
@@ -103,10 +101,14 @@ async function sealKeys(store: SigningKeyStore, before: readonly SigningKey[]): 
 export async function rotateSigningKey(store: SigningKeyStore, now: number): Promise<string> {
   await ensureSigningKey(store);
   const nextKey = await newKey(store, 'next');
-  const changed = await store.change((before) => [
+  const changed = await store.change('provider-rs256', (before) => [
     ...before.flatMap((key) => rotate(key, now)),
     nextKey,
   ]);
+  // The former version is not expected to sign any more.
+  await store.change('provider', (before) =>
+    before.flatMap((key) => (key.state === 'next' ? [] : rotate(key, now))),
+  );
   const kid = currentKid(changed);
   if (kid === undefined) throw new Error('there is no signing key');
   return kid;
@@ -122,18 +124,20 @@ export async function revokeSigningKey(
   now: number,
 ): Promise<string | undefined> {
   const nextKey = await newKey(store, 'next');
-  const changed = await store.change((before) => {
-    const revoked = before.find((key) => key.kid === kid);
-    if (revoked === undefined) return undefined;
-    const kept = before.filter((key) => key !== revoked);
-    if (revoked.state === 'retired') return kept;
-    // Without the current key, the next one is promoted; nothing is left to retire.
-    return [
-      ...(revoked.state === 'current' ? kept.flatMap((key) => rotate(key, now)) : kept),
-      nextKey,
-    ];
-  });
-  return currentKid(changed);
+  const revokeIn = (id: Row, added: SigningKey[]) =>
+    store.change(id, (before) => {
+      const revoked = before.find((key) => key.kid === kid);
+      if (revoked === undefined) return undefined;
+      const kept = before.filter((key) => key !== revoked);
+      if (revoked.state === 'retired') return kept;
+      // Without the current key, the next one is promoted; nothing is left to retire.
+      return [
+        ...(revoked.state === 'current' ? kept.flatMap((key) => rotate(key, now)) : kept),
+        ...added,
+      ];
+    });
+  const changed = (await revokeIn('provider-rs256', [nextKey])) ?? (await revokeIn('provider', []));
+  return changed && currentKid(await store.keys());
 }
 
 /** The keys that verify tokens, as a JWK Set (RFC 7517). */

@@ -38,6 +38,11 @@ export function createTokenStore({ find, apply }: Engine) {
     return record && undoing && { memberId: record.memberId, ...undoing };
   };
   return {
+    /** The address and the partner of a link, without redeeming it. */
+    async findSignIn(hash: string, now: number) {
+      const record = await find(tokenKey(hash));
+      return record && findToken(record, hash, 'sign-in', now);
+    },
     /**
      * The member to whom `addSignIn` would add a token, and whether the address that its mail goes
      * to is confirmed.

@@ -3,7 +3,13 @@ import { hash } from 'node:crypto';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 
 /** Times are in milliseconds since 1970. */
-export type Session = { sessionId: string; usedAt: number; browser: string };
+export type Session = {
+  sessionId: string;
+  usedAt: number;
+  browser: string;
+  /** In a sandbox: the partner that could read the mail that began it. It shows no other's. */
+  limitedTo?: string | undefined;
+};
 
 /**
  * One authorization of an app: `sid` is in all tokens that come of it. It was given in a session,

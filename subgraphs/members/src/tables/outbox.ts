@@ -9,12 +9,16 @@ import type { Address, EnrollInput } from '../rules/member.ts';
  */
 export type MailTask =
   | { kind: 'magic-link'; partnerId: string; address: string }
-  /** The link and the code of a sign-in that was begun here; `staff` if it was at the console. */
+  /**
+   * The link and the code of a sign-in that was begun here: for an app of the partner if any, or at
+   * the console, then with `staff`.
+   */
   | {
       kind: 'code';
       signInId: string;
       address: Address;
-      staff?: { isStaff: boolean; language: string };
+      partnerId?: string | undefined;
+      staff?: { isStaff: boolean; language: string } | undefined;
     }
   | { kind: 'change'; memberId: string; address: Address }
   /** The notice of a change of address; dropped if the change was never made. */

@@ -29,7 +29,8 @@ type Mailed = { memberId?: string | undefined; mailbox: string; code: string; to
 type Begun = {
   client: string;
   open: Pick<SignIn, 'signInId' | 'expiresAt'>[];
-  count: number;
+  /** The lower, the more there are; of as many, the older. */
+  rank: number;
   until: number;
 };
 
@@ -45,12 +46,13 @@ export const SIGN_INS: TableDefinition<SignIn> = {
 export const BEGUN: TableDefinition<Begun> = {
   name: 'signinsbegun',
   id: 'client',
-  orders: ['count', 'until'],
+  orders: ['rank', 'until'],
 };
 
 export type SignInStore = Awaited<ReturnType<typeof openSignIns>>;
 
-export async function openSignIns(open: OpenTable) {
+/** `mostOfAll` is how many there may be at the same time. */
+export async function openSignIns(open: OpenTable, mostOfAll = MAX_OF_ALL) {
   const signIns = await open(SIGN_INS);
   const begun = await open(BEGUN);
 
@@ -62,36 +64,34 @@ export async function openSignIns(open: OpenTable) {
       const still = (before?.open ?? []).filter(({ expiresAt }) => expiresAt > now);
       const cut = Math.max(0, still.length - most);
       removed = still.slice(0, cut).map(({ signInId }) => signInId);
-      const open = [...still.slice(cut), ...(added ? [added] : [])];
-      const until = open.at(-1)?.expiresAt;
-      return until === undefined ? undefined : { client, open, count: open.length, until };
+      return begunOf(client, [...still.slice(cut), ...(added ? [added] : [])]);
     });
     for (const signInId of removed) await signIns.remove(signInId);
   }
 
   async function forgetBegun({ client, signInId }: SignIn): Promise<void> {
     await begun.update(client, (before) => {
-      if (before === undefined) return before;
-      const open = before.open.filter((one) => one.signInId !== signInId);
-      return open.length === 0 ? undefined : { ...before, open, count: open.length };
+      const open = before?.open.filter((one) => one.signInId !== signInId) ?? [];
+      return begunOf(client, open);
     });
   }
 
-  /** The client address with the most sign-ins. */
-  async function fullest(): Promise<Begun | undefined> {
-    for (let count = MAX_OF_CLIENT; count > 0; count -= 1) {
-      const [found] = await begun.range('count', count, 1);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+  const isFull = async () => (await signIns.count('expiresAt')) >= mostOfAll;
+
+  async function clean(now: number): Promise<void> {
+    await signIns.removeUntil('expiresAt', now);
+    await begun.removeUntil('until', now);
   }
 
   return {
     /** Always the same writes, whoever has the address. */
     async begin(signIn: SignIn): Promise<void> {
-      if ((await signIns.count('expiresAt')) >= MAX_OF_ALL) {
-        const most = await fullest();
-        if (most !== undefined) await makeRoom(most.client, most.count - 1);
+      if (await isFull()) await clean(Date.now());
+      // More than once if those of that address have expired meanwhile.
+      while (await isFull()) {
+        const [most] = await begun.range('rank', 0, 1);
+        if (most === undefined) break;
+        await makeRoom(most.client, most.open.length - 1);
       }
       const { signInId, client, expiresAt } = signIn;
       await makeRoom(client, MAX_OF_CLIENT - 1, { signInId, expiresAt });
@@ -136,11 +136,15 @@ export async function openSignIns(open: OpenTable) {
     /** Removes those with an address that is unwanted. */
     discard: (isUnwanted: (canonical: string) => boolean) =>
       signIns.removeWhere(({ address }) => isUnwanted(address.canonical)),
-    async clean(now: number): Promise<void> {
-      await signIns.removeUntil('expiresAt', now);
-      await begun.removeUntil('until', now);
-    },
+    clean,
   };
+}
+
+function begunOf(client: string, open: Begun['open']): Begun | undefined {
+  const [oldest, newest] = [open[0], open.at(-1)];
+  if (oldest === undefined || newest === undefined) return undefined;
+  const rank = (MAX_OF_CLIENT - open.length) * 1e13 + oldest.expiresAt;
+  return { client, open, rank, until: newest.expiresAt };
 }
 
 /** The form in which a code or token is stored. */

@@ -8,6 +8,7 @@ import { openInvitations } from './invitation.ts';
 import { openOutbox } from './outbox.ts';
 import { PARTNERS } from './partner.ts';
 import { openPayloads } from './payloads.ts';
+import { openSandboxMails } from './sandboxmails.ts';
 import { openSignIns } from './signins.ts';
 
 export type MembersTables = Awaited<ReturnType<typeof openMembersTables>>;
@@ -32,6 +33,8 @@ export async function openMembersTables(open: OpenTable, vault: KeyVault) {
     signIns: await openSignIns(open),
     /** What oidc-provider stores. */
     payloads: await openPayloads(open),
+    /** The mails that partners may read, in a sandbox. */
+    sandboxMails: await openSandboxMails(open),
     partners: { get, put },
     /** The keys of the built-in identity provider. */
     signingKeys: await openSigningKeys(open, vault),

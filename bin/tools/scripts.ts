@@ -1,4 +1,4 @@
-// Bundles the explorer and the packages that it uses into one script for browsers.
+// Bundles a script for browsers with the packages that it uses.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -6,10 +6,12 @@ import { build } from 'esbuild';
 /** The browsers of mid-2023 and later. */
 const TARGETS = ['chrome115', 'firefox115', 'safari16.5'];
 
-/** The script, and the licenses of the packages in it. */
-export async function bundleExplorer(root: string): Promise<{ script: string; licenses: string }> {
+export type Script = { script: string; licenses: string };
+
+/** The script whose main file is given, and the licenses of the packages in it. */
+export async function bundleScript(root: string, main: string): Promise<Script> {
   const { outputFiles, metafile } = await build({
-    entryPoints: [join(root, 'explorer/main.ts')],
+    entryPoints: [join(root, main)],
     absWorkingDir: root,
     bundle: true,
     minify: true,
@@ -41,5 +43,5 @@ function licensesOf(root: string, files: readonly string[]): string {
     const text = file === undefined ? '' : readFileSync(join(root, folder, file), 'utf8').trim();
     return `${name} ${version} (${license})\n\n${text}\n`;
   });
-  return `The script of the explorer contains these packages.\n\n${texts.join('\n---\n\n')}`;
+  return `The script contains these packages.\n\n${texts.join('\n---\n\n')}`;
 }

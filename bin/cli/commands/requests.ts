@@ -1,0 +1,54 @@
+// `loyalty requests`: what is recorded of a partner's requests, as the console shows it.
+import { type RequestRecord, sumOf } from '@partner-loyalty/gateway';
+import { Command } from 'commander';
+import { digits, since, typed } from '../shell/argument.ts';
+import type { Row, Shell } from '../shell/shell.ts';
+import { requirePartner, withStore } from '../shell/stores.ts';
+
+type Options = { requestId?: string; status?: number; code?: string; before?: Date };
+
+/** And those of the same millisecond as the last one. */
+const PRINTED = 100;
+
+export function requestsCommand(shell: Shell): Command {
+  return new Command('requests')
+    .description("show a partner's requests of the last 7 days, the newest first")
+    .argument('<partner>', "the partner's ID")
+    .option('--request-id <id>', 'show only requests with this ID')
+    .option(
+      '--status <status>',
+      'show only requests with this HTTP status',
+      typed('--status', digits(100, 599)),
+    )
+    .option('--code <code>', 'show only requests with this error code')
+    .option(
+      '--before <time>',
+      'show only earlier ones: than 12h or 7d ago, or than an ISO 8601 time',
+      typed('--before', since),
+    )
+    .action((partnerId: string, options: Options) => requests(shell, partnerId, options));
+}
+
+async function requests(shell: Shell, partnerId: string, options: Options): Promise<void> {
+  const [settings, now] = [shell.settings(), new Date()];
+  const { before, code, ...search } = options;
+  const wanted = { ...search, code: code?.toUpperCase(), before: before?.getTime() };
+  await withStore('keys', settings, (keys) => requirePartner(keys, partnerId));
+  const [{ records, hasMore }, hours] = await withStore('usage', settings, (store) =>
+    Promise.all([
+      store.requests(partnerId, wanted, PRINTED, now),
+      store.requestHours(partnerId, now),
+    ]),
+  );
+  if (records.length === 0) shell.note('no such request is recorded');
+  else shell.printAll(records.map(rowOf));
+  const last = records.at(-1);
+  if (hasMore && last) shell.note(`earlier ones: --before ${new Date(last.time).toISOString()}`);
+  const { requests: all = 0, recorded = 0 } = sumOf(hours).counts;
+  if (all > recorded)
+    shell.note(`${all - recorded} of ${all} requests in the last 7 days were only counted`);
+}
+
+function rowOf({ time, requestId, operation, status, codes, ...record }: RequestRecord): Row {
+  return { time: new Date(time), requestId, operation, status, codes, ...record };
+}

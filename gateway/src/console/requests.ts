@@ -1,0 +1,140 @@
+// The section requests: records of a partner's requests, found by ID, status or code.
+import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
+import { type Html, html } from '../pages/html.ts';
+import {
+  isError,
+  KEPT_RECORDS,
+  keptSince,
+  RECORDS_A_MINUTE,
+  type RequestHour,
+  type RequestRecord,
+  sumOf,
+} from '../usage/requests.ts';
+import type { UsageStore } from '../usage/usagestore.ts';
+import { shownMs, shownNumber, timeTag } from './format.ts';
+import type { Section } from './section.ts';
+import { noRequests } from './usage.ts';
+
+const PATH = '/console/requests';
+const SHOWN = 50;
+const FIELDS = [
+  ['q', 'Request ID'],
+  ['status', 'Status'],
+  ['code', 'Error code'],
+] as const;
+
+export function requestsSection(
+  store: Pick<UsageStore, 'requestHours' | 'requests'>,
+  now: () => Date = () => new Date(),
+): Section {
+  return {
+    name: 'requests',
+    title: 'Requests',
+    about: 'Find a request by its ID, status or code, and see what became of it.',
+    async show({ staff: { partnerId }, query }) {
+      const at = now();
+      const given = (name: string) => query.get(name)?.trim() || undefined;
+      const [requestId, status] = [given('q'), given('status')];
+      const search = {
+        requestId,
+        // What is no number is the status of none.
+        status: status === undefined ? undefined : Number(status),
+        code: given('code')?.toUpperCase(),
+        before: Number(given('before')) || undefined,
+      };
+      const { records, hasMore } = await store.requests(partnerId, search, SHOWN, at);
+      const hours = await store.requestHours(partnerId, at);
+      if (hours.length === 0 && records.length === 0) return noRequests('10 seconds');
+      return html`${searchForm(query)}
+${records.length === 0 ? NOTHING_FOUND : found(records)}
+${hasMore ? olderLink(query, records) : ''}${requestId === undefined ? '' : records.map(detail)}
+${countedOnly(hours, at)}`;
+    },
+  };
+}
+
+const NOTHING_FOUND = html`<div class="empty"><h2>No such request is recorded</h2>
+<p>The ID of a request is in the header x-request-id of its response, and in each error.</p></div>`;
+
+function searchForm(query: URLSearchParams): Html {
+  const fields = FIELDS.map(
+    ([name, label]) => html`<div><label for="${name}">${label}</label>
+<input id="${name}" name="${name}" value="${query.get(name) ?? ''}" maxlength="128"
+autocomplete="off" spellcheck="false"></div>`,
+  );
+  const isFiltered = FIELDS.some(([name]) => query.get(name));
+  return html`<form class="filter" method="get" action="${PATH}" role="search">
+${fields}<button>Search</button>${isFiltered ? html`<a href="${PATH}">Show all</a>` : ''}
+</form>`;
+}
+
+function found(records: readonly RequestRecord[]): Html {
+  const rows = records.map(
+    (record) => html`<tr>
+<th scope="row"><a href="${PATH}?q=${record.requestId}">${timeTag(record.time)}</a></th>
+<td>${statusOf(record)}</td><td>${record.operation ?? '–'}</td><td>${codesOf(record)}</td>
+<td class="number">${record.cost}</td><td class="number">${shownMs(record.durationMs)}</td>
+<td class="mono">${record.requestId}</td></tr>`,
+  );
+  return html`<div class="scroll" role="region" tabindex="0" aria-labelledby="found">
+<table class="found"><caption id="found">The newest first. Times are in UTC.</caption>
+<thead><tr><th scope="col">Time</th><th scope="col">Status</th><th scope="col">Operation</th>
+<th scope="col">Code</th><th scope="col" class="number">Cost</th>
+<th scope="col" class="number">Duration</th><th scope="col">Request ID</th></tr></thead>
+<tbody>${rows}</tbody></table></div>`;
+}
+
+function statusOf(record: RequestRecord): Html {
+  const kind = record.status >= 400 ? 'bad' : isError(record) ? 'partial' : 'good';
+  return html`<span class="status ${kind}">${record.status}</span>`;
+}
+
+/** Those of other teams are not in the reference. */
+function codesOf({ codes }: RequestRecord): Html {
+  const each = codes.map((code) =>
+    Object.hasOwn(ERRORS, code)
+      ? html`<a href="/docs#${code}"><code>${code}</code></a> `
+      : html`<code>${code}</code> `,
+  );
+  return html`${each}`;
+}
+
+function olderLink(query: URLSearchParams, records: readonly RequestRecord[]): Html {
+  const older = new URLSearchParams(query);
+  older.set('before', String(records.at(-1)?.time));
+  return html`<p><a rel="next" href="${PATH}?${older.toString()}">Older requests</a></p>`;
+}
+
+function detail(record: RequestRecord): Html {
+  const { requestId, keyId, clientId, operation, codes } = record;
+  const holder = clientId === undefined ? "a member's token" : `app ${clientId}`;
+  const facts: [string, string | Html][] = [
+    ['Request ID', html`<span class="mono">${requestId}</span>`],
+    ['Time', timeTag(record.time)],
+    ['Operation', operation ?? 'without a name'],
+    ['Status', statusOf(record)],
+    ['Errors', codes.length === 0 ? 'none' : codesOf(record)],
+    ['Cost', `${shownNumber(record.cost)} of the budget`],
+    ['Duration', `${record.durationMs} ms`],
+    ['Credential', keyId === undefined ? holder : `key ${keyId}`],
+  ];
+  const each = facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`);
+  return html`<section class="detail" aria-label="Request ${requestId}">
+<h2>${operation ?? 'Request'}</h2><dl>${each}</dl>
+<p class="soft">Queries, variables and responses are not recorded.</p></section>`;
+}
+
+/** Says which requests of the last 7 days have no record. */
+function countedOnly(hours: readonly RequestHour[], at: Date): Html {
+  const { requests = 0, recorded = 0 } = sumOf(hours).counts;
+  const since = keptSince(hours, at);
+  const isCut = since > Date.parse(`${hours[0]?.hour}:00Z`);
+  if (recorded >= requests && !isCut) return html``;
+  const beyond = html` ${shownNumber(requests - recorded)} of ${shownNumber(requests)} requests in
+the last 7 days have no record: beyond ${RECORDS_A_MINUTE} in a minute, a gateway only counts them,
+and records errors first.`;
+  const cut = html` The last ${shownNumber(KEPT_RECORDS)} records are kept: those since
+${timeTag(since)}.`;
+  return html`<div class="notice"><p><b>Some requests were only counted.</b>${recorded < requests ? beyond : ''}${isCut ? cut : ''}
+<a href="/console/usage">Usage</a> has all of them.</p></div>`;
+}

@@ -1,0 +1,130 @@
+// The section usage: a partner's requests, errors, budget and latency by hour.
+import { type Html, html } from '../pages/html.ts';
+import { errorsIn, keptHours, quantile, type RequestHour, sumOf } from '../usage/requests.ts';
+import type { UsageStore } from '../usage/usagestore.ts';
+import { barChart, type Chart, roundUp } from './chart.ts';
+import { shownHour, shownMs, shownNumber, shownPercent, shownShort } from './format.ts';
+import type { Section } from './section.ts';
+
+export function usageSection(
+  store: Pick<UsageStore, 'requestHours'>,
+  now: () => Date = () => new Date(),
+): Section {
+  return {
+    name: 'usage',
+    title: 'Usage',
+    about: 'Requests, errors, budget and latency by hour, for 7 days.',
+    async show({ staff }) {
+      const at = now();
+      const used = await store.requestHours(staff.partnerId, at);
+      if (used.length === 0) return noRequests('a minute');
+      const charts = chartsOf(used).map(
+        (chart) => html`<figure class="chart"><figcaption>${chart.caption}</figcaption>
+${barChart({ ...chart, title: `${chart.title}. The table has the numbers.` }, keptHours(at))}</figure>`,
+      );
+      return html`<p class="soft">The last 7 days. Hours are in UTC.</p>
+${tiles(used)}
+<div class="usage"><div>${charts}</div>
+${hourTable(used)}</div>`;
+    },
+  };
+}
+
+export function noRequests(within: string): Html {
+  return html`<div class="empty"><h2>No requests in the last 7 days</h2>
+<p>Requests show here within ${within}. <a href="/docs">Send the first one</a> with one of your
+<a href="/console/keys">keys</a>.</p></div>`;
+}
+
+function tiles(used: readonly RequestHour[]): Html {
+  const sum = sumOf(used);
+  const [requests, errors] = [sum.counts.requests ?? 0, errorsIn(sum)];
+  const facts = [
+    ['Requests', shownNumber(requests), 'in 7 days'],
+    ['With errors', shownNumber(errors), `${shownPercent(errors / requests)} of requests`],
+    ['Budget at its fullest', shownPercent(sum.budget), 'of one key'],
+    ['Latency, p50', shownMs(quantile(sum, 0.5)), 'half of the requests'],
+    ['Latency, p99', shownMs(quantile(sum, 0.99)), '99 of 100 requests'],
+  ] as const;
+  const each = facts.map(
+    ([name, value, note]) =>
+      html`<div><dt>${name}</dt><dd>${value}</dd><dd class="soft">${note}</dd></div>`,
+  );
+  return html`<dl class="tiles">${each}</dl>`;
+}
+
+function chartsOf(used: readonly RequestHour[]): (Chart & { caption: Html })[] {
+  const hours = used.map((of) => {
+    const [requests, errors] = [of.counts.requests ?? 0, errorsIn(of)];
+    return { ...of, requests, errors, p50: quantile(of, 0.5), p99: quantile(of, 0.99) };
+  });
+  const barsOf = (
+    parts: (of: (typeof hours)[0]) => number[],
+    text: (of: (typeof hours)[0]) => string,
+  ) =>
+    hours.map((of) => ({
+      hour: of.hour,
+      parts: parts(of),
+      label: `${shownHour(of.hour)} UTC: ${text(of)}`,
+    }));
+  return [
+    {
+      title: 'Requests and errors by hour',
+      caption: html`<b>Requests</b> ${legend('succeeded', 'Succeeded')} ${legend('erred', 'With errors')}`,
+      classes: ['succeeded', 'erred'],
+      bars: barsOf(
+        ({ requests, errors }) => [requests - errors, errors],
+        ({ requests, errors }) =>
+          `${shownNumber(requests)} requests, ${shownNumber(errors)} with errors`,
+      ),
+      most: roundUp(Math.max(2, ...hours.map(({ requests }) => requests))),
+      axis: shownShort,
+    },
+    {
+      title: 'Budget at its fullest by hour',
+      caption: html`<b>Budget at its fullest</b>`,
+      classes: ['succeeded'],
+      bars: barsOf(
+        ({ budget }) => [budget],
+        ({ budget }) => `${shownPercent(budget)} of the budget used`,
+      ),
+      most: 1,
+      axis: shownPercent,
+    },
+    {
+      title: 'Latency by hour',
+      caption: html`<b>Latency in ms</b> ${legend('p50', 'p50')} ${legend('p99', 'p99')}`,
+      classes: ['p50', 'p99'],
+      bars: barsOf(
+        ({ p50, p99 }) => [p50, p99 - p50],
+        ({ p50, p99 }) => `p50 ${shownMs(p50)}, p99 ${shownMs(p99)}`,
+      ),
+      most: roundUp(Math.max(2, ...hours.map(({ p99 }) => p99))),
+      axis: shownShort,
+    },
+  ];
+}
+
+function legend(name: string, text: string): Html {
+  return html`<span class="legend ${name}">${text}</span>`;
+}
+
+function hourTable(used: readonly RequestHour[]): Html {
+  const rows = used.toReversed().map((of) => {
+    const { requests = 0, partial = 0, refused = 0, failed = 0 } = of.counts;
+    const errors = [partial, refused, failed].map(
+      (count) => html`<td class="${count === 0 ? 'none' : 'some'}">${shownNumber(count)}</td>`,
+    );
+    return html`<tr>
+<th scope="row"><time datetime="${of.hour}:00Z">${shownHour(of.hour)}</time></th>
+<td>${shownNumber(requests)}</td>${errors}<td>${shownPercent(of.budget)}</td>
+<td>${shownMs(quantile(of, 0.5))}</td><td>${shownMs(quantile(of, 0.99))}</td></tr>`;
+  });
+  const heads = ['Requests', 'Partial', '4xx', '5xx', 'Budget', 'p50', 'p99'].map(
+    (name) => html`<th scope="col">${name}</th>`,
+  );
+  return html`<div class="scroll" role="region" tabindex="0" aria-labelledby="by-hour">
+<table class="numbers"><caption id="by-hour">By hour. Partial means a status of 200 with errors.</caption>
+<thead><tr><th scope="col">Hour (UTC)</th>${heads}</tr></thead>
+<tbody>${rows}</tbody></table></div>`;
+}

@@ -1,0 +1,33 @@
+// The documentation for assistants, as https://llmstxt.org has it.
+import type { About } from '../frame.ts';
+import { guideTitle } from './guides.ts';
+import { DOCS_PATH, GUIDES, guidePath, schemaPath } from './paths.ts';
+
+export function llmsText({ endpoint, mcpEndpoint, environment }: About): string {
+  const base = endpoint.slice(0, -'/graphql'.length);
+  const guides = GUIDES.map((name) => `- [${guideTitle(name)}](${base}${guidePath(name)}.md)`);
+  return `# Partner Loyalty API
+
+> A GraphQL API with which partners of a loyalty platform read a member's identity, tier and points,
+> enroll members, record activities and let members sign in. This is the ${environment}.
+
+- Endpoint: POST ${endpoint}, with \`content-type: application/json\` and one credential: a partner
+  key as \`x-partner-api-key\`, on servers only, or a member's token as \`authorization: Bearer\`.
+- Assistants call read-only tools at ${mcpEndpoint}, over the Model Context Protocol.
+- Errors: branch on \`extensions.code\`. A field that fails is null, with the status 200.
+- Out of scope: ${OUT_OF_SCOPE.join(', ')}.
+
+## Guides
+
+${guides.join('\n')}
+
+## Reference
+
+- [The schema for partner keys](${base}${schemaPath('partner')})
+- [The schema for members' tokens](${base}${schemaPath('member')})
+- [The reference with an example for each operation, as HTML](${base}${DOCS_PATH})
+`;
+}
+
+/** What callers may look for, and the API does not do. */
+export const OUT_OF_SCOPE = ['redemption', 'vouchers', 'transfers', 'households', 'promotions'];

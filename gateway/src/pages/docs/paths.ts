@@ -1,0 +1,19 @@
+// What is below `/docs`, without what it takes to make it.
+
+/** The guides, in the order of the pages: docs/guides has a file of this name for each. */
+export const GUIDES = ['check-in', 'sign-in-web', 'sign-in-mobile', 'errors-and-retries'] as const;
+
+export const DOCS_PATH = '/docs';
+export const LLMS_PATH = '/llms.txt';
+export const SCRIPT_PATH = '/docs/app.js';
+export const LICENSES_PATH = '/docs/licenses.txt';
+/** What the script searches. */
+export const INDEX_PATH = '/docs/search.json';
+
+export function guidePath(name: string): string {
+  return `/docs/guides/${name}`;
+}
+
+export function schemaPath(surface: string): string {
+  return `/docs/schema/${surface}.graphql`;
+}

@@ -1,0 +1,92 @@
+// The routes of the documentation. What makes their content is loaded when one is first asked for.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { printSchema } from 'graphql';
+import type { ReadChangelogs } from '../../graph/changelog.ts';
+import { SURFACE_NAMES } from '../../schema/surfaces.ts';
+import type { About } from '../frame.ts';
+import { pageHeaders } from '../layout.ts';
+import { prepare } from '../prepared.ts';
+import { type DocumentedGraph, once, onceForEach, type Route } from '../route.ts';
+import { DOCS_STYLE } from '../style.ts';
+import {
+  DOCS_PATH,
+  GUIDES,
+  guidePath,
+  INDEX_PATH,
+  LICENSES_PATH,
+  LLMS_PATH,
+  SCRIPT_PATH,
+  schemaPath,
+} from './paths.ts';
+import type { Budget } from './tables.ts';
+
+const PAGE_HEADERS = {
+  ...pageHeaders(DOCS_STYLE, ["script-src 'self'", "connect-src 'self'", "form-action 'none'"]),
+  // Browsers keep the page and ask whether it is still the same.
+  'cache-control': 'no-cache',
+};
+
+type DocsParts = {
+  about: About;
+  budget: Budget;
+  current: () => DocumentedGraph;
+  changelogs: ReadChangelogs;
+};
+
+export function docsRoutes({ about, budget, current, changelogs }: DocsParts): [string, Route][] {
+  const reference = onceForEach(current, async ({ version, surfaces: { partner, member } }) => {
+    const { docsPage } = await import('./docs.ts');
+    const schemas = { partner: partner.schema, member: member.schema };
+    const served = { version, schemas, scopes: partner.rootScopes, changelogs: await changelogs() };
+    return prepare(await docsPage(about, served, budget), PAGE_HEADERS);
+  });
+  const pages: [string, Route][] = [
+    [DOCS_PATH, { isPage: true, content: reference }],
+    ...GUIDES.map((name) => guideRoute(name, about)),
+  ];
+  const index = onceForEach(current, async () => {
+    const { searchIndex } = await import('./search.ts');
+    const texts = new Map<string, string>();
+    for (const [path, { content }] of pages)
+      texts.set(path, (await content()).bodies.identity.toString());
+    return prepare(await searchIndex(texts), headersOf('application/json'));
+  });
+  return [
+    ...pages,
+    [INDEX_PATH, { isPage: false, content: index }],
+    [SCRIPT_PATH, textRoute('text/javascript', async () => fileBeside('app.generated.js'))],
+    [LICENSES_PATH, textRoute('text/plain', async () => fileBeside('licenses.txt'))],
+    [LLMS_PATH, textRoute('text/plain', async () => (await import('./llms.ts')).llmsText(about))],
+    ...GUIDES.map((name): [string, Route] => [
+      `${guidePath(name)}.md`,
+      textRoute('text/markdown', async () => (await import('./guides.ts')).guideText(name)),
+    ]),
+    ...SURFACE_NAMES.map((surface): [string, Route] => {
+      const content = onceForEach(current, async ({ surfaces }) =>
+        prepare(printSchema(surfaces[surface].schema), headersOf('text/plain')),
+      );
+      return [schemaPath(surface), { isPage: false, content }];
+    }),
+  ];
+}
+
+function guideRoute(name: string, about: About): [string, Route] {
+  const content = once(async () => {
+    const { guidePage } = await import('./page.ts');
+    return prepare(guidePage(about, name), PAGE_HEADERS);
+  });
+  return [guidePath(name), { isPage: true, content }];
+}
+
+function textRoute(type: string, make: () => Promise<string>): Route {
+  return { isPage: false, content: once(async () => prepare(await make(), headersOf(type))) };
+}
+
+function headersOf(type: string): Record<string, string> {
+  return { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-cache' };
+}
+
+function fileBeside(name: string): string {
+  return readFileSync(join(import.meta.dirname, name), 'utf8');
+}

@@ -1,0 +1,74 @@
+// The index that the search of the documentation reads, made from the text of its pages.
+import MiniSearch from 'minisearch';
+
+/** What can be found: something with an ID, such as a heading, an operation, a type or a field. */
+export type Entry = { id: string; title: string; place: string; text: string };
+
+/** Also for the script that reads the index. */
+export const INDEX_OPTIONS = {
+  fields: ['title', 'place', 'text'],
+  storeFields: ['title', 'place'],
+  searchOptions: { boost: { title: 4 }, prefix: true, fuzzy: 0.2, combineWith: 'AND' as const },
+};
+
+/** Indexes pages by their paths, a few entries in each turn of the event loop. */
+export async function searchIndex(pages: ReadonlyMap<string, string>): Promise<string> {
+  const index = new MiniSearch<Entry>(INDEX_OPTIONS);
+  for (const [path, page] of pages) {
+    // Schemas of other teams may have names that give the same ID.
+    const unique = new Map(entriesOf(path, page).map((entry) => [entry.id, entry]));
+    await index.addAllAsync([...unique.values()], { chunkSize: 20 });
+  }
+  return JSON.stringify(index);
+}
+
+/** How elements contain each other, whose title is their beginning. */
+const RANKS = ['h1', 'h2', 'h3', 'div', 'dt'];
+
+/** The elements with an ID in the text of a page, each with what is above it as its place. */
+export function entriesOf(path: string, page: string): Entry[] {
+  const [, text = ''] = page.split('<div class="text">');
+  const above: { rank: number; title: string }[] = [];
+  const parts = withoutExamples(text).split(' id="');
+  return parts.slice(1).map((part, index) => {
+    const [id = '', ...rest] = part.split('"');
+    const [title = '', ...body] = rest
+      .join('"')
+      .slice(1)
+      .split(/<\/(?:h[1-4]|dt)>/);
+    const [tag = ''] = parts[index]?.slice(parts[index].lastIndexOf('<') + 1).split(' ') ?? [];
+    const rank = RANKS.indexOf(tag);
+    while ((above.at(-1)?.rank ?? -1) >= rank) above.pop();
+    const place = above.map((each) => each.title).join(' › ');
+    const entry = {
+      id: `${path}#${id}`,
+      title: plain(title, ''),
+      place,
+      text: plain(body.join(' '), ' '),
+    };
+    above.push({ rank, title: entry.title });
+    return entry;
+  });
+}
+
+function withoutExamples(text: string): string {
+  const [first = '', ...others] = text.split('<details class="example">');
+  return [first, ...others.map((each) => each.slice(each.indexOf('</details>')))].join('');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+};
+
+/** What a reader sees, on one line, with something else in place of each tag. */
+function plain(part: string, between: string): string {
+  return part
+    .replace(/<[^<>]*(>|$)/g, between)
+    .replace(/&[a-z\d#]+;/g, (entity) => ENTITIES[entity] ?? entity)
+    .replace(/\s+/g, ' ')
+    .trim();
+}

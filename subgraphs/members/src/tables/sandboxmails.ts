@@ -1,0 +1,51 @@
+// The mails of a sandbox to addresses at inbox.test, which never leave: each is a partner's.
+import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
+
+/** `to` is canonical; `sentAt` is in milliseconds since 1970. */
+export type SandboxMail = {
+  id: string;
+  /** The partner whose call caused it. */
+  partnerId: string;
+  to: string;
+  subject: string;
+  text: string;
+  html: string;
+  sentAt: number;
+};
+
+type StoredMail = SandboxMail & { key: string };
+
+const KEPT_MS = 24 * 3_600_000;
+
+export const SANDBOX_MAILS: TableDefinition<StoredMail> = {
+  name: 'sandboxmails',
+  id: 'key',
+  orders: ['sentAt'],
+};
+
+export type SandboxMails = Awaited<ReturnType<typeof openSandboxMails>>;
+
+export async function openSandboxMails(open: OpenTable) {
+  const mails = await open(SANDBOX_MAILS);
+  const prefix = (partnerId: string, to: string) => `${partnerId}\n${to}\n`;
+  return {
+    /** Repeated with the same ID, it replaces the mail. */
+    add: (mail: SandboxMail) =>
+      mails.put({ ...mail, key: `${prefix(mail.partnerId, mail.to)}${mail.id}` }),
+    /** The mails of the last 24 hours, the newest first. */
+    async list(partnerId: string, to: string, now: number): Promise<SandboxMail[]> {
+      const found = await mails.startingWith(prefix(partnerId, to));
+      return found
+        .filter(({ sentAt }) => sentAt > now - KEPT_MS)
+        .sort((one, other) => other.sentAt - one.sentAt);
+    },
+    /** Those to an address that is wanted. */
+    async select(isWanted: (canonical: string) => boolean): Promise<SandboxMail[]> {
+      return (await mails.select(({ to }) => isWanted(to))).map(({ key: _, ...mail }) => mail);
+    },
+    /** Removes those to an address that is unwanted. */
+    discard: (isUnwanted: (canonical: string) => boolean) =>
+      mails.removeWhere(({ to }) => isUnwanted(to)),
+    clean: (now: number) => mails.removeUntil('sentAt', now - KEPT_MS),
+  };
+}
