@@ -1,7 +1,7 @@
 // Fills empty stores with the demo, once; an interrupted fill is repeated at the next start.
 import { issueKey, type KeyStore, makeDemoToken } from '@partner-loyalty/gateway';
 import type { MembersStore } from '@partner-loyalty/members';
-import { isOnLoopback, type Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { isLoopback, type Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { StandingsStore } from '@partner-loyalty/standings';
 import { demoActivities } from './activities.ts';
 import { demoMembers } from './members.ts';
@@ -71,7 +71,7 @@ export async function demoConsoleLink(
   url: string,
 ): Promise<string | undefined> {
   const [partner] = DEMO_PARTNERS;
-  const isPrivate = isOnLoopback(sandboxUrl) && /^(127\.|::1$|localhost$)/.test(host);
+  const isPrivate = isLoopback(new URL(sandboxUrl).hostname) && isLoopback(host);
   if (console === 'off' || !isPrivate || partner === undefined) return undefined;
   if ((await keys.origin()) !== 'demo') return undefined;
   const token = await makeDemoToken(await keys.staffTables(), partner.partnerId);

@@ -52,7 +52,7 @@ export type GatewayParts = {
   graphs: ServedGraphs;
   documents: Documents;
   usage: UsageCounter;
-  usageStore: UsageStore;
+  usageStore: Pick<UsageStore, 'keyActivities' | 'fieldsOf' | 'requestHours' | 'requests'>;
   /** Undefined if there is no audit log. */
   audit: Audit | undefined;
   changelogs: ReadChangelogs;

@@ -75,7 +75,12 @@ beforeAll(async () => {
     ...{ settings, keyStore, graphs, documents, caches, log, metrics },
     counters: createMemoryCounters('sandbox'),
     usage: { count() {}, write: async () => {}, close: async () => {} },
-    usageStore: {} as UsageStore, // Cast: no request opens the console.
+    usageStore: {
+      keyActivities: async () => [],
+      fieldsOf: async () => [],
+      requestHours: async () => [],
+      requests: async () => ({ records: [], hasMore: false }),
+    },
     keyUse: { count() {}, write: async () => {}, close: async () => {} },
     requests: {
       note: (partnerId, { durationMs: _, ...request }, budgetUsed) =>

@@ -3,10 +3,11 @@ import { inviteStaff } from '@partner-loyalty/gateway';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { accessibilityFaults, startBrowser } from '../support/servers/browser.ts';
 import { codeIn } from '../support/servers/mailserver.ts';
+import { startReceiver } from '../support/servers/receiver.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
-import { nextEmail } from '../support/service/mailbox.ts';
+import { BUILT_IN, nextEmail } from '../support/service/mailbox.ts';
 
-const SECTIONS = ['', '/keys', '/usage', '/requests', '/deprecations', '/staff', '/partner'];
+const SECTIONS = ['', '/keys', '/webhooks', '/apps', '/deprecations', '/staff', '/partner'];
 const LOOKS: [string, BrowserContextOptions][] = [
   ['a desktop', { viewport: { width: 1280, height: 800 } }],
   [
@@ -20,7 +21,7 @@ let browser: Browser;
 let service: InProcessService;
 
 beforeAll(async () => {
-  [browser, service] = await Promise.all([startBrowser(), startInProcess()]);
+  [browser, service] = await Promise.all([startBrowser(), startInProcess({ env: BUILT_IN })]);
   const tables = await service.stores.keys.staffTables();
   for (const partnerId of ['alpha', 'beta'])
     await inviteStaff(tables, { partnerId, email: ADMIN, role: 'admin' });
@@ -99,5 +100,52 @@ test('an admin makes a key and revokes it by keyboard', async () => {
   await page.getByRole('status').filter({ hasText: 'Done.' }).waitFor();
   await page.getByRole('button', { name: 'Sign out' }).press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Sign in to the console' }).waitFor();
+  await page.context().close();
+});
+
+test('an admin adds an endpoint, tests it and removes it by keyboard', async () => {
+  const receiver = await startReceiver();
+  const { page } = await open({ viewport: { width: 360, height: 740 } });
+  await signIn(page);
+  await page.goto('/console/webhooks');
+  await page.getByLabel('URL').fill(`${receiver.url}/hooks`);
+  await page.getByLabel('Only these').press('Space');
+  await page.getByLabel('TIER_CHANGED').press('Space');
+  await page.getByRole('button', { name: 'Add endpoint' }).press('Enter');
+  expect(await page.getByRole('group', { name: 'Secret' }).textContent()).toMatch(/^whsec_/);
+  await page.getByRole('link', { name: /go to the endpoint/ }).press('Enter');
+  await page.getByRole('button', { name: 'Send a test' }).press('Enter');
+  await page
+    .getByRole('status')
+    .filter({ hasText: 'The test was delivered: status 204' })
+    .waitFor();
+  expect(receiver.received).toHaveLength(1);
+  await page.getByRole('link', { name: 'Back to the endpoint' }).press('Enter');
+  expect(await page.getByRole('list', { name: 'Latest messages' }).textContent()).toContain('TEST');
+  for (const summary of await page.locator('details > summary').all()) await summary.press('Enter');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  const [content, window] = await widths(page);
+  expect(content).toBeLessThanOrEqual(window);
+  await page.getByRole('button', { name: 'Remove this endpoint' }).press('Enter');
+  await page.getByText('No endpoints yet').waitFor();
+  await page.context().close();
+  await receiver.close();
+});
+
+test('an admin registers an app and removes it by keyboard', async () => {
+  await service.stores.members.partners.put({ partnerId: 'alpha', name: 'Alpha' });
+  const { page } = await open({});
+  await signIn(page);
+  await page.goto('/console/apps');
+  await page.getByLabel('Name, as members see it').fill('Guide');
+  await page.getByLabel(/On a server/).press('Space');
+  await page.getByLabel(/^Redirect URIs/).fill('https://guide.example/callback');
+  await page.getByRole('button', { name: 'Register app' }).press('Enter');
+  expect(await page.getByRole('group', { name: 'Secret' }).textContent()).toMatch(/^cs_/);
+  await page.getByRole('link', { name: /back to the apps/ }).press('Enter');
+  const row = page.getByRole('listitem').filter({ hasText: 'Guide' });
+  await row.getByText('Remove', { exact: true }).press('Enter');
+  await row.getByRole('button', { name: 'Remove this app' }).press('Enter');
+  await page.getByText('No apps yet').waitFor();
   await page.context().close();
 });

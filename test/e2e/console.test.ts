@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inviteStaff, issueKey, removeStaff, type StaffRole } from '@partner-loyalty/gateway';
+import { createWebhookManager } from '@partner-loyalty/standings';
 import { temporaryFolder } from '../support/folder.ts';
 import { codeIn } from '../support/servers/mailserver.ts';
 import { createVisitor, type Visited, type Visitor } from '../support/servers/visitor.ts';
@@ -22,6 +23,13 @@ afterAll(async () => {
 
 const at = (path: string) => `${service.url}${path}`;
 let made = 0;
+const SETTINGS = {
+  environment: 'sandbox',
+  keyEncryptionKey: undefined,
+  webhookPrivate: 'off',
+  host: '127.0.0.1',
+} as const;
+const GONE = 'There is no such endpoint any more. Choose one from the list.';
 const newAddress = () => {
   made += 1;
   return `staff-${made}@example.com`;
@@ -200,6 +208,28 @@ describe('whose it is', () => {
   });
 });
 
+test('isolation: an endpoint of another partner is not found, and of no partner an app, with a provider elsewhere', async () => {
+  const made = await createWebhookManager(service.stores.standings, SETTINGS, {
+    send: undefined,
+    testMs: 0,
+  }).manage({ action: 'create', partnerId: 'beta', url: 'https://beta.example/' });
+  const { webhookId } = 'webhook' in made ? made.webhook : { webhookId: '' };
+  const stored = await service.stores.standings.webhooks.endpoints.get(webhookId);
+  const { visitor } = await signInAs('alpha', 'admin');
+  const path = at(`/console/webhooks?webhook=${webhookId}`);
+  for (const action of ['edit', 'rotate', 'test', 'disable', 'replay', 'resend', 'remove']) {
+    const fields = { action, url: 'https://alpha.example/', since: '2026-01-01T00:00' };
+    const page = await visitor.post(path, new URLSearchParams(fields));
+    expect([page.status, notice(page)]).toEqual([404, GONE]);
+  }
+  const page = await visitor.visit(path);
+  expect([page.status, notice(page)]).toEqual([404, GONE]);
+  expect(page.html).not.toContain('beta.example');
+  expect(await service.stores.standings.webhooks.endpoints.get(webhookId)).toEqual(stored);
+  expect((await visitor.visit(at('/console/apps'))).status).toBe(404);
+  expect(page.html).not.toContain('/console/apps');
+});
+
 describe('forms', () => {
   test.each([
     ['another site', { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }],
@@ -228,7 +258,7 @@ describe('forms', () => {
     const body = new URLSearchParams({ action: 'create', name: 'mine', scopes: 'read' });
     expect((await createVisitor().post(at('/console/keys'), body)).status).toBe(401);
     const { visitor } = await signInAs('alpha', 'viewer');
-    for (const section of ['keys', 'staff'])
+    for (const section of ['keys', 'webhooks', 'staff'])
       expect((await visitor.post(at(`/console/${section}`), body)).status).toBe(403);
     const keys = await visitor.visit(at('/console/keys'));
     expect(keys.html).not.toContain('name="action"');

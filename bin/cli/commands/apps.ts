@@ -1,23 +1,24 @@
 // `loyalty apps`: registers the apps of partners that sign members in with OpenID Connect.
-import { randomBytes } from 'node:crypto';
-import { type App, makeSecret, originsOf, redirectsFault, rotated } from '@partner-loyalty/members';
-import { browserOrigin } from '@partner-loyalty/runtime/settings/schemas.ts';
+import { createManageApps, MAX_APPS, type MembersStore } from '@partner-loyalty/members';
+import type {
+  AppAction,
+  AppAnswer,
+  AppRefusal,
+  AppRequest,
+} from '@partner-loyalty/runtime/manage/apps.ts';
 import { Command, Option } from 'commander';
-import { typed } from '../shell/argument.ts';
 import { CommandError, noSuch, type Shell } from '../shell/shell.ts';
 import { changeMembers, requirePartner, withStore } from '../shell/stores.ts';
-import { partnerName } from './partneroptions.ts';
 import { putIntoMembers } from './partners.ts';
 
 export function appsCommand(shell: Shell): Command {
   const group = new Command('apps').description('manage the apps that sign members in');
-  const parseOrigin = typed('--origin', browserOrigin);
   const repeated = (given: string, before: string[] = []) => [...before, given];
   group
     .command('create')
     .description('register an app, and print its ID and secret; the secret is not shown again')
     .argument('<partner>', "the partner's ID")
-    .requiredOption('--name <name>', 'its name, as members see it', typed('--name', partnerName))
+    .requiredOption('--name <name>', 'its name, as members see it')
     .requiredOption('--redirect <uri>', 'where sign-ins lead back to; may be repeated', repeated)
     .addOption(
       new Option('--public', 'it cannot keep a secret, as in a browser (default)').conflicts(
@@ -29,7 +30,7 @@ export function appsCommand(shell: Shell): Command {
     .option(
       '--origin <origin>',
       'the origin of its pages; may be repeated (default: those of its https redirect URIs)',
-      (given: string, before?: string[]) => repeated(parseOrigin(given), before),
+      repeated,
     )
     .action((partnerId: string, options: CreateOptions) => create(shell, partnerId, options));
   group
@@ -59,75 +60,73 @@ type CreateOptions = {
 };
 
 async function create(shell: Shell, partnerId: string, options: CreateOptions): Promise<void> {
-  const { name, redirect: redirectUris, confidential, firstParty, origin } = options;
+  const { name, redirect: redirectUris, confidential, firstParty, origin: origins } = options;
   const settings = settingsOf(shell);
-  const isProduction = settings.environment === 'production';
-  const fault = redirectsFault(redirectUris, { isPublic: !confidential, isProduction });
-  if (fault !== undefined) throw new CommandError(`--redirect ${fault}`);
-  if (firstParty && !redirectUris.every((uri) => uri.startsWith('https:')))
-    throw new CommandError('--redirect must be https for --first-party');
   const partner = await withStore('keys', settings, (keys) => requirePartner(keys, partnerId));
   // What members know of the partner may be from before there were apps.
   await putIntoMembers(settings, partner);
-  const { secret, hash } = makeSecret();
-  const clientId = `app_${randomBytes(12).toString('base64url')}`;
-  const app: App = {
-    clientId,
-    partnerId,
-    name,
-    redirectUris: [...new Set(redirectUris)],
-    origins: origin ?? originsOf(redirectUris),
-    ...(confidential && { secrets: [{ hash }] }),
-    ...(firstParty && { isFirstParty: true }),
-    createdAt: Date.now(),
-  };
-  await changeMembers(shell, ({ apps }) => apps.add(app));
-  shell.print({ clientId, clientSecret: confidential && secret });
+  const { app, secret } = await ask(shell, {
+    ...{ action: 'create', partnerId, name, redirectUris, origins },
+    ...{ isConfidential: confidential === true, isFirstParty: firstParty },
+  });
+  shell.print({ clientId: app.clientId, clientSecret: secret });
 }
 
 async function list(shell: Shell, partnerId: string): Promise<void> {
   const settings = settingsOf(shell);
   await withStore('keys', settings, (keys) => requirePartner(keys, partnerId));
-  const apps = await withStore('members', settings, (members) => members.apps.list(partnerId));
+  const { apps } = await ask(shell, { action: 'list', partnerId });
   if (apps.length === 0) shell.note(`partner ${partnerId} has no apps yet: loyalty apps create`);
-  else
-    shell.printAll(
-      apps.map(({ secrets, isFirstParty = false, createdAt, partnerId: _, ...app }) => ({
-        ...app,
-        kind: secrets === undefined ? 'public' : 'confidential',
-        isFirstParty,
-        createdAt: new Date(createdAt),
-      })),
-    );
+  else shell.printAll(apps.map((app) => ({ ...app, createdAt: new Date(app.createdAt) })));
 }
 
 async function rotateSecret(shell: Shell, clientId: string): Promise<void> {
-  settingsOf(shell);
-  const { secret, hash } = makeSecret();
-  const changed = await changeMembers(shell, async ({ apps }) => {
-    const app = await apps.find(clientId);
-    if (app !== undefined && app.secrets === undefined)
-      throw new CommandError(`app ${clientId} is public: it has no secret`);
-    return apps.change(clientId, (before) => ({
-      ...before,
-      secrets: rotated(before.secrets ?? [], hash, Date.now()),
-    }));
-  });
-  if (changed === undefined) throw noSuch('app', clientId);
+  const partnerId = await partnerOf(shell, clientId);
+  const { secret } = await ask(shell, { action: 'rotate', partnerId, clientId });
   shell.print({ clientId, clientSecret: secret });
 }
 
 async function remove(shell: Shell, clientId: string): Promise<void> {
-  settingsOf(shell);
-  await changeMembers(shell, async ({ apps, endedSubjects }) => {
-    if ((await apps.find(clientId)) === undefined) throw noSuch('app', clientId);
-    const end = () => endedSubjects.end(`client:${clientId}`, Date.now());
-    // Before, so that no crash leaves its tokens valid; and after, for those issued meanwhile.
-    await end();
-    await apps.remove(clientId);
-    await end();
-  });
+  const partnerId = await partnerOf(shell, clientId);
+  await ask(shell, { action: 'remove', partnerId, clientId });
   shell.print({ clientId, removed: true });
+}
+
+async function partnerOf(shell: Shell, clientId: string): Promise<string> {
+  const app = await withStore('members', settingsOf(shell), async ({ apps }) =>
+    apps.find(clientId),
+  );
+  if (app === undefined) throw noSuch('app', clientId);
+  return app.partnerId;
+}
+
+async function ask<Action extends AppAction>(
+  shell: Shell,
+  request: AppRequest<Action>,
+): Promise<Exclude<AppAnswer<Action>, AppRefusal>> {
+  const settings = shell.settings();
+  const run = (members: MembersStore) => createManageApps(members, settings)(request, 'operator');
+  const answer = await (request.action === 'list'
+    ? withStore('members', settings, run)
+    : changeMembers(shell, run));
+  if ('refused' in answer) throw refusal(answer, request);
+  // Cast: TypeScript does not see that only the answer of the action is left.
+  return answer as Exclude<AppAnswer<Action>, AppRefusal>;
+}
+
+const OPTIONS = { name: '--name', redirectUris: '--redirect', origins: '--origin' };
+
+function refusal(
+  answer: AppRefusal,
+  { partnerId, clientId }: { partnerId: string; clientId?: string },
+): CommandError {
+  if (answer.refused === 'invalid')
+    return new CommandError(`${OPTIONS[answer.argument]} ${answer.fault}`);
+  if (answer.refused === 'tooMany')
+    return new CommandError(`partner ${partnerId} has ${MAX_APPS} apps, which is the most`);
+  return answer.refused === 'public'
+    ? new CommandError(`app ${clientId} is public: it has no secret`)
+    : noSuch('app', clientId);
 }
 
 function settingsOf(shell: Shell) {

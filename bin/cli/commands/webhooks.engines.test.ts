@@ -168,6 +168,25 @@ describe.each(EMPTY_STORES)('webhooks on %s', (_name, open) => {
     ]);
   });
 
+  test('an endpoint is changed, what is left out stays, and one event is sent again by its ID', async () => {
+    const { webhookId } = await create('--types', 'TIER_CHANGED');
+    const url = 'https://hooks.example/b';
+    expect(await run('update', webhookId, '--url', url)).toMatchObject([
+      { webhookId, url, types: ['TIER_CHANGED'] },
+    ]);
+    expect(await run('update', webhookId, '--types', 'YEAR_ENDED')).toMatchObject([
+      { url, types: ['YEAR_ENDED'] },
+    ]);
+    expect(await run('update', webhookId, '--all-types')).toMatchObject([{ url, types: ALL }]);
+    expect(await refused(env, 'update', webhookId)).toContain('there is nothing to change');
+    const unsafe = ['update', webhookId, '--url', 'http://hooks.example/'];
+    expect(await refused({ ...env, ...PUBLIC }, ...unsafe)).toContain('loyalty: --url must be');
+    expect(await refused(env, 'replay', webhookId)).toContain('either --since or --event');
+    expect(await refused(env, 'replay', webhookId, '--event', 'e')).toBe(
+      'loyalty: there is no event to send again "e"\n',
+    );
+  });
+
   test('those of a suspended partner are disabled, and stay so until they are enabled', async () => {
     const [mine, other] = [await create(), await create()];
     await run('disable', other.webhookId);

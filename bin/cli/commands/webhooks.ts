@@ -1,23 +1,19 @@
 // `loyalty webhooks`: creates, changes, tests and lists the endpoints that partners get events at.
-import { randomUUID } from 'node:crypto';
 import type { KeyStore } from '@partner-loyalty/gateway';
-import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import type {
+  Webhook,
+  WebhookAction,
+  WebhookAnswer,
+  WebhookInput,
+  WebhookRefusal,
+} from '@partner-loyalty/runtime/manage/webhooks.ts';
 import {
-  createEndpoint,
   createSender,
+  createWebhookManager,
   createWebhookSecrets,
-  disableEndpoint,
-  type Endpoint,
   EVENT_TYPES,
   type EventType,
-  enableEndpoint,
-  endpointsOf,
   MAX_ENDPOINTS,
-  removeEndpoint,
-  replayEvents,
-  rotateSecret,
-  type StandingsStore,
-  urlFault,
 } from '@partner-loyalty/standings';
 import { Command } from 'commander';
 import { eventTypes, since, typed } from '../shell/argument.ts';
@@ -36,108 +32,105 @@ export function webhooksCommand(shell: Shell): Command {
   onPartner('create', 'create an endpoint and print its secret; it is not shown again')
     .requiredOption('--url <url>', 'where to send the events')
     .option('--types <list>', 'the types of events (default: all)', typed('--types', eventTypes))
-    .action((id: string, options: CreateOptions) => create(shell, id, options));
+    .action((id: string, options: Target & { url: string }) => create(shell, id, options));
   onPartner('list', "list a partner's endpoints").action((id: string) => list(shell, id));
+  onEndpoint('update', 'change where the events go, or which')
+    .option('--url <url>', 'where to send the events')
+    .option('--types <list>', 'the types of events', typed('--types', eventTypes))
+    .option('--all-types', 'all types of events, those to come too')
+    .action((id: string, options: Target & { allTypes?: true }) => update(shell, id, options));
   onEndpoint('rotate-secret', 'create another secret; for 24 hours, both sign').action(
-    async (id: string) => {
-      const secrets = usableSecrets(shell.settings());
-      printSecret(shell, await change(shell, id, (store) => rotateSecret(store, secrets, id)));
-    },
+    async (id: string) => printSecret(shell, await ask(shell, 'rotate', { webhookId: id })),
   );
   onEndpoint('test', 'send a message of the type TEST').action((id: string) => test(shell, id));
   onEndpoint('deliveries', 'list the latest messages: delivered, or given up').action(
     (id: string) => deliveries(shell, id),
   );
-  onEndpoint('replay', 'send events again, from a time on')
-    .requiredOption(
-      '--since <time>',
-      'such as 2h ago, or an ISO 8601 time',
-      typed('--since', since),
-    )
-    .action((id: string, options: { since: Date }) => replay(shell, id, options.since));
+  onEndpoint('replay', 'send events again: one, or from a time on')
+    .option('--since <time>', 'such as 2h, or an ISO 8601 time', typed('--since', since))
+    .option('--event <id>', 'the ID of one event among the deliveries')
+    .action((id: string, options: Replay) => replay(shell, id, options));
   onEndpoint('disable', 'send nothing until it is enabled').action(async (id: string) =>
-    shell.print(rowOf(await change(shell, id, (store) => disableEndpoint(store, id, 'COMMAND')))),
+    shell.print(rowOf((await ask(shell, 'disable', { webhookId: id })).webhook)),
   );
   onEndpoint('enable', 'send the events from now on').action((id: string) => enable(shell, id));
   onEndpoint('remove', 'remove an endpoint').action(async (id: string) => {
-    await withEndpoint(shell, id, removeEndpoint);
+    await ask(shell, 'remove', { webhookId: id });
     shell.print({ webhookId: id, state: 'removed' });
   });
   return group;
 }
 
-type CreateOptions = { url: string; types?: EventType[] };
+type Target = { url?: string; types?: EventType[] };
+type Replay = { since?: Date; event?: string };
 
-async function create(shell: Shell, partnerId: string, options: CreateOptions): Promise<void> {
-  const settings = shell.settings();
-  const secrets = usableSecrets(settings);
-  const fault = urlFault(options.url, settings);
-  if (fault !== undefined) throw new CommandError(`--url ${fault}`);
-  await withStore('keys', settings, async (keys) => {
+async function create(
+  shell: Shell,
+  partnerId: string,
+  target: Target & { url: string },
+): Promise<void> {
+  await withStore('keys', shell.settings(), async (keys) => {
     await requireActive(keys, partnerId);
     await claimForOperator(keys);
   });
-  const created = await withStore('standings', settings, (store) =>
-    createEndpoint(store, secrets, { partnerId, ...options }),
-  );
-  if (created !== undefined) return printSecret(shell, created);
-  const most = `${MAX_ENDPOINTS} endpoints, which is the most`;
-  throw new CommandError(`partner ${partnerId} has ${most}`);
+  printSecret(shell, await ask(shell, 'create', { partnerId, ...target }));
 }
 
-function usableSecrets(settings: Settings) {
-  const secrets = createWebhookSecrets(settings);
-  if (!secrets.isUsable) throw new CommandError('KEY_ENCRYPTION_KEY must be set in production');
-  return secrets;
-}
-
-function printSecret(shell: Shell, { endpoint, secret }: { endpoint: Endpoint; secret: string }) {
-  shell.print({ ...rowOf(endpoint), secret });
+function printSecret(shell: Shell, { webhook, secret }: { webhook: Webhook; secret: string }) {
+  shell.print({ ...rowOf(webhook), secret });
   if (!shell.json) shell.note('Save the secret now: it is not shown again.');
 }
 
 async function list(shell: Shell, partnerId: string): Promise<void> {
-  const settings = shell.settings();
-  await withStore('keys', settings, (keys) => requirePartner(keys, partnerId));
-  const found = await withStore('standings', settings, (store) => endpointsOf(store, partnerId));
-  if (found.length === 0)
+  await withStore('keys', shell.settings(), (keys) => requirePartner(keys, partnerId));
+  const { webhooks } = await ask(shell, 'list', { partnerId });
+  if (webhooks.length === 0)
     shell.note(`partner ${partnerId} has no webhooks: loyalty webhooks create ${partnerId}`);
-  else shell.printAll(found.map(rowOf));
+  else shell.printAll(webhooks.map(rowOf));
 }
 
-function rowOf(endpoint: Endpoint): Row {
-  const { webhookId, partnerId, url, types = Object.keys(EVENT_TYPES), state } = endpoint;
-  const { disabledBecause } = endpoint;
-  const createdAt = new Date(endpoint.createdAt);
+function rowOf(webhook: Webhook): Row {
+  const { webhookId, partnerId, url, types = Object.keys(EVENT_TYPES), state } = webhook;
+  const { disabledBecause } = webhook;
+  const createdAt = new Date(webhook.createdAt);
   return { webhookId, partnerId, url, types, state, disabledBecause, createdAt };
 }
 
+async function update(
+  shell: Shell,
+  webhookId: string,
+  { url, types, allTypes }: Target & { allTypes?: true },
+): Promise<void> {
+  if (url === undefined && types === undefined && allTypes === undefined)
+    throw new CommandError('there is nothing to change; --help lists the options');
+  const { webhook } = await ask(shell, 'edit', {
+    webhookId,
+    ...(url !== undefined && { url }),
+    ...((allTypes || types !== undefined) && { types: allTypes ? null : types }),
+  });
+  shell.print(rowOf(webhook));
+}
+
 async function test(shell: Shell, webhookId: string): Promise<void> {
-  const settings = shell.settings();
-  const endpoint = await withEndpoint(shell, webhookId, (_, found) => found);
-  const sender = createSender(settings, usableSecrets(settings));
-  const now = Date.now();
-  const message = { id: `test_${randomUUID()}`, type: 'TEST', timestamp: new Date(now), data: {} };
-  const { signal } = new AbortController();
-  const { ok, ...sent } = await sender.send(endpoint, message, { signal, now });
-  await sender.close();
-  shell.print({ webhookId, id: message.id, outcome: ok ? 'delivered' : 'failed', ...sent });
-  if (!ok) throw new CommandError(`the message was not delivered to webhook ${webhookId}`);
+  const { sent } = await ask(shell, 'test', { webhookId });
+  if (sent === undefined) throw new CommandError(`webhook ${webhookId} takes too long`);
+  const { id, outcome, status, reason, durationMs } = sent;
+  shell.print({ webhookId, id, outcome, status, reason, durationMs });
+  if (outcome === 'failed')
+    throw new CommandError(`the message was not delivered to webhook ${webhookId}`);
 }
 
 async function deliveries(shell: Shell, webhookId: string): Promise<void> {
-  const log = await withEndpoint(shell, webhookId, (store) => store.webhooks.logs.get(webhookId));
-  const rows = (['delivered', 'failed'] as const).flatMap((outcome) =>
-    (log?.[outcome] ?? []).map((one) => ({ ...one, outcome, at: new Date(one.at) })),
-  );
+  const { deliveries: found } = await ask(shell, 'show', { webhookId });
+  const rows = found.map(({ isEvent: _, ...one }) => ({ ...one, at: new Date(one.at) }));
   if (rows.length === 0) shell.note(`nothing was sent to webhook ${webhookId} yet`);
-  else shell.printAll(rows.sort((a, b) => b.at.getTime() - a.at.getTime()));
+  else shell.printAll(rows);
 }
 
 async function enable(shell: Shell, webhookId: string): Promise<void> {
-  const { partnerId } = await withEndpoint(shell, webhookId, (_, found) => found);
-  await withStore('keys', shell.settings(), (keys) => requireActive(keys, partnerId));
-  shell.print(rowOf(await change(shell, webhookId, (store) => enableEndpoint(store, webhookId))));
+  const { webhook } = await ask(shell, 'show', { webhookId });
+  await withStore('keys', shell.settings(), (keys) => requireActive(keys, webhook.partnerId));
+  shell.print(rowOf((await ask(shell, 'enable', { webhookId })).webhook));
 }
 
 /** While a partner is suspended, it gets no events. */
@@ -148,33 +141,54 @@ async function requireActive(keys: KeyStore, partnerId: string): Promise<void> {
   throw new CommandError(`partner ${partnerId} is suspended: ${resume}`);
 }
 
-async function replay(shell: Shell, webhookId: string, since: Date): Promise<void> {
-  await withEndpoint(shell, webhookId, (store, endpoint) => {
-    if (endpoint.state === 'active') return replayEvents(store, endpoint, since);
-    const enable = `loyalty webhooks enable ${webhookId}`;
-    throw new CommandError(`webhook ${webhookId} is disabled: ${enable}`);
-  });
-  shell.print({ webhookId, since });
+async function replay(shell: Shell, webhookId: string, { since, event }: Replay): Promise<void> {
+  if ((since === undefined) === (event === undefined))
+    throw new CommandError('give either --since or --event');
+  const what = since === undefined ? { eventId: event ?? '' } : { since: since.getTime() };
+  await ask(shell, 'replay', { webhookId, ...what });
+  shell.print({ webhookId, since, event });
 }
 
-async function change<T>(
+type Done<Action extends WebhookAction> = Exclude<WebhookAnswer<Action>, WebhookRefusal>;
+type Named = { partnerId?: string; webhookId?: string; eventId?: string };
+
+/** Longer than an attempt takes. */
+const TEST_MS = 60_000;
+
+/** Asks about what a partner has, or about an endpoint of whichever partner. */
+function ask<Action extends WebhookAction>(
   shell: Shell,
-  webhookId: string,
-  work: (store: StandingsStore) => Promise<T | undefined>,
-): Promise<T> {
-  const changed = await withStore('standings', shell.settings(), work);
-  if (changed === undefined) throw noSuch('webhook', webhookId);
-  return changed;
+  action: Action,
+  input: WebhookInput<Action> & Named,
+): Promise<Done<Action>> {
+  const settings = shell.settings();
+  return withStore('standings', settings, async (store) => {
+    const { webhookId = '' } = input;
+    const found =
+      input.partnerId === undefined ? await store.webhooks.endpoints.get(webhookId) : input;
+    if (found?.partnerId === undefined) throw noSuch('webhook', webhookId);
+    const { partnerId } = found;
+    const { send, close } = createSender(settings, createWebhookSecrets(settings));
+    const { manage } = createWebhookManager(store, settings, { send, testMs: TEST_MS });
+    const answer = await manage({ ...input, action, partnerId }).finally(close);
+    if ('refused' in answer) throw refusal(answer, { ...input, partnerId });
+    // Cast: TypeScript does not see that only the answer of the action is left.
+    return answer as Done<Action>;
+  });
 }
 
-function withEndpoint<T>(
-  shell: Shell,
-  webhookId: string,
-  work: (store: StandingsStore, endpoint: Endpoint) => Promise<T> | T,
-): Promise<T> {
-  return withStore('standings', shell.settings(), async (store) => {
-    const endpoint = await store.webhooks.endpoints.get(webhookId);
-    if (endpoint === undefined) throw noSuch('webhook', webhookId);
-    return work(store, endpoint);
-  });
+function refusal(
+  { refused, fault }: WebhookRefusal,
+  { partnerId, webhookId, eventId }: Named,
+): CommandError {
+  if (refused === 'url') return new CommandError(`--url ${fault}`);
+  if (refused === 'noKey') return new CommandError('KEY_ENCRYPTION_KEY must be set in production');
+  if (refused === 'dropped') return noSuch('event to send again', eventId);
+  const enable = `loyalty webhooks enable ${webhookId}`;
+  if (refused === 'disabled')
+    return new CommandError(`webhook ${webhookId} is disabled: ${enable}`);
+  const most = `${MAX_ENDPOINTS} endpoints, which is the most`;
+  return refused === 'tooMany'
+    ? new CommandError(`partner ${partnerId} has ${most}`)
+    : noSuch('webhook', webhookId);
 }

@@ -3,9 +3,9 @@ import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
 import { openUsageStore } from '../stores.ts';
 import { chunkPlace, keptHours, type RequestRecord } from '../usage/requests.ts';
 import type { PartnerHour, UsageStore } from '../usage/usagestore.ts';
-import { requestsSection } from './requests.ts';
+import { createRequestsSection } from './requests.ts';
 import type { Section } from './section.ts';
-import { usageSection } from './usage.ts';
+import { createUsageSection } from './usage.ts';
 
 const NOW = new Date('2031-05-17T10:30:00Z');
 const HOURS = keptHours(NOW);
@@ -37,13 +37,13 @@ async function shown(section: Section, query = '', partnerId = 'acme'): Promise<
 }
 const usage = (query?: string, partnerId?: string) =>
   shown(
-    usageSection(store, () => NOW),
+    createUsageSection({ usageStore: store }, () => NOW),
     query,
     partnerId,
   );
 const requests = (query?: string, partnerId?: string) =>
   shown(
-    requestsSection(store, () => NOW),
+    createRequestsSection({ usageStore: store }, () => NOW),
     query,
     partnerId,
   );

@@ -10,10 +10,9 @@ import {
   type RequestRecord,
   sumOf,
 } from '../usage/requests.ts';
-import type { UsageStore } from '../usage/usagestore.ts';
 import { shownMs, shownNumber, timeTag } from './format.ts';
 import type { Section } from './section.ts';
-import { noRequests } from './usage.ts';
+import { noRequests, type UsageParts } from './usage.ts';
 
 const PATH = '/console/requests';
 const SHOWN = 50;
@@ -23,14 +22,14 @@ const FIELDS = [
   ['code', 'Error code'],
 ] as const;
 
-export function requestsSection(
-  store: Pick<UsageStore, 'requestHours' | 'requests'>,
+export function createRequestsSection(
+  { usageStore }: UsageParts,
   now: () => Date = () => new Date(),
 ): Section {
   return {
     name: 'requests',
     title: 'Requests',
-    about: 'Find a request by its ID, status or code, and see what became of it.',
+    about: 'Each request of the last 7 days, by ID, status or error code.',
     async show({ staff: { partnerId }, query }) {
       const at = now();
       const given = (name: string) => query.get(name)?.trim() || undefined;
@@ -42,8 +41,8 @@ export function requestsSection(
         code: given('code')?.toUpperCase(),
         before: Number(given('before')) || undefined,
       };
-      const { records, hasMore } = await store.requests(partnerId, search, SHOWN, at);
-      const hours = await store.requestHours(partnerId, at);
+      const { records, hasMore } = await usageStore.requests(partnerId, search, SHOWN, at);
+      const hours = await usageStore.requestHours(partnerId, at);
       if (hours.length === 0 && records.length === 0) return noRequests('10 seconds');
       return html`${searchForm(query)}
 ${records.length === 0 ? NOTHING_FOUND : found(records)}

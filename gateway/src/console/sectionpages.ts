@@ -4,7 +4,6 @@ import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Partner } from '../identity/keystore.ts';
 import { type Html, html } from '../pages/html.ts';
-import { noticeBox } from '../sign-in/cards.ts';
 import type { ConsolePage } from './frame.ts';
 import {
   ConsoleError,
@@ -36,14 +35,16 @@ export function createSectionPages({ audit, page }: Parts) {
     problem?: ConsoleError,
   ): Promise<HttpResponse> {
     const visit = visitOf(request, visitor.staff);
+    let said = problem;
     const content = await section.show(visit).catch((error: unknown) => {
-      if (error instanceof ConsoleError) return noticeBox(error.message, true);
-      throw error;
+      if (!(error instanceof ConsoleError)) throw error;
+      said ??= error;
+      return html``;
     });
     const { title } = section;
-    if (problem !== undefined) {
-      const notice = { text: problem.message, isProblem: true };
-      const status = problem instanceof NotFoundError ? 404 : 400;
+    if (said !== undefined) {
+      const notice = { text: said.message, isProblem: true };
+      const status = said instanceof NotFoundError ? 404 : 400;
       return page(request, visitor, { title, content, status, notice });
     }
     const done = { text: 'Done.', isProblem: false };

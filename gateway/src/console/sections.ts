@@ -1,21 +1,34 @@
 // The sections of the console, in the order of its navigation.
-import type { KeyStore } from '../identity/keystore.ts';
-import type { UsageStore } from '../usage/usagestore.ts';
+import { isLoopback, type Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import type { ServedGraphs } from '../graph/served.ts';
+import { createAppsSection } from './apps.ts';
 import { createDeprecationsSection, type DeprecationsParts } from './deprecations.ts';
 import { createKeysSection, type KeysParts } from './keys.ts';
-import { requestsSection } from './requests.ts';
+import { createManage } from './manage.ts';
+import { createRequestsSection } from './requests.ts';
 import type { Section } from './section.ts';
 import { createStaffSection } from './staff.ts';
-import { usageSection } from './usage.ts';
+import { createUsageSection, type UsageParts } from './usage.ts';
+import { createWebhooksSection } from './webhooks.ts';
 
-export type SectionParts = Pick<KeysParts, 'settings'> &
-  Pick<DeprecationsParts, 'graphs'> & { keyStore: KeyStore; usageStore: UsageStore };
+export type SectionParts = KeysParts &
+  DeprecationsParts &
+  UsageParts & {
+    graphs: Pick<ServedGraphs, 'askFeed' | 'askProvider'>;
+    settings: Pick<Settings, 'host' | 'idTokenIssuer'>;
+  };
 
 export function createSections(parts: SectionParts): Section[] {
+  const { host, idTokenIssuer } = parts.settings;
+  const manage = createManage(parts.graphs, isLoopback(host));
+  // Another identity provider registers apps itself.
+  const apps = idTokenIssuer === undefined ? [createAppsSection(manage)] : [];
   return [
     createKeysSection(parts),
-    usageSection(parts.usageStore),
-    requestsSection(parts.usageStore),
+    createUsageSection(parts),
+    createRequestsSection(parts),
+    createWebhooksSection(manage),
+    ...apps,
     createDeprecationsSection(parts),
     createStaffSection(parts),
   ];

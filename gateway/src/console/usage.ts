@@ -6,17 +6,19 @@ import { barChart, type Chart, roundUp } from './chart.ts';
 import { shownHour, shownMs, shownNumber, shownPercent, shownShort } from './format.ts';
 import type { Section } from './section.ts';
 
-export function usageSection(
-  store: Pick<UsageStore, 'requestHours'>,
+export type UsageParts = { usageStore: Pick<UsageStore, 'requestHours' | 'requests'> };
+
+export function createUsageSection(
+  { usageStore }: UsageParts,
   now: () => Date = () => new Date(),
 ): Section {
   return {
     name: 'usage',
     title: 'Usage',
-    about: 'Requests, errors, budget and latency by hour, for 7 days.',
+    about: 'Requests, errors, budget and latency of the last 7 days, by hour.',
     async show({ staff }) {
       const at = now();
-      const used = await store.requestHours(staff.partnerId, at);
+      const used = await usageStore.requestHours(staff.partnerId, at);
       if (used.length === 0) return noRequests('a minute');
       const charts = chartsOf(used).map(
         (chart) => html`<figure class="chart"><figcaption>${chart.caption}</figcaption>

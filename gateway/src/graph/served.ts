@@ -14,13 +14,15 @@ import { SURFACE_NAMES, type SurfaceName } from '../schema/surfaces.ts';
 import type { Connection, Connections } from './connections.ts';
 import type { Graph } from './graph.ts';
 
+type Part = 'provider' | 'feed';
+
 /** A graph with everything that answers requests on it. */
 export type ServedGraph = {
   readonly version: number;
   readonly surfaces: Readonly<Record<SurfaceName, Surface>>;
   readonly connections: ReadonlyMap<string, Connection>;
-  /** The name of the subgraph that is the built-in identity provider. */
-  readonly provider: string | undefined;
+  /** The names of the subgraphs that are the built-in identity provider, and have the feed. */
+  readonly parts: Readonly<Record<Part, string | undefined>>;
   requests: number;
 };
 
@@ -31,6 +33,8 @@ export type ServedGraphs = {
   current(): ServedGraph;
   /** Asks the subgraph that is the built-in identity provider. */
   askProvider(request: SubgraphRequest): Promise<SubgraphResponse>;
+  /** Asks the subgraph that has the feed of events, and sends webhooks. */
+  askFeed(request: SubgraphRequest): Promise<SubgraphResponse>;
   /**
    * Builds a graph, prepares the documents in use on it, and replaces the current graph with it.
    * The former graph is released when its last request has ended. Rejects, and changes nothing, if
@@ -61,6 +65,18 @@ export async function serveGraphs(
     for (const surface of Object.values(graph.surfaces)) surface.close();
     connections.release(graph.connections.values());
   };
+  async function ask(part: Part, request: SubgraphRequest): Promise<SubgraphResponse> {
+    const graph = graphs.use();
+    try {
+      const connection = graph.connections.get(graph.parts[part] ?? '');
+      return connection === undefined
+        ? fail('SERVICE_UNAVAILABLE')
+        : await connection.transport.execute(request);
+    } finally {
+      graphs.done(graph);
+    }
+  }
+
   const graphs: ServedGraphs = {
     use() {
       current.requests += 1;
@@ -71,17 +87,8 @@ export async function serveGraphs(
       if (graph.requests === 0 && graph !== current) release(graph);
     },
     current: () => current,
-    async askProvider(request) {
-      const graph = graphs.use();
-      try {
-        const connection = graph.connections.get(graph.provider ?? '');
-        return connection === undefined
-          ? fail('SERVICE_UNAVAILABLE')
-          : await connection.transport.execute(request);
-      } finally {
-        graphs.done(graph);
-      }
-    },
+    askProvider: (request) => ask('provider', request),
+    askFeed: (request) => ask('feed', request),
     async replace(graph) {
       const next = await build(graph, parts);
       await prepareAhead(current, next, documents, performance.now() + prepareMs);
@@ -97,7 +104,7 @@ async function build(
   { version, supergraph, subgraphs }: Graph,
   { connections, caches, audits }: GraphParts,
 ): Promise<ServedGraph> {
-  const { provider } = readSupergraph(supergraph);
+  const { provider, feed } = readSupergraph(supergraph);
   const opened = await connections.open(subgraphs);
   const transports = Object.fromEntries(
     Array.from(opened, ([name, { transport }]) => [name, transport]),
@@ -118,7 +125,7 @@ async function build(
     // Cast: the loop has set each.
     surfaces: surfaces as Record<SurfaceName, Surface>,
     connections: opened,
-    provider,
+    parts: { provider, feed },
     requests: 0,
   };
 }

@@ -19,10 +19,12 @@ export type SupergraphFacts = {
   subgraphs: readonly JoinedSubgraph[];
   /** The name of the subgraph that is the built-in identity provider, if one is. */
   provider: string | undefined;
+  /** The name of the subgraph whose events webhooks send, if there is one. */
+  feed: string | undefined;
 };
 
-/** The field of Query that makes a subgraph the identity provider. */
-const PROVIDER_FIELD = 'signingKeys';
+/** The fields of Query that show which subgraph has a part. */
+const FIELDS = { provider: 'signingKeys', feed: 'events' };
 
 /** Throws a GraphQLError if the text is not SDL. */
 export function readSupergraph(sdl: string): SupergraphFacts {
@@ -32,11 +34,15 @@ export function readSupergraph(sdl: string): SupergraphFacts {
     (node): node is ObjectTypeDefinitionNode =>
       node.kind === Kind.OBJECT_TYPE_DEFINITION && node.name.value === 'Query',
   );
-  const field = query?.fields?.find(({ name }) => name.value === PROVIDER_FIELD);
-  const graph = field && (graphOf(field) ?? (query && graphOf(query)));
+  const ownerOf = (wanted: string) => {
+    const field = query?.fields?.find(({ name }) => name.value === wanted);
+    const graph = field && (graphOf(field) ?? (query && graphOf(query)));
+    return graphs.get(String(graph))?.name;
+  };
   return {
     subgraphs: [...graphs.values()],
-    provider: graphs.get(String(graph))?.name,
+    provider: ownerOf(FIELDS.provider),
+    feed: ownerOf(FIELDS.feed),
   };
 }
 

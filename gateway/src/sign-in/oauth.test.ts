@@ -83,7 +83,12 @@ async function open(subgraph: Transport, env: Record<string, string>): Promise<G
   return openGateway({
     ...{ ...parts, settings, keyStore, graphs, audit: undefined },
     ...{ usage: counter, keyUse: counter, requests: counter },
-    usageStore: {} as UsageStore, // Cast: no request opens the console.
+    usageStore: {
+      keyActivities: async () => [],
+      fieldsOf: async () => [],
+      requestHours: async () => [],
+      requests: async () => ({ records: [], hasMore: false }),
+    },
     counters: createMemoryCounters('sandbox'),
     changelogs: async () => ({ partner: [], member: [] }),
   });

@@ -96,9 +96,9 @@ export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-export function isOnLoopback(baseUrl: string): boolean {
-  const { hostname } = new URL(baseUrl);
-  return /^(127\.[\d.]+|\[::1\]|localhost|.+\.localhost)$/.test(hostname);
+/** Whether a host, as HOST or a URL has it, stands for this machine alone. */
+export function isLoopback(host: string): boolean {
+  return /^(127\.[\d.]+|\[?::1\]?|localhost|.+\.localhost)$/.test(host);
 }
 
 // Only a process that runs everything knows the gateway's port. Separate processes need a setting.
@@ -329,7 +329,7 @@ export const SETTINGS: {
     usedBy: STANDINGS,
     schema: oneOf('on', 'off'),
     fallback: ({ environment, sandboxUrl }) =>
-      environment === 'sandbox' && isOnLoopback(sandboxUrl) ? 'on' : 'off',
+      environment === 'sandbox' && isLoopback(new URL(sandboxUrl).hostname) ? 'on' : 'off',
   },
   explorer: {
     name: 'EXPLORER',

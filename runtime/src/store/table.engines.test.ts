@@ -67,6 +67,7 @@ describe.each(['lmdb', 'mongodb'])('a table on %s', (engine) => {
       Array.from({ length: 600 }, (_, index) => `a/${index}`).sort(),
     );
     expect(await jobs.startingWith('c')).toEqual([]);
+    expect(ids(await jobs.startingWith('a/', 3))).toEqual(['a/0', 'a/1', 'a/10']);
   });
 
   test('gets many rows at the same time', async () => {

@@ -93,8 +93,10 @@ function createTable<Row extends object>(
         for (const id of idsUntil(order, until)) replace(id, rows.get(id), undefined);
       });
     },
-    startingWith: async (prefix) =>
-      Array.from(rows.getRange({ start: prefix, end: prefix + LAST }), ({ value }) => value),
+    startingWith: async (prefix, limit) => {
+      const range = { start: prefix, end: prefix + LAST, ...(limit && { limit }) };
+      return Array.from(rows.getRange(range), ({ value }) => value);
+    },
     select: async (isWanted) => Array.from(rows.getRange(), ({ value }) => value).filter(isWanted),
     removeWhere: (isUnwanted) =>
       write(() => {

@@ -96,10 +96,13 @@ async function openTable<Row extends object>(
     async removeUntil(order, until) {
       await rows.deleteMany({ [order]: { $lte: until } });
     },
-    async startingWith(prefix) {
+    async startingWith(prefix, limit = Number.POSITIVE_INFINITY) {
       const filter = { _id: { $gte: prefix, $lt: prefix + LAST } };
       const found: Row[] = [];
-      for await (const document of walk(rows, { filter })) found.push(rowOf<Row>(document));
+      for await (const document of walk(rows, { filter })) {
+        found.push(rowOf<Row>(document));
+        if (found.length >= limit) break;
+      }
       return found;
     },
     async select(isWanted) {

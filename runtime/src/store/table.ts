@@ -44,8 +44,8 @@ export type Table<Row> = {
   count(order: NumberField<Row>): MaybePromise<number>;
   /** Removes the rows of an order that are at `until` at most. */
   removeUntil(order: NumberField<Row>, until: number): Promise<void>;
-  /** The rows whose IDs begin with a prefix. */
-  startingWith(prefix: string): Promise<Row[]>;
+  /** The rows whose IDs begin with a prefix; with `limit`, the first of them. */
+  startingWith(prefix: string, limit?: number): Promise<Row[]>;
   /** Looks at every row, so a table should be small. */
   select(isWanted: (row: Row) => boolean): Promise<Row[]>;
   /** Looks at every row. */

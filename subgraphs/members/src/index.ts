@@ -8,8 +8,8 @@ import type { BuildProgress, MembersStore } from './store/store.ts';
 
 export { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 export { createMembers, startMembers } from './members.ts';
-export { makeSecret, rotated } from './provider/clientsecret.ts';
-export { originsOf, redirectsFault } from './provider/redirects.ts';
+export { createManageApps, MAX_APPS } from './provider/apps.ts';
+export { makeSecret } from './provider/clientsecret.ts';
 export { LENGTHS } from './resolvers/input.ts';
 export type { Address, Identity, ImportResult, Member, MemberImport } from './rules/member.ts';
 export { endingSessions } from './signingkeys/endedsessions.ts';

@@ -9,6 +9,7 @@ import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { parse } from 'graphql';
 import { domainOf, openMailer } from './mail/mailer.ts';
 import { startMailWorker } from './mail/worker.ts';
+import { createManageApps } from './provider/apps.ts';
 import type { IdentityParts } from './provider/handle.ts';
 import { createStaffSignIn } from './provider/staffsignin.ts';
 import { createResolvers, type MembersOptions } from './resolvers/resolvers.ts';
@@ -55,8 +56,9 @@ export async function startMembers(
   const isUsed = settings.idTokenIssuer === undefined;
   const parts = { store, issuer: baseAddress, log, metrics, wake, inbox };
   const identity = isUsed ? openIdentity(parts) : undefined;
+  const manageApps = isUsed ? createManageApps(store, settings) : undefined;
   const staffSignIn = createStaffSignIn(parts);
-  const options = { baseAddress, wake, identity, staffSignIn, inbox };
+  const options = { baseAddress, wake, identity, inbox, manageApps, staffSignIn };
   return { ...createMembers(store, options), close };
 }
 

@@ -14,6 +14,7 @@ import { startSequencer } from './events/sequencer.ts';
 import { createMembersClient } from './members.ts';
 import { createResolvers } from './resolvers.ts';
 import type { StandingsStore } from './store/store.ts';
+import { createWebhookManager, type WebhookManager } from './webhooks/manage.ts';
 import { createWebhookSecrets } from './webhooks/secrets.ts';
 import { createSender } from './webhooks/send.ts';
 import { startDeliveries } from './webhooks/worker.ts';
@@ -26,18 +27,8 @@ export { tierOf } from './rules/tiers.ts';
 export { yearOf } from './rules/year.ts';
 export type { RecordOutcome, StandingsStore } from './store/store.ts';
 export type { Endpoint } from './store/webhooks.ts';
-export {
-  createEndpoint,
-  disableEndpoint,
-  enableEndpoint,
-  endpointsOf,
-  MAX_ENDPOINTS,
-  removeEndpoint,
-  replayEvents,
-  rotateSecret,
-} from './webhooks/endpoints.ts';
-export { urlFault } from './webhooks/target.ts';
-export { createSender, createWebhookSecrets };
+export { disableEndpoint, endpointsOf, MAX_ENDPOINTS } from './webhooks/endpoints.ts';
+export { createSender, createWebhookManager, createWebhookSecrets };
 
 export const openStandingsStore = openByEngine<StandingsStore>({
   lmdb: async () => (await import('./store/store.lmdb.ts')).openLmdbStandingsStore,
@@ -52,7 +43,12 @@ export const verifyStandings = openByEngine<number, [Inspection]>({
 
 export type StandingsSettings = Pick<
   Settings,
-  'environment' | 'eventRetentionDays' | 'keyEncryptionKey' | 'webhookDelivery' | 'webhookPrivate'
+  | 'environment'
+  | 'eventRetentionDays'
+  | 'host'
+  | 'keyEncryptionKey'
+  | 'webhookDelivery'
+  | 'webhookPrivate'
 >;
 
 /** What the subgraph needs beside its store. */
@@ -64,7 +60,12 @@ export type StandingsOptions = {
   /** Leads to the members subgraph. Without it, partners cannot record activities. */
   members?: Pick<Transport, 'execute'> | undefined;
   log?: Pick<Log, 'warn'>;
+  /** Without it, nobody can manage webhooks by the operation. */
+  manageWebhooks?: WebhookManager['manage'];
 };
+
+/** A test that takes longer goes on; the answer has to be within the deadline of a subgraph. */
+const TEST_MS = 1_200;
 
 /**
  * Starts the subgraph, with a sequencer if members can be reached, and the delivery of webhooks
@@ -76,8 +77,12 @@ export function startStandings(
   { members, log, metrics, ...options }: StandingsOptions & { log: Log; metrics: Metrics },
 ): Subgraph {
   const isSandbox = settings.environment === 'sandbox';
-  const subgraph = createStandings(store, { members, log, isSandbox, ...options });
-  const deliveries = deliveriesOf(store, settings, { log, metrics });
+  const sender = senderOf(settings);
+  const deliveries = sender && startDeliveries(store, { send: sender.send, log, metrics });
+  const manager = createWebhookManager(store, settings, { send: sender?.send, testMs: TEST_MS });
+  const manageWebhooks = manager.manage;
+  const given = { members, log, isSandbox, manageWebhooks, ...options };
+  const subgraph = createStandings(store, given);
   const sequencer =
     members &&
     startSequencer(store.feed, {
@@ -88,33 +93,35 @@ export function startStandings(
       metrics,
     });
   const close = async () => {
-    await Promise.all([sequencer?.stop(), deliveries?.stop()]);
+    await Promise.all([sequencer?.stop(), deliveries?.stop(), manager.close()]);
+    await sender?.close();
     await store.close();
   };
   return { ...subgraph, close };
 }
 
-function deliveriesOf(
-  store: StandingsStore,
-  settings: StandingsSettings,
-  { log, metrics }: { log: Log; metrics: Metrics },
-) {
+function senderOf(settings: StandingsSettings) {
   const secrets = createWebhookSecrets(settings);
-  if (settings.webhookDelivery === 'off' || !secrets.isUsable) return undefined;
-  const { send, close } = createSender(settings, secrets);
-  const { wake, stop } = startDeliveries(store, { send, log, metrics });
-  return { wake, stop: () => stop().then(close) };
+  const isUsed = settings.webhookDelivery === 'on' && secrets.isUsable;
+  return isUsed ? createSender(settings, secrets) : undefined;
 }
 
 /** The subgraph on a store; closing the subgraph closes the store. */
 export function createStandings(
   store: StandingsStore,
-  { now = () => new Date(), isSandbox = false, members, log }: StandingsOptions = {},
+  {
+    now = () => new Date(),
+    isSandbox = false,
+    members,
+    log,
+    manageWebhooks,
+  }: StandingsOptions = {},
 ): Subgraph {
   const typeDefs = parse(readFileSync(join(import.meta.dirname, '../schema.graphql'), 'utf8'));
   const resolvers = createResolvers(store, createMembersClient(members, log), {
     now,
     isSandbox,
+    manageWebhooks,
   });
   const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
   return { name: 'standings', schema, ready: store.ready, close: store.close };

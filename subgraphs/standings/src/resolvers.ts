@@ -1,4 +1,5 @@
 // Resolvers: each checks the caller, then reads the program, then the standing.
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { DATE_TIME } from '@partner-loyalty/runtime/subgraph/resolvers.ts';
 import { createPages } from './activities.ts';
@@ -14,6 +15,13 @@ import { tierOf } from './rules/tiers.ts';
 import { yearStart } from './rules/year.ts';
 import type { SubgraphResolvers } from './schema.generated.ts';
 import type { StandingsStore } from './store/store.ts';
+import type { WebhookManager } from './webhooks/manage.ts';
+
+type ResolverOptions = {
+  now: () => Date;
+  isSandbox: boolean;
+  manageWebhooks: WebhookManager['manage'] | undefined;
+};
 
 /**
  * Resolvers on a store. `now` returns the current time; in a sandbox, requests may choose another
@@ -25,7 +33,7 @@ export function createResolvers(
     'program' | 'standing' | 'latestActivities' | 'record' | 'merges' | 'feed'
   >,
   members: MembersClient,
-  { now, isSandbox }: { now: () => Date; isSandbox: boolean },
+  { now, isSandbox, manageWebhooks }: ResolverOptions,
 ): SubgraphResolvers {
   let loaded: Promise<GainedLater> | undefined;
   const gainedLater: GainedLater = async (of, context) => {
@@ -47,6 +55,11 @@ export function createResolvers(
       recordActivities(_, { activities }, { caller, requestId }) {
         const partnerId = callingPartner(caller);
         return record(partnerId, parseActivities('activities', partnerId, activities), requestId);
+      },
+      async manageWebhooks(_, { request, isLocal }, { caller }) {
+        if (caller.kind !== 'service' || manageWebhooks === undefined)
+          return fail('INTERNAL_SERVER_ERROR');
+        return JSON.stringify(await manageWebhooks(JSON.parse(request), { byStaff: { isLocal } }));
       },
     },
     PartnerMemberRead: {

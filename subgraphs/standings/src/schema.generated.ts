@@ -75,11 +75,22 @@ export type Mutation = {
    * can be repeated. Needs a key with the scope `ingest`, which keys lack by default.
    */
   recordActivities: Maybe<Array<RecordedActivity>>;
+  /**
+   * Manages a partner's webhooks for its staff. Both are JSON, as runtime/src/manage/webhooks.ts has
+   * them; `isLocal` says whether this machine alone can reach the gateway. It must not be sent twice.
+   */
+  manageWebhooks: Scalars['String']['output'];
 };
 
 
 export type MutationRecordActivitiesArgs = {
   activities: Array<ActivityInput>;
+};
+
+
+export type MutationManageWebhooksArgs = {
+  request: Scalars['String']['input'];
+  isLocal: Scalars['Boolean']['input'];
 };
 
 /** Points and stays that a member earned, or gave back if they are negative. */
@@ -419,6 +430,7 @@ export type ResolversTypes = {
   TierValidity: TierValidity;
   Tier: ResolverTypeWrapper<Tier>;
   Mutation: ResolverTypeWrapper<undefined>;
+  Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   ActivityInput: ActivityInput;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
   RecordedActivity: ResolverTypeWrapper<RecordedActivity>;
@@ -431,7 +443,6 @@ export type ResolversTypes = {
   ActivityConnection: ResolverTypeWrapper<ActivityConnection>;
   ActivityEdge: ResolverTypeWrapper<ActivityEdge>;
   PageInfo: ResolverTypeWrapper<PageInfo>;
-  Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   EventConnection: ResolverTypeWrapper<Omit<EventConnection, 'edges'> & { edges: Array<ResolversTypes['EventEdge']> }>;
   EventEdge: ResolverTypeWrapper<Omit<EventEdge, 'node'> & { node: ResolversTypes['Event'] }>;
   Event: ResolverTypeWrapper<StoredEvent>;
@@ -449,6 +460,7 @@ export type ResolversParentTypes = {
   Program: PartnerProgram;
   Tier: Tier;
   Mutation: undefined;
+  Boolean: Scalars['Boolean']['output'];
   ActivityInput: ActivityInput;
   ID: Scalars['ID']['output'];
   RecordedActivity: RecordedActivity;
@@ -460,7 +472,6 @@ export type ResolversParentTypes = {
   ActivityConnection: ActivityConnection;
   ActivityEdge: ActivityEdge;
   PageInfo: PageInfo;
-  Boolean: Scalars['Boolean']['output'];
   EventConnection: Omit<EventConnection, 'edges'> & { edges: Array<ResolversParentTypes['EventEdge']> };
   EventEdge: Omit<EventEdge, 'node'> & { node: ResolversParentTypes['Event'] };
   Event: StoredEvent;
@@ -488,6 +499,7 @@ export type TierResolvers<ContextType = SubgraphContext, ParentType extends Reso
 
 export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {
   recordActivities?: Resolver<Maybe<Array<ResolversTypes['RecordedActivity']>>, ParentType, ContextType, RequireFields<MutationRecordActivitiesArgs, 'activities'>>;
+  manageWebhooks?: Resolver<ResolversTypes['String'], ParentType, ContextType, RequireFields<MutationManageWebhooksArgs, 'request' | 'isLocal'>>;
 };
 
 export type RecordedActivityResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RecordedActivity'] = ResolversParentTypes['RecordedActivity']> = {

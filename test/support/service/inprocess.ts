@@ -8,7 +8,13 @@ import { createLog, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
-import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
+import {
+  createSender,
+  createStandings,
+  createWebhookManager,
+  createWebhookSecrets,
+  openStandingsStore,
+} from '@partner-loyalty/standings';
 import { temporaryFolder } from '../folder.ts';
 import { freshMongodbUrl } from '../servers/databases.ts';
 import { type Provider, startProvider } from '../servers/provider.ts';
@@ -83,7 +89,11 @@ export async function startInProcess({
   });
   const caches = createCaches();
   const toMembers = createInProcessTransport(members, log, caches);
+  const { send, close: closeSender } = createSender(settings, createWebhookSecrets(settings));
+  const webhooks = createWebhookManager(stores.standings, settings, { send, testMs: 1_000 });
+  opened.push(closeSender, webhooks.close);
   const standings = createStandings(recorded('standings', stores.standings, calls), {
+    manageWebhooks: webhooks.manage,
     now,
     isSandbox: settings.environment === 'sandbox',
     members: toMembers,

@@ -64,7 +64,8 @@ export function createMailedSignIns({ store, metrics, wake }: MailedSignInParts)
 
   return {
     /** The same writes, whether mail will be sent or not. Resolves with the browser's new ID. */
-    async begin(address: Address, { clientAddress, known, purpose, ...about }: Beginning) {
+    async begin(address: Address, beginning: Beginning) {
+      const { clientAddress, known, purpose, partnerId, staff } = beginning;
       const client = addressBlock(clientAddress);
       if (await isLimited(address.canonical, client, known)) {
         metrics.signIn('limited');
@@ -76,7 +77,8 @@ export function createMailedSignIns({ store, metrics, wake }: MailedSignInParts)
       const now = Date.now();
       const expiresAt = now + SIGN_IN_MS;
       await signIns.begin({ signInId, address, client, expiresAt, tries: 0 });
-      const task = { kind: 'code', signInId, address, ...about } as const;
+      const of = { ...(partnerId !== undefined && { partnerId }), ...(staff && { staff }) };
+      const task = { kind: 'code', signInId, address, ...of } as const;
       await outbox.add({ jobId: randomUUID(), task, requestedAt: now });
       wake();
       return id;

@@ -1,9 +1,19 @@
 // Resolvers of the built-in identity provider for the gateway: its requests, and what ended.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
+import type { ManageApps } from '@partner-loyalty/runtime/manage/apps.ts';
 import { PAGE_SIZE } from '../signingkeys/endedsessions.ts';
 import type { MembersStore } from '../store/store.ts';
 import { requireService } from './input.ts';
 import type { Resolvers } from './schema.generated.ts';
+
+export type ProviderOptions = {
+  /** Handles the requests of the identity provider; without it, there is none. */
+  identity?: ((request: string) => Promise<string>) | undefined;
+  /** Signs staff in; without it, nobody is mailed a code. */
+  staffSignIn?: ((request: string) => Promise<string>) | undefined;
+  /** Without it, there are no apps. */
+  manageApps?: ManageApps | undefined;
+};
 
 export function createProviderResolvers(
   {
@@ -11,10 +21,7 @@ export function createProviderResolvers(
     endedSessions,
     endedSubjects,
   }: Pick<MembersStore, 'apps' | 'endedSessions' | 'endedSubjects'>,
-  {
-    identity,
-    staffSignIn,
-  }: Record<'identity' | 'staffSignIn', ((request: string) => Promise<string>) | undefined>,
+  { identity, manageApps, staffSignIn }: ProviderOptions,
 ) {
   return {
     Query: {
@@ -37,6 +44,11 @@ export function createProviderResolvers(
       identityRequest(_, { request }, { caller }) {
         requireService(caller);
         return identity?.(request) ?? fail('INTERNAL_SERVER_ERROR');
+      },
+      async manageApps(_, { request }, { caller }) {
+        requireService(caller);
+        if (manageApps === undefined) return fail('INTERNAL_SERVER_ERROR');
+        return JSON.stringify(await manageApps(JSON.parse(request), 'staff'));
       },
       staffSignIn(_, { request }, { caller }) {
         requireService(caller);

@@ -13,25 +13,21 @@ import { createLookups } from './lookups.ts';
 import { createMagicLink } from './magiclink.ts';
 import { createEnqueueMail } from './mail.ts';
 import { createProfile } from './profile.ts';
-import { createProviderResolvers } from './provider.ts';
+import { createProviderResolvers, type ProviderOptions } from './provider.ts';
 import type { SubgraphResolvers } from './schema.generated.ts';
 
-export type MembersOptions = {
+export type MembersOptions = ProviderOptions & {
   /** The environment's base address: the issuer and the audience of ID tokens. */
   baseAddress: string;
   /** Called when there is mail to send. */
   wake(): void;
-  /** Handles the requests of the identity provider; without it, there is none. */
-  identity?: ((request: string) => Promise<string>) | undefined;
-  /** Signs staff in; without it, nobody is mailed a code. */
-  staffSignIn?: ((request: string) => Promise<string>) | undefined;
   /** Undefined in production. */
   inbox?: Inbox | undefined;
 };
 
 export function createResolvers(
   store: MembersStore,
-  { baseAddress, wake, identity, staffSignIn, inbox }: MembersOptions,
+  { baseAddress, wake, inbox, ...parts }: MembersOptions,
 ): SubgraphResolvers {
   const enqueueMail = createEnqueueMail(store.outbox, wake);
   const lookups = createLookups(store);
@@ -40,7 +36,7 @@ export function createResolvers(
   const emailChange = createEmailChange(store, baseAddress, enqueueMail);
   const invitations = createInvitations(store, enqueueMail);
   const events = createEvents(store.events);
-  const provider = createProviderResolvers(store, { identity, staffSignIn });
+  const provider = createProviderResolvers(store, parts);
   return {
     Query: {
       ...lookups.Query,

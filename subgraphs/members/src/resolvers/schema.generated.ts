@@ -209,6 +209,11 @@ export type Mutation = {
    */
   identityRequest: Scalars['String']['output'];
   /**
+   * Manages a partner's apps for its staff. Both are JSON, as runtime/src/manage/apps.ts has them. It
+   * must not be sent twice.
+   */
+  manageApps: Scalars['String']['output'];
+  /**
    * Signs a partner's staff in for the console. Both are JSON, as runtime/src/signin/staff.ts has
    * them. It must not be sent twice.
    */
@@ -287,6 +292,11 @@ export type MutationUpdateProfileArgs = {
 
 
 export type MutationIdentityRequestArgs = {
+  request: Scalars['String']['input'];
+};
+
+
+export type MutationManageAppsArgs = {
   request: Scalars['String']['input'];
 };
 
@@ -746,6 +756,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   confirmEmailChange?: Resolver<Maybe<ResolversTypes['MemberProfile']>, ParentType, ContextType, RequireFields<MutationConfirmEmailChangeArgs, 'token'>>;
   updateProfile?: Resolver<Maybe<ResolversTypes['MemberProfile']>, ParentType, ContextType, RequireFields<MutationUpdateProfileArgs, 'input'>>;
   identityRequest?: Resolver<ResolversTypes['String'], ParentType, ContextType, RequireFields<MutationIdentityRequestArgs, 'request'>>;
+  manageApps?: Resolver<ResolversTypes['String'], ParentType, ContextType, RequireFields<MutationManageAppsArgs, 'request'>>;
   staffSignIn?: Resolver<ResolversTypes['String'], ParentType, ContextType, RequireFields<MutationStaffSignInArgs, 'request'>>;
   signIn?: Resolver<Maybe<ResolversTypes['MagicLinkSession']>, ParentType, ContextType, RequireFields<MutationSignInArgs, 'token'>>;
   confirmChange?: Resolver<Maybe<ResolversTypes['ConfirmedChange']>, ParentType, ContextType, RequireFields<MutationConfirmChangeArgs, 'token'>>;

@@ -10,15 +10,15 @@ import type { Address, EnrollInput } from '../rules/member.ts';
 export type MailTask =
   | { kind: 'magic-link'; partnerId: string; address: string }
   /**
-   * The link and the code of a sign-in that was begun here: for an app of the partner if any, or at
-   * the console, then with `staff`.
+   * The link and the code of a sign-in that was begun here; for an app of the partner if any;
+   * `staff` if it was at the console.
    */
   | {
       kind: 'code';
       signInId: string;
       address: Address;
       partnerId?: string | undefined;
-      staff?: { isStaff: boolean; language: string } | undefined;
+      staff?: { isStaff: boolean; language: string };
     }
   | { kind: 'change'; memberId: string; address: Address }
   /** The notice of a change of address; dropped if the change was never made. */

@@ -11,8 +11,16 @@ export type Endpoint = {
   /** Undefined is every type. */
   types?: EventType[];
   state: 'active' | 'disabled';
-  /** By a command, its partner's suspension, a response 410, or five days of failures. */
-  disabledBecause?: 'COMMAND' | 'SUSPENDED' | 'GONE' | 'FAILING';
+  /**
+   * By a command or the partner's staff, its partner's suspension, a response 410, or five days of
+   * failures.
+   */
+  disabledBecause?: 'COMMAND' | 'CONSOLE' | 'SUSPENDED' | 'GONE' | 'FAILING';
+  /**
+   * Set if the partner's staff have made it or edited it last: whether in a console that this
+   * machine alone can open.
+   */
+  byStaff?: { isLocal: boolean };
   /** Newest first. `until` is the end of one that was rotated out. */
   secrets: Secret[];
   /** Of the feed: each event up to there was delivered, given up, or waits in a row. */
@@ -51,6 +59,8 @@ export type DeliveryLog = { webhookId: string; delivered: Outcome[]; failed: Out
 export type Outcome = {
   id: string;
   type: string;
+  /** Of the event in the feed; a test has none. */
+  position?: number;
   at: number;
   attempts: number;
   durationMs: number;
@@ -60,6 +70,9 @@ export type Outcome = {
 
 /** The IDs of a partner's endpoints: one row, so that two creations at once keep the limit. */
 export type PartnerWebhooks = { partnerId: string; webhookIds: string[] };
+
+/** Of each kind. */
+const MAX_OUTCOMES = 100;
 
 export type WebhookTables = Awaited<ReturnType<typeof openWebhookTables>>;
 
@@ -74,9 +87,26 @@ export async function openWebhookTables(open: OpenTable) {
   return { endpoints, waiting, logs, partners };
 }
 
-/** The messages that wait for an endpoint, in no order. */
-export function waitingOf({ waiting }: Pick<WebhookTables, 'waiting'>, webhookId: string) {
-  return waiting.startingWith(`${webhookId}/`);
+/** The messages that wait for an endpoint, in no order; with `limit`, some of them. */
+export function waitingOf(
+  { waiting }: Pick<WebhookTables, 'waiting'>,
+  webhookId: string,
+  limit?: number,
+) {
+  return waiting.startingWith(`${webhookId}/`, limit);
+}
+
+/** Adds outcomes to the log of an endpoint, which keeps the latest of each kind. */
+export async function addOutcomes(
+  { logs }: Pick<WebhookTables, 'logs'>,
+  webhookId: string,
+  { delivered, failed }: Record<'delivered' | 'failed', Outcome[]>,
+): Promise<void> {
+  await logs.update(webhookId, (log) => ({
+    webhookId,
+    delivered: [...(log?.delivered ?? []), ...delivered].slice(-MAX_OUTCOMES),
+    failed: [...(log?.failed ?? []), ...failed].slice(-MAX_OUTCOMES),
+  }));
 }
 
 /** Removes what waits for an endpoint after a position. Resolves with how many messages. */

@@ -6,6 +6,7 @@ import type { Event } from '../rules/event.ts';
 import type { StandingsStore } from '../store/store.ts';
 import { dropWaiting, type Endpoint, type WaitingMessage } from '../store/webhooks.ts';
 import { type Hold, saveEndpoint } from './holding.ts';
+import { eventAt } from './place.ts';
 import { FAILING_MS } from './queue.ts';
 import type { Send } from './send.ts';
 
@@ -90,7 +91,7 @@ export function startDelivery(
     if (fate === 'waits') return;
     metrics.webhookDelivery(partnerId, fate, 1);
     const { id, type } = event;
-    hold.outcomes[fate].push({ id, type, at, attempts: message.attempts, ...outcome });
+    hold.outcomes[fate].push({ id, type, position, at, attempts: message.attempts, ...outcome });
   }
 
   function begin(): void {
@@ -197,22 +198,6 @@ export function startDelivery(
       return (now() - oldestAt) / 1_000;
     },
   };
-}
-
-/**
- * Reads the event at a position now, so that it has what an erasure has left. Resolves with
- * undefined if it was dropped.
- */
-async function eventAt(
-  feed: StandingsStore['feed'],
-  partnerId: string,
-  position: number,
-): Promise<Event | undefined> {
-  const page = await feed.page(partnerId, { after: position - 1, first: 1, types: undefined });
-  if (page === 'expired') return undefined;
-  const [found] = page === 'unknown' ? [] : page.events;
-  if (found?.position !== position) throw new Error('the feed lacks an event that it had');
-  return found.event;
 }
 
 /** The event with the fields that the API has and this event has, without `member`. */

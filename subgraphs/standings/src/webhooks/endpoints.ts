@@ -1,12 +1,20 @@
-// What operators do with the endpoints of partners.
+// What operators and partners' staff do with the endpoints of partners.
 import { randomBytes } from 'node:crypto';
+import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { EventType } from '../rules/event.ts';
 import type { StandingsStore } from '../store/store.ts';
 import { dropWaiting, type Endpoint, type WebhookTables } from '../store/webhooks.ts';
-import { positionBefore } from './place.ts';
+import { eventAt, positionBefore } from './place.ts';
 import type { WebhookSecrets } from './secrets.ts';
 
 type Store = Pick<StandingsStore, 'webhooks' | 'feed'>;
+
+/** Where an endpoint's messages go, and which. The URL has to be checked before. */
+type Target = {
+  url: string;
+  types?: EventType[] | undefined;
+  byStaff?: Endpoint['byStaff'] | undefined;
+};
 
 export const MAX_ENDPOINTS = 5;
 /** How long a secret signs after it was rotated out. */
@@ -14,18 +22,18 @@ const OVERLAP_MS = 86_400_000;
 
 /**
  * Creates an endpoint that gets the events from now on. Resolves with its secret too, which cannot
- * be read again as it is; undefined if the partner has MAX_ENDPOINTS. The URL has to be checked.
+ * be read again as it is; undefined if the partner has MAX_ENDPOINTS.
  */
 export async function createEndpoint(
   { webhooks, feed }: Store,
   secrets: WebhookSecrets,
-  { types, ...of }: { partnerId: string; url: string; types?: EventType[] | undefined },
+  { types, byStaff, ...of }: { partnerId: string } & Target,
 ): Promise<{ endpoint: Endpoint; secret: string } | undefined> {
   const { secret, sealed } = await secrets.create();
   const endpoint: Endpoint = {
     webhookId: `wh_${randomBytes(12).toString('base64url')}`,
     ...of,
-    ...(types !== undefined && { types }),
+    ...omitUndefined({ types, byStaff }),
     state: 'disabled',
     secrets: [{ sealed }],
     position: await feed.last(of.partnerId),
@@ -68,6 +76,15 @@ export async function endpointsOf(
   return found.filter((endpoint) => endpoint !== undefined);
 }
 
+/** What waits goes to the new URL too. */
+export function editEndpoint(
+  { webhooks }: Store,
+  webhookId: string,
+  { url, types, byStaff }: Target,
+): Promise<Endpoint | undefined> {
+  return change(webhooks, webhookId, (before) => omitUndefined({ ...before, url, types, byStaff }));
+}
+
 /** Gives an endpoint a new secret. For 24 hours, the former one signs too. */
 export async function rotateSecret(
   { webhooks }: Store,
@@ -89,7 +106,7 @@ export async function rotateSecret(
 export function disableEndpoint(
   { webhooks }: Store,
   webhookId: string,
-  disabledBecause: 'COMMAND' | 'SUSPENDED',
+  disabledBecause: 'COMMAND' | 'CONSOLE' | 'SUSPENDED',
 ): Promise<Endpoint | undefined> {
   const disabled = { state: 'disabled', disabledBecause } as const;
   return change(webhooks, webhookId, (before) =>
@@ -123,6 +140,27 @@ export async function replayEvents(
     before.position <= position ? before : { ...before, position },
   );
   await dropWaiting(webhooks, webhookId, position);
+}
+
+/**
+ * Sends one event of the feed once more, after what waits for its member. Only for an active
+ * endpoint. Resolves with false if the event was dropped.
+ */
+export async function resendEvent(
+  { webhooks, feed }: Store,
+  { webhookId, partnerId }: Endpoint,
+  position: number,
+): Promise<boolean> {
+  // The feed may have been restored from a backup since.
+  const isKnown = position <= (await feed.last(partnerId));
+  const event = isKnown ? await eventAt(feed, partnerId, position) : undefined;
+  if (event === undefined) return false;
+  const { memberId, mergedMemberId, occurredAt } = event;
+  const message = { messageId: `${webhookId}/${position}`, position, occurredAt, attempts: 0 };
+  await webhooks.waiting.put(omitUndefined({ ...message, memberId, mergedMemberId }));
+  // Who delivers now does not look for new rows.
+  await change(webhooks, webhookId, (before) => ({ ...before }));
+  return true;
 }
 
 /** Its ID is no longer counted, since it has no row. */

@@ -1,12 +1,17 @@
 // What a process stores of an endpoint while it holds the lease: rows first, then the position.
 import { randomUUID } from 'node:crypto';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
-import { type Endpoint, type Outcome, type WebhookTables, waitingOf } from '../store/webhooks.ts';
+import {
+  addOutcomes,
+  type Endpoint,
+  type Outcome,
+  type WebhookTables,
+  waitingOf,
+} from '../store/webhooks.ts';
 import { createQueue, type Queue } from './queue.ts';
 
 /** A lease that is not renewed for so long is free. */
 export const LEASE_MS = 25_000;
-const MAX_OUTCOMES = 100;
 
 export type Hold = {
   /** As it was taken. */
@@ -69,11 +74,7 @@ export async function saveEndpoint(
     return omitUndefined({ ...row, position, failingSince, lease, ...end });
   });
   if (isSame && outcomes.delivered.length + outcomes.failed.length > 0)
-    await logs.update(webhookId, (log) => ({
-      webhookId,
-      delivered: [...(log?.delivered ?? []), ...outcomes.delivered].slice(-MAX_OUTCOMES),
-      failed: [...(log?.failed ?? []), ...outcomes.failed].slice(-MAX_OUTCOMES),
-    }));
+    await addOutcomes({ logs }, webhookId, outcomes);
   if (lease !== undefined) hold.until = lease.until;
   return isSame;
 }

@@ -1,4 +1,5 @@
-// Where a feed is at a time.
+// Where a feed is at a time, and the event at a place.
+import type { Event } from '../rules/event.ts';
 import type { EventPage, Feed } from '../store/feed.ts';
 
 type Pages = Pick<Feed, 'page' | 'last'>;
@@ -30,6 +31,22 @@ export async function positionBefore(feed: Pages, partnerId: string, at: number)
     if (!page.hasNext) return page.end;
     low = page.end;
   }
+}
+
+/**
+ * Reads the event at a position now, so that it has what an erasure has left. Resolves with
+ * undefined if it was dropped.
+ */
+export async function eventAt(
+  feed: Pick<Feed, 'page'>,
+  partnerId: string,
+  position: number,
+): Promise<Event | undefined> {
+  const page = await feed.page(partnerId, { after: position - 1, first: 1, types: undefined });
+  if (page === 'expired') return undefined;
+  const [found] = page === 'unknown' ? [] : page.events;
+  if (found?.position !== position) throw new Error('the feed lacks an event that it had');
+  return found.event;
 }
 
 /** Undefined if events after the position were dropped. */

@@ -41,7 +41,7 @@ describe('a message', () => {
     webhookPrivate: 'on' | 'off' = 'on',
     secrets: Pick<typeof open, 'unseal'> = open,
   ) => {
-    const { send, close } = createSender({ webhookPrivate }, secrets);
+    const { send, close } = createSender({ webhookPrivate, host: '127.0.0.1' }, secrets);
     closing.unshift(close);
     return (of: { sealed: string; until?: number }[], target = url, now = Date.now()) =>
       send({ url: target, secrets: of }, MESSAGE, { signal: new AbortController().signal, now });

@@ -3,7 +3,7 @@ import { createOutgoing } from '@partner-loyalty/runtime/http/outgoing.ts';
 import { Webhook } from 'standardwebhooks';
 import type { Endpoint } from '../store/webhooks.ts';
 import type { WebhookSecrets } from './secrets.ts';
-import { allowsReach, type TargetRules, urlFault } from './target.ts';
+import { allowsReach, rulesFor, type TargetRules, urlFault } from './target.ts';
 
 /** `timestamp` is when the event occurred. */
 export type Message = { id: string; type: string; timestamp: Date; data: object };
@@ -19,18 +19,23 @@ export type Sent = {
 
 /** Sends one message, once. Never rejects; resolves within about 15 seconds. */
 export type Send = (
-  endpoint: Pick<Endpoint, 'url' | 'secrets'>,
+  endpoint: Pick<Endpoint, 'url' | 'secrets' | 'byStaff'>,
   message: Message,
   options: { signal: AbortSignal; now: number },
 ) => Promise<Sent>;
 
 export function createSender(
-  rules: TargetRules,
+  settings: Parameters<typeof rulesFor>[1],
   secrets: Pick<WebhookSecrets, 'unseal'>,
 ): { send: Send; close(): Promise<void> } {
-  const outgoing = createOutgoing((reach) => allowsReach(reach, rules));
+  const outgoingBy = (rules: TargetRules) => createOutgoing((reach) => allowsReach(reach, rules));
+  const outgoing = {
+    on: outgoingBy({ webhookPrivate: 'on' }),
+    off: outgoingBy({ webhookPrivate: 'off' }),
+  };
 
   async function attempt(...[endpoint, message, { signal, now }]: Parameters<Send>) {
+    const rules = rulesFor(endpoint, settings);
     // The rules may have changed since the endpoint was made.
     if (urlFault(endpoint.url, rules) !== undefined) return { ok: false, reason: 'ADDRESS' };
     const { id, type, timestamp, data } = message;
@@ -49,7 +54,11 @@ export function createSender(
       'webhook-timestamp': String(Math.floor(now / 1_000)),
       'webhook-signature': signatures.join(' '),
     };
-    const posted = await outgoing.post(new URL(endpoint.url), { headers, body }, signal);
+    const posted = await outgoing[rules.webhookPrivate].post(
+      new URL(endpoint.url),
+      { headers, body },
+      signal,
+    );
     if ('reason' in posted) return { ok: false, ...posted };
     const { status } = posted;
     if (status >= 200 && status < 300) return { ok: true, status };
@@ -62,6 +71,8 @@ export function createSender(
       const sent = await attempt(...args).catch(() => ({ ok: false, reason: 'SECRET' }));
       return { ...sent, durationMs: Math.round(performance.now() - startedAt) };
     },
-    close: outgoing.close,
+    async close() {
+      await Promise.all([outgoing.on.close(), outgoing.off.close()]);
+    },
   };
 }

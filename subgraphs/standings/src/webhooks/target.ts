@@ -1,6 +1,7 @@
 // Which URLs webhooks may go to.
 import { type Reach, reachOfHost } from '@partner-loyalty/runtime/http/publicaddress.ts';
-import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { isLoopback, type Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import type { Endpoint } from '../store/webhooks.ts';
 
 export type TargetRules = Pick<Settings, 'webhookPrivate'>;
 
@@ -8,6 +9,15 @@ const MAX_LENGTH = 2_048;
 
 export function allowsReach(reach: Reach, { webhookPrivate }: TargetRules): boolean {
   return reach === 'public' || (reach === 'private' && webhookPrivate === 'on');
+}
+
+/** A partner's staff reach private addresses only of a service that nobody else can call. */
+export function rulesFor(
+  { byStaff }: Pick<Endpoint, 'byStaff'>,
+  { webhookPrivate, host }: Pick<Settings, 'webhookPrivate' | 'host'>,
+): TargetRules {
+  const isTrusted = byStaff === undefined || (byStaff.isLocal && isLoopback(host));
+  return { webhookPrivate: isTrusted ? webhookPrivate : 'off' };
 }
 
 /** What a URL must be or have, if it is not; undefined if it may be called. */

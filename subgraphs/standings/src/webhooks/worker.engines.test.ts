@@ -8,6 +8,7 @@ import { createSequencer } from '../events/sequencer.ts';
 import type { EventType } from '../rules/event.ts';
 import type { StandingsStore } from '../store/store.ts';
 import type { Endpoint } from '../store/webhooks.ts';
+import { resendEvent } from './endpoints.ts';
 import { takeEndpoint } from './holding.ts';
 import { RETRY_MS } from './queue.ts';
 import { createWebhookSecrets } from './secrets.ts';
@@ -32,7 +33,7 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
     place = newPlace(engine);
     store = await place.open();
     receiver = await startReceiver();
-    sender = createSender({ webhookPrivate: 'on' }, secrets);
+    sender = createSender({ webhookPrivate: 'on', host: '127.0.0.1' }, secrets);
     laterMs = 0;
     workers = [];
     metrics = createMetrics();
@@ -119,6 +120,25 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
         points: expect.any(Number),
       },
     });
+  });
+
+  test('an event that was delivered is sent once more, with its ID, while others go on', async () => {
+    await create();
+    start();
+    await record('ada', 'bob');
+    await receives(2);
+    await until(async () => (await log())?.delivered.length === 2);
+    const [first] = (await log())?.delivered ?? [];
+    const held = await endpoint();
+    expect(
+      first?.position !== undefined && held && (await resendEvent(store, held, first.position)),
+    ).toBe(true);
+    await receives(3);
+    expect(ids()).toEqual([first?.id, expect.any(String), first?.id]);
+    await until(async () => (await rows()).length === 0);
+    await record('eve');
+    await receives(4);
+    expect(members()).toEqual(['ada', 'bob', 'ada', 'eve']);
   });
 
   test('each endpoint has its types', async () => {

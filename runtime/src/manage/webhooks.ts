@@ -1,0 +1,83 @@
+// What the command and the console ask for about a partner's webhooks, and the answers.
+
+/** An endpoint as it may be shown. Times are in milliseconds since 1970. */
+export type Webhook = {
+  webhookId: string;
+  partnerId: string;
+  url: string;
+  /** Undefined is every type. */
+  types?: string[] | undefined;
+  state: 'active' | 'disabled';
+  disabledBecause?: 'COMMAND' | 'CONSOLE' | 'SUSPENDED' | 'GONE' | 'FAILING' | undefined;
+  /** Since when no attempt has succeeded, if the last one failed. */
+  failingSince?: number | undefined;
+  createdAt: number;
+};
+
+/** A message that was delivered or given up. */
+export type WebhookDelivery = {
+  outcome: 'delivered' | 'failed';
+  /** The event's, or that of a test. */
+  id: string;
+  type: string;
+  at: number;
+  attempts: number;
+  durationMs: number;
+  status?: number | undefined;
+  reason?: string | undefined;
+  /** Whether its event can be sent again by its ID. */
+  isEvent: boolean;
+};
+
+export type WebhookSummary = Webhook & {
+  /**
+   * How many events are not delivered yet, those of other types included. MAX_WAITING is that many
+   * or more.
+   */
+  waiting: number;
+  last?: WebhookDelivery | undefined;
+};
+
+export const MAX_WAITING = 100;
+
+type OfOne = { webhookId: string };
+
+/** The input of each action, and its answer if it is not refused. */
+type WebhookActions = {
+  list: [object, { webhooks: WebhookSummary[]; eventTypes: string[] }];
+  /** The deliveries are the latest, newest first. */
+  show: [OfOne, { webhook: WebhookSummary; deliveries: WebhookDelivery[]; eventTypes: string[] }];
+  /** The secret cannot be read again. */
+  create: [{ url: string; types?: string[] | undefined }, { webhook: Webhook; secret: string }];
+  /** What is left out stays; types that are null become every type. */
+  edit: [OfOne & { url?: string; types?: string[] | null }, { webhook: Webhook }];
+  rotate: [OfOne, { webhook: Webhook; secret: string }];
+  /** Without `sent`, the message is still on its way; its outcome will be among the deliveries. */
+  test: [OfOne, { sent?: WebhookDelivery | undefined }];
+  /** Sends again what occurred at `since` or later, or one event among the deliveries. */
+  replay: [OfOne & ({ since: number } | { eventId: string }), { webhook: Webhook }];
+  disable: [OfOne, { webhook: Webhook }];
+  enable: [OfOne, { webhook: Webhook }];
+  remove: [OfOne, { webhook: Webhook }];
+};
+
+export type WebhookAction = keyof WebhookActions;
+export type WebhookInput<Action extends WebhookAction> = WebhookActions[Action][0];
+export type WebhookRequest<Action extends WebhookAction> = WebhookInput<Action> & {
+  action: Action;
+  /** An endpoint of another partner is unknown. */
+  partnerId: string;
+};
+export type WebhookAnswer<Action extends WebhookAction> =
+  | WebhookActions[Action][1]
+  | WebhookRefusal;
+
+/**
+ * There is no such endpoint; the partner has as many as it may have; it sends nothing until it is
+ * enabled; production lacks KEY_ENCRYPTION_KEY; a test is still on its way; this process sends
+ * nothing; the event is not kept any more; `fault` says what the URL must be.
+ */
+export type WebhookRefusal = {
+  refused: 'unknown' | 'tooMany' | 'disabled' | 'noKey' | 'testing' | 'off' | 'dropped' | 'url';
+  fault?: string | undefined;
+};

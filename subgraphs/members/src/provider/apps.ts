@@ -1,0 +1,132 @@
+// What operators and partners' staff ask for about apps, and the answers as plain data.
+import { randomBytes } from 'node:crypto';
+import { text } from '@partner-loyalty/runtime/input.ts';
+import type {
+  AppAction,
+  AppAnswer,
+  AppRefusal,
+  AppRequest,
+  ManageApps,
+  ManagedApp,
+  NewApp,
+} from '@partner-loyalty/runtime/manage/apps.ts';
+import { browserOrigin } from '@partner-loyalty/runtime/settings/schemas.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import * as z from 'zod';
+import type { MembersStore } from '../store/store.ts';
+import type { App } from '../tables/apps.ts';
+import { makeSecret, rotated } from './clientsecret.ts';
+import { originsOf, redirectsFault } from './redirects.ts';
+
+type Store = Pick<MembersStore, 'apps' | 'endedSubjects' | 'partners'>;
+type By = Parameters<ManageApps>[1];
+type Handle<Action extends AppAction> = (
+  request: AppRequest<Action>,
+  by: By,
+) => Promise<AppAnswer<Action>>;
+
+/** Of a partner. */
+export const MAX_APPS = 25;
+const MAX_URIS = 20;
+const MAX_URI = 2_048;
+const UNKNOWN: AppRefusal = { refused: 'unknown' };
+
+/** Manages the apps in a store. */
+export function createManageApps(
+  { apps, endedSubjects, partners }: Store,
+  settings: Pick<Settings, 'environment'>,
+): ManageApps {
+  const isProduction = settings.environment === 'production';
+
+  async function appOf({ partnerId, clientId }: Record<'partnerId' | 'clientId', string>, by: By) {
+    const app = /^app_[\w-]{1,64}$/.test(clientId) ? await apps.find(clientId) : undefined;
+    if (app?.partnerId !== partnerId) return UNKNOWN;
+    return app.isFirstParty && by === 'staff' ? ({ refused: 'firstParty' } as const) : app;
+  }
+
+  const actions: { [Action in AppAction]: Handle<Action> } = {
+    list: async ({ partnerId }) => ({ apps: (await apps.list(partnerId)).map(viewOf) }),
+    async create({ partnerId, ...given }, by) {
+      const parsed = parseApp(given, isProduction);
+      if ('refused' in parsed) return parsed;
+      if (given.isFirstParty && by === 'staff') return { refused: 'firstParty' };
+      if ((await partners.get(partnerId)) === undefined) return { refused: 'noPartner' };
+      if ((await apps.list(partnerId)).length >= MAX_APPS) return { refused: 'tooMany' };
+      const { secret, hash } = makeSecret();
+      const app: App = {
+        clientId: `app_${randomBytes(12).toString('base64url')}`,
+        partnerId,
+        ...parsed,
+        ...(given.isConfidential && { secrets: [{ hash }] }),
+        ...(given.isFirstParty && { isFirstParty: true }),
+        createdAt: Date.now(),
+      };
+      await apps.add(app);
+      return { app: viewOf(app), secret: given.isConfidential ? secret : undefined };
+    },
+    async rotate(request, by) {
+      const app = await appOf(request, by);
+      if ('refused' in app) return app;
+      if (app.secrets === undefined) return { refused: 'public' };
+      const { secret, hash } = makeSecret();
+      const changed = await apps.change(app.clientId, (before) => ({
+        ...before,
+        secrets: rotated(before.secrets ?? [], hash, Date.now()),
+      }));
+      return changed === undefined ? UNKNOWN : { app: viewOf(changed), secret };
+    },
+    async remove(request, by) {
+      const app = await appOf(request, by);
+      if ('refused' in app) return app;
+      const end = () => endedSubjects.end(`client:${app.clientId}`, Date.now());
+      // Before, so that no crash leaves its tokens valid; and after, for those issued meanwhile.
+      await end();
+      await apps.remove(app.clientId);
+      await end();
+      return { app: viewOf(app) };
+    },
+  };
+
+  return (request, by) => actions[request.action](request, by);
+}
+
+/** Without its secrets. */
+function viewOf({ clientId, name, redirectUris, origins, ...app }: App): ManagedApp {
+  const { secrets, isFirstParty = false, createdAt } = app;
+  const kind = secrets === undefined ? 'public' : 'confidential';
+  return { clientId, name, redirectUris, origins, kind, isFirstParty, createdAt };
+}
+
+const NAME = text(100);
+const ORIGINS = z.array(browserOrigin).max(MAX_URIS, `must be ${MAX_URIS} at most`);
+
+function parseApp(
+  { name, redirectUris: given, origins, isConfidential, isFirstParty }: NewApp,
+  isProduction: boolean,
+): Pick<App, 'name' | 'redirectUris' | 'origins'> | AppRefusal {
+  const redirectUris = [...new Set(given)];
+  const checks = [
+    ['name', faultOf(NAME, name)],
+    ['redirectUris', uriFault(redirectUris, { isConfidential, isFirstParty, isProduction })],
+    ['origins', origins && faultOf(ORIGINS, origins)],
+  ] as const;
+  for (const [argument, fault] of checks)
+    if (fault !== undefined) return { refused: 'invalid', argument, fault };
+  return { name: name.trim(), redirectUris, origins: origins ?? originsOf(redirectUris) };
+}
+
+function uriFault(
+  uris: string[],
+  app: Pick<NewApp, 'isConfidential' | 'isFirstParty'> & { isProduction: boolean },
+): string | undefined {
+  if (uris.length === 0) return 'must be given';
+  if (uris.length > MAX_URIS) return `must be ${MAX_URIS} at most`;
+  if (uris.some(({ length }) => length > MAX_URI)) return `must have at most ${MAX_URI} characters`;
+  const fault = redirectsFault(uris, { ...app, isPublic: !app.isConfidential });
+  const isAllowed = !app.isFirstParty || uris.every((uri) => uri.startsWith('https:'));
+  return fault ?? (isAllowed ? undefined : 'must be https for a first-party app');
+}
+
+function faultOf(schema: z.ZodType, given: unknown): string | undefined {
+  return schema.safeParse(given).error?.issues[0]?.message;
+}

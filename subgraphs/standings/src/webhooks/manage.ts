@@ -1,0 +1,191 @@
+// What operators and partners' staff ask for about webhooks, and the answers as plain data.
+import { randomUUID } from 'node:crypto';
+import type {
+  WebhookAction,
+  WebhookAnswer,
+  WebhookDelivery,
+  WebhookRefusal,
+  WebhookRequest,
+} from '@partner-loyalty/runtime/manage/webhooks.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
+import type { EventType } from '../rules/event.ts';
+import type { StandingsStore } from '../store/store.ts';
+import { addOutcomes, type Endpoint } from '../store/webhooks.ts';
+import {
+  createEndpoint,
+  disableEndpoint,
+  editEndpoint,
+  enableEndpoint,
+  endpointsOf,
+  removeEndpoint,
+  replayEvents,
+  resendEvent,
+  rotateSecret,
+} from './endpoints.ts';
+import { createWebhookSecrets } from './secrets.ts';
+import type { Send } from './send.ts';
+import { rulesFor, urlFault } from './target.ts';
+import { deliveriesOf, deliveryOf, outcomesOf, summaryOf, TYPES, viewOf } from './view.ts';
+
+type Store = Pick<StandingsStore, 'webhooks' | 'feed'>;
+type Options = {
+  /** Undefined if this process sends nothing. */
+  send: Send | undefined;
+  /** How long an answer may wait for the outcome of a test. */
+  testMs: number;
+};
+/** Who asks: the partner's staff, or else an operator. */
+type By = Pick<Endpoint, 'byStaff'>;
+type Handle<Action extends WebhookAction> = (
+  request: WebhookRequest<Action>,
+  by: By,
+) => Promise<WebhookAnswer<Action>>;
+
+export type WebhookManager = ReturnType<typeof createWebhookManager>;
+
+const UNKNOWN: WebhookRefusal = { refused: 'unknown' };
+const NO_KEY: WebhookRefusal = { refused: 'noKey' };
+
+/** Manages the endpoints in a store. */
+export function createWebhookManager(
+  store: Store,
+  settings: Pick<Settings, 'environment' | 'keyEncryptionKey' | 'webhookPrivate' | 'host'>,
+  { send, testMs }: Options,
+) {
+  const secrets = createWebhookSecrets(settings);
+  const tests = new Map<string, Promise<WebhookDelivery>>();
+  const closing = new AbortController();
+
+  /** By the rules for whoever gives the URL. */
+  function refusalOf(url: string, by: By): WebhookRefusal | undefined {
+    const fault = urlFault(url, rulesFor(by, settings));
+    return fault === undefined ? undefined : { refused: 'url', fault };
+  }
+
+  /** Handles an action on an endpoint of the partner that is named. */
+  function on<Action extends WebhookAction>(
+    handle: (
+      endpoint: Endpoint,
+      request: WebhookRequest<Action>,
+      by: By,
+    ) => Promise<WebhookAnswer<Action>>,
+  ) {
+    return async (request: WebhookRequest<Action> & { webhookId: string }, by: By) => {
+      const endpoint = await endpointOf(store, request);
+      return endpoint === undefined ? UNKNOWN : handle(endpoint, request, by);
+    };
+  }
+
+  const actions: { [Action in WebhookAction]: Handle<Action> } = {
+    async list({ partnerId }) {
+      const endpoints = await endpointsOf(store, partnerId);
+      const webhooks = await Promise.all(endpoints.map((one) => summaryOf(store, one)));
+      return { webhooks, eventTypes: TYPES };
+    },
+    show: on<'show'>(async (endpoint) => {
+      const log = await store.webhooks.logs.get(endpoint.webhookId);
+      const webhook = await summaryOf(store, endpoint);
+      return { webhook, deliveries: deliveriesOf(log), eventTypes: TYPES };
+    }),
+    async create({ partnerId, url, types }, by) {
+      const refusal = secrets.isUsable ? refusalOf(url, by) : NO_KEY;
+      if (refusal !== undefined) return refusal;
+      const target = { partnerId, url, types: typesIn(types), ...by };
+      const made = await createEndpoint(store, secrets, target);
+      return made === undefined ? { refused: 'tooMany' } : withSecret(made);
+    },
+    edit: on<'edit'>(async (endpoint, { url = endpoint.url, types }, by) => {
+      const kept = types === undefined ? endpoint.types : typesIn(types);
+      return (
+        refusalOf(url, by) ??
+        changed(await editEndpoint(store, endpoint.webhookId, { url, types: kept, ...by }))
+      );
+    }),
+    rotate: on<'rotate'>(async ({ webhookId }) => {
+      if (!secrets.isUsable) return NO_KEY;
+      const rotated = await rotateSecret(store, secrets, webhookId);
+      return rotated === undefined ? UNKNOWN : withSecret(rotated);
+    }),
+    test: on<'test'>(async (endpoint) => {
+      if (!secrets.isUsable) return NO_KEY;
+      if (send === undefined) return { refused: 'off' };
+      const { webhookId } = endpoint;
+      if (tests.has(webhookId)) return { refused: 'testing' };
+      const test = sendTest(store, endpoint, send, closing.signal);
+      tests.set(webhookId, test);
+      const sent = test.finally(() => tests.delete(webhookId));
+      return { sent: await withTimeout(sent, testMs, 'a test takes long').catch(() => undefined) };
+    }),
+    replay: on<'replay'>(async (endpoint, asked) => {
+      if (endpoint.state === 'disabled') return { refused: 'disabled' };
+      if ('since' in asked) await replayEvents(store, endpoint, new Date(asked.since));
+      else if (!(await resend(store, endpoint, asked.eventId))) return { refused: 'dropped' };
+      return { webhook: viewOf(endpoint) };
+    }),
+    disable: on<'disable'>(async ({ webhookId }, _, { byStaff }) =>
+      changed(await disableEndpoint(store, webhookId, byStaff ? 'CONSOLE' : 'COMMAND')),
+    ),
+    enable: on<'enable'>(async ({ webhookId }) => changed(await enableEndpoint(store, webhookId))),
+    remove: on<'remove'>(async (endpoint) => {
+      await removeEndpoint(store, endpoint);
+      return { webhook: viewOf(endpoint) };
+    }),
+  };
+
+  return {
+    manage: <Action extends WebhookAction>(request: WebhookRequest<Action>, by: By = {}) =>
+      actions[request.action](request, by),
+    /** Ends the tests in progress. */
+    async close(): Promise<void> {
+      closing.abort();
+      await Promise.allSettled(tests.values());
+    },
+  };
+}
+
+function changed(endpoint: Endpoint | undefined) {
+  return endpoint === undefined ? UNKNOWN : { webhook: viewOf(endpoint) };
+}
+
+function withSecret({ endpoint, secret }: { endpoint: Endpoint; secret: string }) {
+  return { webhook: viewOf(endpoint), secret };
+}
+
+/** Undefined for every type. Those that do not exist are left out. */
+function typesIn(given: string[] | null | undefined): EventType[] | undefined {
+  return given ? TYPES.filter((type) => given.includes(type)) : undefined;
+}
+
+async function endpointOf(
+  { webhooks }: Store,
+  { partnerId, webhookId }: { partnerId: string; webhookId: string },
+): Promise<Endpoint | undefined> {
+  if (!/^wh_[\w-]{1,64}$/.test(webhookId)) return undefined;
+  const endpoint = await webhooks.endpoints.get(webhookId);
+  return endpoint?.partnerId === partnerId ? endpoint : undefined;
+}
+
+/** False if the event is not kept any more. */
+async function resend(store: Store, endpoint: Endpoint, eventId: string): Promise<boolean> {
+  const log = await store.webhooks.logs.get(endpoint.webhookId);
+  const { position } = outcomesOf(log).find(({ id }) => id === eventId) ?? {};
+  return position !== undefined && resendEvent(store, endpoint, position);
+}
+
+/** Sends a message of the type TEST, and writes its outcome to the log of deliveries. */
+async function sendTest(
+  store: Store,
+  endpoint: Endpoint,
+  send: Send,
+  signal: AbortSignal,
+): Promise<WebhookDelivery> {
+  const now = Date.now();
+  const message = { id: `test_${randomUUID()}`, type: 'TEST', timestamp: new Date(now), data: {} };
+  const { ok, ...sent } = await send(endpoint, message, { signal, now });
+  const { id, type } = message;
+  const outcome = { id, type, at: Date.now(), attempts: 1, ...sent };
+  const [delivered, failed] = ok ? [[outcome], []] : [[], [outcome]];
+  await addOutcomes(store.webhooks, endpoint.webhookId, { delivered, failed });
+  return deliveryOf(outcome, ok ? 'delivered' : 'failed');
+}
