@@ -18,7 +18,6 @@ import { issueKey, newKey } from './identity/apikey.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import type { KeyScope } from './schema/scopes.ts';
 import { openKeyStore } from './stores.ts';
-import type { UsageStore } from './usage/usagestore.ts';
 
 const AT = new Date('2026-03-04T05:06:07Z');
 const PAGE = 'https://shop.example';

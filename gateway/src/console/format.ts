@@ -28,8 +28,3 @@ export function shownHour(hour: string): string {
 export function timeTag(time: number): Html {
   return html`<time datetime="${new Date(time).toISOString()}">${TIME.format(time)}</time>`;
 }
-
-/** With the year, as text: `2026-11-25 17:03 UTC`. */
-export function timeText(at: Date): string {
-  return `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-}

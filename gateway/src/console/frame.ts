@@ -91,3 +91,8 @@ ${content}
 export function confirmed(summary: string, content: Html): Html {
   return html`<details><summary>${summary}</summary>${content}</details>`;
 }
+
+/** `2026-11-25 17:03 UTC`. */
+export function timeText(at: Date): string {
+  return `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}

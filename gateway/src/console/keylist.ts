@@ -4,8 +4,7 @@ import { type keysWithUse, stateOfKey } from '../identity/keys.ts';
 import type { KeyRecord } from '../identity/keystore.ts';
 import { type Html, html } from '../pages/html.ts';
 import type { KeyScope } from '../schema/scopes.ts';
-import { timeText } from './format.ts';
-import { actionForm, confirmed } from './frame.ts';
+import { actionForm, confirmed, timeText } from './frame.ts';
 
 type KeyWithUse = Awaited<ReturnType<typeof keysWithUse>>[number];
 

@@ -7,7 +7,7 @@ import type { KeyRecord, KeyStore, Partner } from '../identity/keystore.ts';
 import { type Html, html } from '../pages/html.ts';
 import { DEFAULT_SCOPES, type KeyScope } from '../schema/scopes.ts';
 import type { UsageStore } from '../usage/usagestore.ts';
-import { timeText } from './format.ts';
+import { timeText } from './frame.ts';
 import { keyList, newKeyForm } from './keylist.ts';
 import { ConsoleError, type ConsoleVisit, NotFoundError, type Section } from './section.ts';
 

@@ -3,8 +3,7 @@ import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { KeyStore } from '../identity/keystore.ts';
 import { inviteStaff, listStaff, MAX_STAFF, removeStaff } from '../identity/staff.ts';
 import { type Html, html } from '../pages/html.ts';
-import { timeText } from './format.ts';
-import { actionForm, confirmed } from './frame.ts';
+import { actionForm, confirmed, timeText } from './frame.ts';
 import {
   ConsoleError,
   type ConsoleVisit,

@@ -22,7 +22,6 @@ import { createConnections } from '../graph/connections.ts';
 import { serveGraphs } from '../graph/served.ts';
 import type { KeyStore } from '../identity/keystore.ts';
 import { openKeyStore } from '../stores.ts';
-import type { UsageStore } from '../usage/usagestore.ts';
 
 const ISSUER = 'http://localhost:4000';
 const APP = 'https://app.example';
