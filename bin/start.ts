@@ -17,7 +17,7 @@ import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { openRemoteTransport } from '@partner-loyalty/runtime/transport/remote.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { openStandingsStore, startStandings } from '@partner-loyalty/standings';
-import { banner, endpointOf } from './demo/banner.ts';
+import { banner, baseUrlOf } from './demo/banner.ts';
 import { demoConsoleLink, fillDemo, storesForDemo } from './demo/demo.ts';
 
 const settings = settingsOrExit('all');
@@ -60,8 +60,9 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   });
 
   const partners = await keys.partners();
-  const endpoint = endpointOf(settings.host, port);
-  const consoleLink = await demoConsoleLink(keys, settings, endpoint.replace(/\/graphql$/, ''));
+  const baseUrl = baseUrlOf(settings, port);
+  const endpoint = `${baseUrl}/graphql`;
+  const consoleLink = await demoConsoleLink(keys, settings, baseUrl);
   process.stdout.write(
     banner({
       environment: settings.environment,

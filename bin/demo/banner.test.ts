@@ -1,14 +1,15 @@
 // The text that a start prints.
-import { banner, demoCurl, endpointOf } from './banner.ts';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
+import { banner, baseUrlOf, demoCurl } from './banner.ts';
 
 test.each([
-  ['127.0.0.1', 'http://127.0.0.1:4000/graphql'],
-  ['0.0.0.0', 'http://localhost:4000/graphql'],
-  ['::', 'http://localhost:4000/graphql'],
-  ['::1', 'http://[::1]:4000/graphql'],
-  ['loyalty.example', 'http://loyalty.example:4000/graphql'],
-])('on host %s the endpoint is %s', (host, endpoint) => {
-  expect(endpointOf(host, 4000)).toBe(endpoint);
+  [{}, 'http://localhost:4000'],
+  [{ HOST: '::1' }, 'http://[::1]:4000'],
+  [{ HOST: '0.0.0.0', PORT: '0' }, 'http://localhost:4321'],
+  [{ SANDBOX_URL: 'https://sandbox.example/api' }, 'https://sandbox.example/api'],
+  [{ ENVIRONMENT: 'production', PRODUCTION_URL: 'https://api.example' }, 'https://api.example'],
+])('with %j the base URL is %s, as the issuer and the mailed links have it', (env, url) => {
+  expect(baseUrlOf(readSettings(env, 'all'), 4321)).toBe(url);
 });
 
 test('after filling the demo: the endpoint, each key, and the curl command on its own line', () => {

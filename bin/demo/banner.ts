@@ -1,7 +1,7 @@
 // The text that `npm start` prints: the endpoint, and how to get an answer from it.
 import { keyPrefix } from '@partner-loyalty/gateway';
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
-import { hostInUrl } from '@partner-loyalty/runtime/settings/table.ts';
+import { hostInUrl, type Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { DemoKey } from './demo.ts';
 import { DEMO_MEMBER } from './members.ts';
 import { DEMO_PARTNERS } from './partners.ts';
@@ -9,9 +9,11 @@ import { DEMO_PARTNERS } from './partners.ts';
 /** The partner whose first member is the one that the request to paste finds. */
 const [DEMO] = DEMO_PARTNERS;
 
-/** The endpoint as a client on this machine reaches it. */
-export function endpointOf(host: string, port: number): string {
-  return `http://${hostInUrl(host)}:${port}/graphql`;
+/** Where clients find the service; on a port that the system has chosen, on this machine. */
+export function baseUrlOf(settings: Settings, port: number): string {
+  const { environment, sandboxUrl, productionUrl, host } = settings;
+  if (settings.port === 0) return `http://${hostInUrl(host)}:${port}`;
+  return environment === 'sandbox' ? sandboxUrl : productionUrl;
 }
 
 type Start = {

@@ -40,6 +40,8 @@ test('204 for a preflight of a configured origin, which allows neither cookies n
     'traceparent',
     'apollographql-client-name',
     'apollographql-client-version',
+    'x-sandbox-now',
+    'x-sandbox-fault',
   ]);
   expect(headers.get('access-control-allow-headers')).not.toMatch(/partner|\*/);
   expect(headers.get('access-control-allow-credentials')).toBeNull();
