@@ -207,6 +207,68 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     expect(await ended()).toHaveLength(1);
   });
 
+  const silently = async (config: client.Configuration, more: Record<string, string> = {}) => {
+    const { url, checks } = await authorization(config, { prompt: 'none', ...more });
+    const callback = new URL((await browser.open(url)).location ?? 'none:');
+    return { callback, checks };
+  };
+
+  test('a page that signs in silently each time it loads ends nothing on another device', async () => {
+    const config = configure(stage, await addApp(stage));
+    const phone = await authorize(stage, createBrowser(stage), config);
+    await authorize(stage, browser, config);
+    for (let loads = 0; loads < 51; loads += 1)
+      expect((await silently(config)).callback.searchParams.has('code')).toBe(true);
+    await client.refreshTokenGrant(config, phone.tokens.refresh_token ?? '');
+    const { apps = [] } = (await stage.store.access.find('ada')) ?? {};
+    expect(apps.flatMap(({ grants }) => grants)).toHaveLength(3);
+  });
+
+  test('of too many authorizations, the one ends that was unused longest', async () => {
+    const app = await addApp(stage);
+    const config = configure(stage, app);
+    const { tokens } = await authorize(stage, browser, config);
+    const agreed = { clientId: app.clientId, scopes: ['openid'], agreedAt: 0 };
+    const fill = async (name: string) => {
+      for (let n = 0; n < 49; n += 1)
+        await stage.store.access.grant('ada', agreed, { sid: `${name}${n}`, sessionId: name });
+    };
+    await fill('a');
+    const { refresh_token = '' } = await client.refreshTokenGrant(
+      config,
+      tokens.refresh_token ?? '',
+    );
+    await fill('b');
+    await client.refreshTokenGrant(config, refresh_token);
+  });
+
+  test('code replay: a silent one ends what was silently given there, and no other family', async () => {
+    const config = configure(stage, await addApp(stage));
+    const agreed = await authorize(stage, browser, config);
+    const few = await silently(config, { scope: 'openid' });
+    const first = await client.authorizationCodeGrant(config, few.callback, few.checks);
+    const { callback, checks } = await silently(config);
+    const second = await client.authorizationCodeGrant(config, callback, checks);
+    expect([first.scope, second.scope?.split(' ')]).toEqual([
+      'openid',
+      expect.arrayContaining(['openid', 'profile', 'email']),
+    ]);
+    const fresh = await client.refreshTokenGrant(config, first.refresh_token ?? '');
+    expect(fresh.scope).toBe('openid');
+    await expect(client.authorizationCodeGrant(config, callback, checks)).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+    for (const { refresh_token = '' } of [fresh, second])
+      await expect(client.refreshTokenGrant(config, refresh_token)).rejects.toMatchObject({
+        error: 'invalid_grant',
+      });
+    const { sid } = decodeJwt(second.access_token);
+    expect([await ended(), decodeJwt(first.access_token).sid]).toEqual([[`sid:${sid}`], sid]);
+    await client.refreshTokenGrant(config, agreed.tokens.refresh_token ?? '');
+    const again = await silently(config);
+    await client.authorizationCodeGrant(config, again.callback, again.checks);
+  });
+
   test('code injection (RFC 9700, 4.5): another app, or another verifier, gets nothing for a code', async () => {
     const [victim, attacker] = [await addApp(stage), await addApp(stage)];
     const config = configure(stage, victim);
