@@ -368,6 +368,13 @@ describe('tokens of an app', () => {
     }
     expect(asked).toEqual([]);
   });
+
+  test('without the scope openid, userinfo has nothing for a token (OpenID Connect Core, 5.3.3)', async () => {
+    const headers = bearer(await tokenOf({ ...ACCESS, scope: 'profile email' }));
+    const { status, headers: received, text } = await send('/oauth/userinfo', { headers });
+    expect([status, JSON.parse(text), asked]).toEqual([403, { error: 'insufficient_scope' }, []]);
+    expect(received['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="openid"');
+  });
 });
 
 describe('pages', () => {
