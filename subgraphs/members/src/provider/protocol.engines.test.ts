@@ -19,6 +19,8 @@ import { digest } from '../tables/access.ts';
 // The first request has 2 seconds, and Jest takes longer to transform the library.
 beforeAll(() => import('./handle.ts'));
 
+const INTERACTION = { kind: 'Interaction' };
+
 describe.each(ENGINES)('the provider on %s', (engine) => {
   let stage: SignInStage;
   let browser: Browser;
@@ -431,6 +433,45 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     for (const [, { value }] of browser.cookies)
       for (const part of value.split('.')) expect(stored).not.toContain(part);
     expect((await browser.submit(codePage, { code })).page?.name).toBe('consent');
+  });
+
+  test('a flood of begun authorizations takes the oldest of its own address, and of no other', async () => {
+    const { url } = await authorization(configure(stage, await addApp(stage)));
+    const page = await browser.open(url);
+    const flood = createBrowser(stage, '198.51.100.7');
+    const first = await flood.open(url);
+    const { payloads } = stage.store;
+    for (let n = 0; n < 299; n += 1)
+      await payloads.put(`Interaction:${n}`, INTERACTION, Date.now() + 60_000, '198.51.100.7');
+    const last = await createBrowser(stage, '198.51.100.7').open(url);
+    expect(await payloads.select(() => true)).toHaveLength(301);
+    expect(await flood.open(first.page?.action ?? '')).toMatchObject({ page: { name: 'message' } });
+    expect([page.page?.name, last.page?.name]).toEqual(['address', 'address']);
+    expect((await signInByCode(stage, browser, page)).page?.name).toBe('consent');
+    expect(await payloads.select(({ id }) => id.startsWith('Interaction:'))).toHaveLength(301);
+  });
+
+  test('an authorization that is finished makes room for another', async () => {
+    const config = configure(stage, await addApp(stage));
+    const { url } = await authorization(config);
+    const waiting = createBrowser(stage);
+    const page = await waiting.open(url);
+    const { payloads } = stage.store;
+    for (let n = 0; n < 298; n += 1)
+      await payloads.put(`Interaction:${n}`, INTERACTION, Date.now() + 60_000, '192.0.2.1');
+    await authorize(stage, browser, config);
+    await createBrowser(stage).open(url);
+    expect((await waiting.open(page.page?.action ?? '')).page?.name).toBe('address');
+  });
+
+  test('a browser that is not signed in leaves no session in the store, whatever cookie it sends', async () => {
+    const { url } = await authorization(configure(stage, await addApp(stage)));
+    for (const address of [url, '/oauth/end-session?state=x', '/sign-in']) {
+      browser.cookies.set('__Host-session /', { value: 'garbage', path: '/' });
+      await browser.open(address);
+    }
+    const kept = await stage.store.payloads.select(() => true);
+    expect(kept.map(({ id }) => id.split(':')[0])).toEqual(['Interaction']);
   });
 
   test('what counts against an address: wrong codes, tokens and secrets, and nothing valid', async () => {

@@ -2,10 +2,10 @@
 import { hash } from 'node:crypto';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 import type { Address } from '../rules/member.ts';
+import { begunTable, openBegun } from './begun.ts';
 
 export const SIGN_IN_MS = 15 * 60_000;
-const MAX_OF_CLIENT = 20;
-const MAX_OF_ALL = 50_000;
+const MOST = { ofClient: 20, ofAll: 50_000 };
 const MAX_TRIES = 5;
 
 /** Times are in milliseconds since 1970. */
@@ -25,14 +25,6 @@ export type SignIn = {
 /** `mailbox` is canonical; the codes are hashes. */
 type Mailed = { memberId: string; mailbox: string; code: string; token: string };
 
-/** The sign-ins that a client address has begun, the oldest first. */
-type Begun = {
-  client: string;
-  open: Pick<SignIn, 'signInId' | 'expiresAt'>[];
-  count: number;
-  until: number;
-};
-
 /** What a code or a link makes of a sign-in. */
 type Outcome = 'wrong' | 'ended' | { signIn: SignIn; mailed: Mailed };
 
@@ -41,59 +33,24 @@ export const SIGN_INS: TableDefinition<SignIn> = {
   id: 'signInId',
   orders: ['expiresAt'],
 };
-export const BEGUN: TableDefinition<Begun> = {
-  name: 'signinsbegun',
-  id: 'client',
-  orders: ['count', 'until'],
-};
+export const BEGUN = begunTable('signinsbegun');
 
 export type SignInStore = Awaited<ReturnType<typeof openSignIns>>;
 
 export async function openSignIns(open: OpenTable) {
   const signIns = await open(SIGN_INS);
-  const begun = await open(BEGUN);
-
-  /** Takes the oldest of a client address out that are too many, before one is added. */
-  async function makeRoom(client: string, most: number, added?: Begun['open'][0]): Promise<void> {
-    let removed: string[] = [];
-    await begun.update(client, (before) => {
-      const now = Date.now();
-      const still = (before?.open ?? []).filter(({ expiresAt }) => expiresAt > now);
-      const cut = Math.max(0, still.length - most);
-      removed = still.slice(0, cut).map(({ signInId }) => signInId);
-      const open = [...still.slice(cut), ...(added ? [added] : [])];
-      const until = open.at(-1)?.expiresAt;
-      return until === undefined ? undefined : { client, open, count: open.length, until };
-    });
-    for (const signInId of removed) await signIns.remove(signInId);
-  }
-
-  async function forgetBegun({ client, signInId }: SignIn): Promise<void> {
-    await begun.update(client, (before) => {
-      if (before === undefined) return before;
-      const open = before.open.filter((one) => one.signInId !== signInId);
-      return open.length === 0 ? undefined : { ...before, open, count: open.length };
-    });
-  }
-
-  /** The client address with the most sign-ins. */
-  async function fullest(): Promise<Begun | undefined> {
-    for (let count = MAX_OF_CLIENT; count > 0; count -= 1) {
-      const [found] = await begun.range('count', count, 1);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  }
+  const begun = await openBegun(open, {
+    definition: BEGUN,
+    most: MOST,
+    total: () => signIns.count('expiresAt'),
+    remove: signIns.remove,
+  });
 
   return {
     /** Always the same writes, whoever has the address. */
     async begin(signIn: SignIn): Promise<void> {
-      if ((await signIns.count('expiresAt')) >= MAX_OF_ALL) {
-        const most = await fullest();
-        if (most !== undefined) await makeRoom(most.client, most.count - 1);
-      }
-      const { signInId, client, expiresAt } = signIn;
-      await makeRoom(client, MAX_OF_CLIENT - 1, { signInId, expiresAt });
+      const { signInId: id, client, expiresAt } = signIn;
+      await begun.add(client, { id, expiresAt });
       await signIns.put(signIn);
     },
     async find(signInId: string): Promise<SignIn | undefined> {
@@ -124,7 +81,7 @@ export async function openSignIns(open: OpenTable) {
         ended = before;
         return undefined;
       });
-      if (ended !== undefined) await forgetBegun(ended);
+      if (ended !== undefined) await begun.finish(ended.client, signInId);
       return outcome;
     },
     /** Those with an address that is wanted. */
@@ -137,7 +94,7 @@ export async function openSignIns(open: OpenTable) {
       signIns.removeWhere(({ address }) => isUnwanted(address.canonical)),
     async clean(now: number): Promise<void> {
       await signIns.removeUntil('expiresAt', now);
-      await begun.removeUntil('until', now);
+      await begun.clean(now);
     },
   };
 }
