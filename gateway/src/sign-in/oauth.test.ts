@@ -421,6 +421,15 @@ describe('pages', () => {
     expect(english.text).not.toBe(german.text);
   });
 
+  test('after its time, the page for the code speaks of no address', async () => {
+    const page = { action: '/sign-in', name: 'code', address: '', problem: 'expired' } as const;
+    answer = { status: 200, headers: {}, page };
+    const { text } = await send('/sign-in');
+    expect(text).toContain('no longer valid');
+    expect(text).not.toContain('member&#39;s address');
+    expect(text).not.toContain("member's address");
+  });
+
   test('forms may lead to the app, and a policy cannot be widened by what an app registers', async () => {
     const formOrigins = [APP, 'com.example.app:', 'https://x; script-src *', "'unsafe-inline'"];
     answer = {

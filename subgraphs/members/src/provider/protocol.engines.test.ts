@@ -329,6 +329,76 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     expect(answer.page).toMatchObject({ name: 'message', message: 'appRefused' });
   });
 
+  test('an app may post its request, and the browser goes on with its cookies', async () => {
+    const config = configure(stage, await addApp(stage));
+    await authorize(stage, browser, config);
+    const { url, checks } = await authorization(config);
+    const { pathname, searchParams } = new URL(url);
+    const posted = await browser.send(pathname, Object.fromEntries(searchParams));
+    expect([posted.status, posted.location]).toEqual([303, `${pathname}?${searchParams}`]);
+    const { location = '' } = await browser.open(posted.location ?? '');
+    await client.authorizationCodeGrant(config, new URL(location), checks);
+  });
+
+  test('a request of more than 4,096 characters is refused, posted or not, and not stored', async () => {
+    const state = 'x'.repeat(4_096);
+    const { url } = await authorization(configure(stage, await addApp(stage)), { state });
+    const { pathname, searchParams } = new URL(url);
+    for (const form of [undefined, Object.fromEntries(searchParams)]) {
+      const { status, page } = await browser.send(form ? pathname : url, form);
+      expect([status, page]).toEqual([400, expect.objectContaining({ message: 'appRefused' })]);
+    }
+    expect(await stage.store.payloads.select(() => true)).toEqual([]);
+  });
+
+  test.each(['form_post', 'fragment'])(
+    'the response mode %s is refused by query, and so is any other error of it',
+    async (response_mode) => {
+      const config = configure(stage, await addApp(stage));
+      for (const more of [{}, { prompt: 'none login' }]) {
+        const { url, checks } = await authorization(config, { response_mode, ...more });
+        const { location = '' } = await browser.open(url);
+        const { searchParams } = new URL(location);
+        expect(searchParams.get('error')).toBe('unsupported_response_mode');
+        expect(searchParams.get('state')).toBe(checks.expectedState);
+      }
+    },
+  );
+
+  test('another member who signs in between two steps gets a page of ours, and no script', async () => {
+    const { url } = await authorization(configure(stage, await addApp(stage)));
+    const { codePage, code } = await begin(
+      stage,
+      browser,
+      await browser.open(url),
+      'ada@example.com',
+    );
+    const { location = '' } = await browser.send(codePage.page?.action ?? '', { code });
+    await signInByCode(stage, browser, await browser.open('/sign-in'), 'bob@example.com');
+    expect((await browser.open(location)).page).toMatchObject({ message: 'expired' });
+  });
+
+  test.each([
+    ['/oauth/x', 404, 'invalidLink'],
+    ['/oauth/authorize/x/y', 404, 'invalidLink'],
+    ['/oauth/Authorize', 404, 'invalidLink'],
+    ['/oauth/end-session/', 404, 'invalidLink'],
+    ['/oauth/end-session?id_token_hint=x', 400, 'appRefused'],
+    ['/oauth/end-session?client_id=x', 400, 'appRefused'],
+  ])('%s is a page of ours: %i, %s', async (path, expected, message) => {
+    const { status, page } = await browser.send(path);
+    expect([status, page]).toEqual([expected, expect.objectContaining({ message })]);
+  });
+
+  test('what fails on a page of the provider is a page too', async () => {
+    const broken = { toJSON: () => null };
+    const expiresAt = Date.now() + 60_000;
+    await stage.store.payloads.put(`Session:${digest('broken')}`, broken, expiresAt);
+    browser.cookies.set('__Host-session /', { value: 'broken', path: '/' });
+    const { status, page } = await browser.send('/account');
+    expect([status, page]).toEqual([500, expect.objectContaining({ message: 'unavailable' })]);
+  });
+
   test('a program on the device: any port of the loopback, and a question at each authorization', async () => {
     const redirectUris = ['http://127.0.0.1/callback', 'com.example.spa:/callback'];
     const config = configure(stage, await addApp(stage, { redirectUris, origins: [] }));
