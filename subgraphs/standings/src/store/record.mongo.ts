@@ -240,10 +240,7 @@ async function count(
   await forget(collections, made);
   await shorten(
     collections,
-    made.map(({ standing, events }) => {
-      const { outbox = [], pendingAt = events[0]?.occurredAt ?? 0 } = standing;
-      return { ...standing, outbox: [...outbox, ...events], pendingAt };
-    }),
+    made.map(({ standing }) => standing),
   );
   return made;
 }
