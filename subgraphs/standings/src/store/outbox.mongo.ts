@@ -13,11 +13,12 @@ import type {
 } from './collections.mongo.ts';
 import { standingOf } from './queries.mongo.ts';
 
-type Written = Pick<Collections, 'standings' | 'changedPrograms' | 'outbox'>;
+type Written = Pick<Collections, 'standings' | 'changedPrograms' | 'outbox' | 'db'>;
+type Outbox = (typeof SOURCES)[number];
 type Document = WithOutbox & { version?: ObjectId };
 /** Events of a document as they were read. */
 type Entry = {
-  of: keyof Written;
+  of: Outbox;
   _id: string;
   /** Of a standing. */
   version: ObjectId | undefined;
@@ -26,7 +27,6 @@ type Entry = {
 
 /** What the first has of a document is older than what that document still has. */
 const SOURCES = ['outbox', 'changedPrograms', 'standings'] as const;
-const UNORDERED = { ordered: false } as const;
 const EMPTY = { $unset: { outbox: '', pendingAt: '' } } as const;
 
 /** The part of an update that puts events into the document's outbox. */
@@ -62,7 +62,7 @@ export async function readPending(
 }
 
 /** Finds the documents of a source whose first events are the oldest. */
-export function pendingQuery(collections: Written, of: keyof Written, limit: number) {
+export function pendingQuery(collections: Written, of: Outbox, limit: number) {
   return documentsOf(collections, of).find(
     { pendingAt: { $gt: 0 } },
     {
@@ -102,10 +102,8 @@ export async function removePending(
     let rest = read.filter((entry) => !isWhole(entry));
     if (whole.length > 0 && of === 'outbox')
       await documents.deleteMany({ _id: { $in: whole.map(({ _id }) => _id) } });
-    else if (whole.length > 0) {
-      const { matchedCount } = await documents.bulkWrite(whole.map(emptyingOf), UNORDERED);
-      if (matchedCount < whole.length) rest = await stillPending(documents, read);
-    }
+    else if ((await empty(collections, whole)) < whole.length)
+      rest = await stillPending(documents, read);
     await removeSome(documents, rest, ids);
   }
 }
@@ -142,20 +140,29 @@ export async function copyOut(
 
 /** Moves the events out of those of the standings that have too many. */
 export async function shorten(
-  { standings, outbox }: Pick<Written, 'standings' | 'outbox'>,
+  collections: Pick<Written, 'standings' | 'outbox' | 'db'>,
   changed: readonly StandingDocument[],
 ): Promise<void> {
   const long = changed.filter(({ outbox = [] }) => outbox.length > 0);
   if (long.length === 0) return;
   const ids = long.map(({ _id }) => _id);
-  const found = await standings.find({ _id: { $in: ids } }, oneResponse(ids.length)).toArray();
-  await copyOut({ outbox }, found);
-  await standings.bulkWrite(found.map(emptyingOf), UNORDERED);
+  const found = await collections.standings
+    .find({ _id: { $in: ids } }, oneResponse(ids.length))
+    .toArray();
+  await copyOut(collections, found);
+  await empty(collections, found);
 }
 
-/** Every event that is added changes the version. */
-function emptyingOf({ _id, version }: Pick<Entry, '_id' | 'version'>) {
-  return { updateOne: { filter: { _id, ...(version && { version }) }, update: EMPTY } };
+/** Empties standings, each only if it is as it was read. Resolves with how many were. */
+async function empty(
+  { db }: Pick<Written, 'db'>,
+  read: readonly Pick<Entry, '_id' | 'version'>[],
+): Promise<number> {
+  if (read.length === 0) return 0;
+  // Every event that is added changes the version. With bulkWrite, each would take the client 8 µs
+  // instead of 4.
+  const updates = read.map(({ _id, version }) => ({ q: { _id, version }, u: EMPTY }));
+  return (await db.command({ update: 'standings', updates, ordered: false })).n;
 }
 
 // One by one: DocumentDB's updateMany undoes what another writer does to a document meanwhile.
@@ -179,6 +186,6 @@ async function removeSome(
   if (writes.length > 0) await documents.bulkWrite(writes);
 }
 
-function documentsOf(collections: Written, of: keyof Written): Collection<Document> {
+function documentsOf(collections: Written, of: Outbox): Collection<Document> {
   return collections[of] as unknown as Collection<Document>; // Cast: each has an outbox.
 }

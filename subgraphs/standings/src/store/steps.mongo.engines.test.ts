@@ -3,7 +3,7 @@ import { type Db, MongoClient } from 'mongodb';
 import { activity, newPlace, type Place } from '../../test/engine.ts';
 import type { DatedActivity } from '../rules/activity.ts';
 import { INT_MAX } from '../rules/standing.ts';
-import { type Collections, strictCollections } from './collections.mongo.ts';
+import { strictCollections } from './collections.mongo.ts';
 import { readPending, removePending } from './outbox.mongo.ts';
 import { standingId } from './queries.mongo.ts';
 import {
@@ -21,7 +21,7 @@ let place: Place;
 let store: StandingsStore;
 let client: MongoClient;
 let db: Db;
-let collections: Pick<Collections, 'standings' | 'activities' | 'outbox' | 'changedPrograms'>;
+let collections: ReturnType<typeof strictCollections>;
 let memberId = '';
 let members = 0;
 
