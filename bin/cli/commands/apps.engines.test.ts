@@ -32,6 +32,8 @@ describe('loyalty apps', () => {
       ...WEB,
       '--redirect',
       'com.example.spa:/callback',
+      '--redirect',
+      'https://spa.example',
     );
     expect(clientSecret).toBeUndefined();
     const [listed, ...others] = await loyaltyJson(env, 'apps', 'list', 'spa');
@@ -41,7 +43,11 @@ describe('loyalty apps', () => {
       kind: 'public',
       isFirstParty: false,
       origins: ['https://spa.example'],
-      redirectUris: ['https://spa.example/callback', 'com.example.spa:/callback'],
+      redirectUris: [
+        'https://spa.example/callback',
+        'com.example.spa:/callback',
+        'https://spa.example',
+      ],
     });
     expect(others).toEqual([]);
   });
@@ -84,6 +90,9 @@ describe('loyalty apps', () => {
     ['https://*.spa.example/callback', []],
     ['https://user:password@spa.example/callback', []],
     ['spa:/callback', []],
+    ['https:spa.example/callback', []],
+    ['https://spa.example\\@evil.example/callback', []],
+    ['https://SPA.example:443/callback', []],
     ['callback', []],
     ['http://spa.example/callback', ['--redirect', 'com.example.spa:/callback']],
     ['com.example.spa:/callback', ['--first-party']],

@@ -56,7 +56,7 @@ ${form(
 function codePage({ action, address, problem }: PageOf<'code'>, texts: Texts): string {
   const { title, text, label, button, problems, again } = texts.code;
   const content = html`${problem === undefined ? '' : noticeBox(problems[problem], true)}
-<p>${fill(text, { address })}</p>
+${address === '' ? '' : html`<p>${fill(text, { address })}</p>`}
 ${form(
   action,
   html`<label for="code">${label}</label>

@@ -375,6 +375,13 @@ describe('tokens of an app', () => {
     }
     expect(asked).toEqual([]);
   });
+
+  test('without the scope openid, userinfo has nothing for a token (OpenID Connect Core, 5.3.3)', async () => {
+    const headers = bearer(await tokenOf({ ...ACCESS, scope: 'profile email' }));
+    const { status, headers: received, text } = await send('/oauth/userinfo', { headers });
+    expect([status, JSON.parse(text), asked]).toEqual([403, { error: 'insufficient_scope' }, []]);
+    expect(received['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="openid"');
+  });
 });
 
 describe('pages', () => {
@@ -420,6 +427,15 @@ describe('pages', () => {
       expect(headers['content-security-policy']).toMatch(/default-src 'none'.*form-action 'self'/);
     }
     expect(english.text).not.toBe(german.text);
+  });
+
+  test('after its time, the page for the code speaks of no address', async () => {
+    const page = { action: '/sign-in', name: 'code', address: '', problem: 'expired' } as const;
+    answer = { status: 200, headers: {}, page };
+    const { text } = await send('/sign-in');
+    expect(text).toContain('no longer valid');
+    expect(text).not.toContain('member&#39;s address');
+    expect(text).not.toContain("member's address");
   });
 
   test('forms may lead to the app, and a policy cannot be widened by what an app registers', async () => {

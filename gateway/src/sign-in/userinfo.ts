@@ -28,17 +28,21 @@ export function createUserinfo(
       return oauthError(429, 'temporarily_unavailable', { 'retry-after': '60' });
     if (code === 'PARTNER_SUSPENDED') return oauthError(403, 'access_denied');
     if (code === 'SERVICE_UNAVAILABLE' || code === 'INTERNAL_SERVER_ERROR') return fail(code);
-    if (code !== undefined) return invalidToken();
+    if (code !== undefined) return refuse(401, 'invalid_token');
+    if (!String(claims.scope).split(' ').includes('openid'))
+      return refuse(403, 'insufficient_scope');
     const { requestId, address: clientAddress } = request;
     const asked = { method: 'GET', path: USERINFO_PATH, search: '', headers: {}, language: 'en' };
     const body = JSON.stringify(claims);
     const answer = await members.identityRequest({ ...asked, clientAddress, body }, requestId);
     return answer.status === 200
       ? { status: 200, headers: {}, body: answer.body ?? '' }
-      : invalidToken();
+      : refuse(401, 'invalid_token');
   };
 }
 
-function invalidToken(): HttpResponse {
-  return oauthError(401, 'invalid_token', { 'www-authenticate': 'Bearer error="invalid_token"' });
+/** As RFC 6750, section 3, has it. */
+function refuse(status: number, error: string): HttpResponse {
+  const scope = status === 403 ? ', scope="openid"' : '';
+  return oauthError(status, error, { 'www-authenticate': `Bearer error="${error}"${scope}` });
 }

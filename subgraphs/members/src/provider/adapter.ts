@@ -1,5 +1,6 @@
 // Where oidc-provider stores what it has: payloads by hashed IDs, and apps as its clients.
-import { type Adapter, type AdapterFactory, errors } from 'oidc-provider';
+import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
+import { type Adapter, type AdapterFactory, errors, Provider } from 'oidc-provider';
 import { LENGTHS } from '../resolvers/input.ts';
 import type { MembersStore } from '../store/store.ts';
 import { digest } from '../tables/access.ts';
@@ -22,6 +23,9 @@ export function createAdapter(parts: AdapterParts): AdapterFactory {
 function payloads(model: string, { store, grants, issuer }: AdapterParts) {
   const { access, payloads: table } = store;
   const keyOf = (id: string) => `${model}:${digest(id)}`;
+  // Of an interaction; on the pages, none begins or ends.
+  const client = () =>
+    model === 'Interaction' && Provider.ctx ? addressBlock(Provider.ctx.ip) : undefined;
 
   /** Whether it has not ended; its row may outlive that. */
   async function isOpen(id: string, { accountId, uid }: Payload): Promise<boolean> {
@@ -37,9 +41,11 @@ function payloads(model: string, { store, grants, issuer }: AdapterParts) {
 
   return {
     async upsert(id: string, { jti: _, ...payload }: Payload, expiresIn: number): Promise<void> {
+      // Of a browser that is not signed in there is nothing to remember, but anybody can send one.
+      if (model === 'Session' && payload.accountId === undefined) return;
       const expiresAt = Date.now() + expiresIn * 1_000;
       const kept = model === 'Interaction' ? withoutIds(payload) : payload;
-      await table.put(keyOf(id), kept, expiresAt);
+      await table.put(keyOf(id), kept, expiresAt, client());
     },
     async find(id: string): Promise<Payload | undefined> {
       const payload = await table.find(keyOf(id));
@@ -57,7 +63,8 @@ function payloads(model: string, { store, grants, issuer }: AdapterParts) {
       throw new errors.InvalidGrant('it was used already');
     },
     // A grant ends with its family; codes and tokens are not valid without it.
-    destroy: (id: string) => (model === 'Grant' ? revokeByGrantId(id) : table.remove(keyOf(id))),
+    destroy: (id: string) =>
+      model === 'Grant' ? revokeByGrantId(id) : table.remove(keyOf(id), client()),
     revokeByGrantId,
   };
 }

@@ -1,8 +1,8 @@
-// What apps may have of a member: agreed to once, granted anew with each authorization, and ended.
+// What apps may have of a member: agreed to once, granted by authorizations, and ended.
 import { setTimeout } from 'node:timers/promises';
 import type { Grant, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { MembersStore } from '../store/store.ts';
-import { digest } from '../tables/access.ts';
+import { digest, type Grant as Given } from '../tables/access.ts';
 import type { App } from '../tables/apps.ts';
 import { SCOPES, viewOf } from './claims.ts';
 import { isOnDevice } from './redirects.ts';
@@ -24,26 +24,31 @@ export function createGrants({ store, issuer }: GrantParts) {
   const { access, apps, endedSessions, endedSubjects, payloads, tokens } = store;
 
   /**
-   * Records a new grant with the member, and stores it. The member signs in through the app's
-   * partner with it, which confirms the partner.
+   * Records a grant with the member, and stores it: `before`, with these scopes too, or a new one.
+   * The member signs in through the app's partner with it, which confirms the partner.
    */
   async function grant(
     provider: Provider,
     app: App,
-    { memberId, sessionId, scopes }: { memberId: string; sessionId: string; scopes: string[] },
+    { memberId, scopes, ...given }: { memberId: string; scopes: string[] } & Omit<Given, 'sid'>,
+    before?: Grant,
   ): Promise<string> {
     const { clientId } = app;
     const partnerId = viewOf(app);
     if (partnerId !== undefined) await tokens.confirmSignIn(memberId, { partnerId });
-    const made = new provider.Grant({ accountId: memberId, clientId });
+    const made = before ?? new provider.Grant({ accountId: memberId, clientId });
+    // The year begins again.
+    made.exp = undefined;
     made.addOIDCScope(scopes);
     made.addResourceScope(issuer, scopes);
     const grantId = await made.save();
     const sid = digest(grantId);
     const agreed = { clientId, scopes, agreedAt: Date.now() };
+    const lost = await (before === undefined
+      ? access.grant(memberId, agreed, { sid, ...given })
+      : access.useGrant(memberId, sid));
     // One beyond the limit is of no use any more, and would be kept for a year.
-    for (const lost of await access.grant(memberId, agreed, { sid, sessionId }))
-      await payloads.remove(`Grant:${lost}`);
+    for (const one of lost) await payloads.remove(`Grant:${one}`);
     return grantId;
   }
 
@@ -71,13 +76,19 @@ export function createGrants({ store, issuer }: GrantParts) {
       const scopes = [...oidc.requestParamScopes].filter((scope) => SCOPES.includes(scope));
       const app = await apps.find(clientId);
       if (app === undefined) return undefined;
+      const used = (await access.find(memberId))?.apps.find((one) => one.clientId === clientId);
       if (!app.isFirstParty) {
-        const used = (await access.find(memberId))?.apps.find((one) => one.clientId === clientId);
         const isAgreed = used !== undefined && scopes.every((one) => used.scopes.includes(one));
         if (!isAgreed || asksEachTime(app)) return undefined;
       }
-      const sessionId = digest(session.uid);
-      return provider.Grant.find(await grant(provider, app, { memberId, sessionId, scopes }));
+      // A page may authorize itself each time it loads. That must not end what other devices hold,
+      // and a code used twice must not end more than what the page gets back without a question.
+      const isSilent = result === undefined;
+      const last = session.grantIdFor(clientId) ?? '';
+      const isShared = used?.grants.some((one) => one.isSilent && one.sid === digest(last));
+      const before = isSilent && isShared ? await provider.Grant.find(last) : undefined;
+      const given = { memberId, sessionId: digest(session.uid), scopes, isSilent };
+      return provider.Grant.find(await grant(provider, app, given, before));
     },
     endGrant: (memberId: string, sid: string) =>
       ending([`sid:${sid}`], () => access.endGrant(memberId, sid)),

@@ -1,4 +1,6 @@
 // Handles the requests that the gateway forwards, with oidc-provider and the pages before it.
+import { text as readText } from 'node:stream/consumers';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { type IdentityRequest, USERINFO_PATH } from '@partner-loyalty/runtime/signin/exchange.ts';
 import inject from 'light-my-request';
 import type { KoaContextWithOIDC as Context, Provider } from 'oidc-provider';
@@ -30,9 +32,14 @@ export function createIdentity(parts: IdentityParts): (request: string) => Promi
     const kids = keys.map(({ kid, state }) => `${kid} ${state}`).join('\n');
     if (open?.kids !== kids) {
       const provider = await createProvider(shared, keys);
-      provider.use(counting);
-      provider.use(signedOut);
-      provider.use(pages(provider));
+      for (const one of [
+        pagesOnly(parts.log),
+        counting,
+        signedOut,
+        authorizing(basePath),
+        pages(provider),
+      ])
+        provider.use(one);
       open = { kids, provider };
     }
     return open.provider;
@@ -75,6 +82,37 @@ export function createIdentity(parts: IdentityParts): (request: string) => Promi
 }
 
 type Next = () => Promise<void>;
+
+/** oidc-provider also takes capitals and a slash at the end, which nobody would count. */
+const PATHS = /^\/(?!oauth\/)|^\/oauth\/[a-z-]+(\/[\w-]+)?$/;
+/** What a request to authorize may have: much of it is stored until the member is signed in. */
+const MAX_CHARACTERS = 4_096;
+
+/** Makes a page of ours of whatever fails, is not found, or is a page of oidc-provider's own. */
+const pagesOnly = (log: Log) => async (ctx: Context, next: Next) => {
+  try {
+    if (PATHS.test(ctx.path)) await next();
+    if (ctx.status === 404 && !ctx.body) say(ctx, 404, 'invalidLink');
+    else if (ctx.type === 'text/html' && !ctx.response.get('location')) say(ctx, 400, 'expired');
+  } catch (err) {
+    log.error({ err }, 'a sign-in request failed');
+    say(ctx, 500, 'unavailable');
+  }
+};
+
+/** Apps may post the request (OpenID Connect Core, 3.1.2.1), but only a GET has the cookies. */
+const authorizing = (basePath: string) => async (ctx: Context, next: Next) => {
+  if (ctx.path !== '/oauth/authorize') return next();
+  const isPost = ctx.method === 'POST';
+  const query = isPost ? `${new URLSearchParams(await readText(ctx.req))}` : ctx.querystring;
+  if (query.length > MAX_CHARACTERS)
+    return say(ctx, 400, 'appRefused', `It is longer than ${MAX_CHARACTERS} characters.`);
+  if (isPost) return redirect(ctx, `${basePath}${ctx.path}?${query}`);
+  // In others that oidc-provider knows, it answers with a page of its own, to an error too.
+  if ((ctx.query.response_mode ?? 'query') !== 'query')
+    ctx.query = { ...ctx.query, response_mode: 'unsupported' };
+  await next();
+};
 
 /** What a request of an app counts as: with a valid secret, nothing is refused. */
 async function counting(ctx: Context, next: Next): Promise<void> {

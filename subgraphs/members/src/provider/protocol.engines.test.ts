@@ -19,6 +19,8 @@ import { digest } from '../tables/access.ts';
 // The first request has 2 seconds, and Jest takes longer to transform the library.
 beforeAll(() => import('./handle.ts'));
 
+const INTERACTION = { kind: 'Interaction' };
+
 describe.each(ENGINES)('the provider on %s', (engine) => {
   let stage: SignInStage;
   let browser: Browser;
@@ -207,6 +209,68 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     expect(await ended()).toHaveLength(1);
   });
 
+  const silently = async (config: client.Configuration, more: Record<string, string> = {}) => {
+    const { url, checks } = await authorization(config, { prompt: 'none', ...more });
+    const callback = new URL((await browser.open(url)).location ?? 'none:');
+    return { callback, checks };
+  };
+
+  test('a page that signs in silently each time it loads ends nothing on another device', async () => {
+    const config = configure(stage, await addApp(stage));
+    const phone = await authorize(stage, createBrowser(stage), config);
+    await authorize(stage, browser, config);
+    for (let loads = 0; loads < 51; loads += 1)
+      expect((await silently(config)).callback.searchParams.has('code')).toBe(true);
+    await client.refreshTokenGrant(config, phone.tokens.refresh_token ?? '');
+    const { apps = [] } = (await stage.store.access.find('ada')) ?? {};
+    expect(apps.flatMap(({ grants }) => grants)).toHaveLength(3);
+  });
+
+  test('of too many authorizations, the one ends that was unused longest', async () => {
+    const app = await addApp(stage);
+    const config = configure(stage, app);
+    const { tokens } = await authorize(stage, browser, config);
+    const agreed = { clientId: app.clientId, scopes: ['openid'], agreedAt: 0 };
+    const fill = async (name: string) => {
+      for (let n = 0; n < 49; n += 1)
+        await stage.store.access.grant('ada', agreed, { sid: `${name}${n}`, sessionId: name });
+    };
+    await fill('a');
+    const { refresh_token = '' } = await client.refreshTokenGrant(
+      config,
+      tokens.refresh_token ?? '',
+    );
+    await fill('b');
+    await client.refreshTokenGrant(config, refresh_token);
+  });
+
+  test('code replay: a silent one ends what was silently given there, and no other family', async () => {
+    const config = configure(stage, await addApp(stage));
+    const agreed = await authorize(stage, browser, config);
+    const few = await silently(config, { scope: 'openid' });
+    const first = await client.authorizationCodeGrant(config, few.callback, few.checks);
+    const { callback, checks } = await silently(config);
+    const second = await client.authorizationCodeGrant(config, callback, checks);
+    expect([first.scope, second.scope?.split(' ')]).toEqual([
+      'openid',
+      expect.arrayContaining(['openid', 'profile', 'email']),
+    ]);
+    const fresh = await client.refreshTokenGrant(config, first.refresh_token ?? '');
+    expect(fresh.scope).toBe('openid');
+    await expect(client.authorizationCodeGrant(config, callback, checks)).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+    for (const { refresh_token = '' } of [fresh, second])
+      await expect(client.refreshTokenGrant(config, refresh_token)).rejects.toMatchObject({
+        error: 'invalid_grant',
+      });
+    const { sid } = decodeJwt(second.access_token);
+    expect([await ended(), decodeJwt(first.access_token).sid]).toEqual([[`sid:${sid}`], sid]);
+    await client.refreshTokenGrant(config, agreed.tokens.refresh_token ?? '');
+    const again = await silently(config);
+    await client.authorizationCodeGrant(config, again.callback, again.checks);
+  });
+
   test('code injection (RFC 9700, 4.5): another app, or another verifier, gets nothing for a code', async () => {
     const [victim, attacker] = [await addApp(stage), await addApp(stage)];
     const config = configure(stage, victim);
@@ -263,6 +327,76 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     const answer = await browser.send(url);
     expect(answer.location).toBeUndefined();
     expect(answer.page).toMatchObject({ name: 'message', message: 'appRefused' });
+  });
+
+  test('an app may post its request, and the browser goes on with its cookies', async () => {
+    const config = configure(stage, await addApp(stage));
+    await authorize(stage, browser, config);
+    const { url, checks } = await authorization(config);
+    const { pathname, searchParams } = new URL(url);
+    const posted = await browser.send(pathname, Object.fromEntries(searchParams));
+    expect([posted.status, posted.location]).toEqual([303, `${pathname}?${searchParams}`]);
+    const { location = '' } = await browser.open(posted.location ?? '');
+    await client.authorizationCodeGrant(config, new URL(location), checks);
+  });
+
+  test('a request of more than 4,096 characters is refused, posted or not, and not stored', async () => {
+    const state = 'x'.repeat(4_096);
+    const { url } = await authorization(configure(stage, await addApp(stage)), { state });
+    const { pathname, searchParams } = new URL(url);
+    for (const form of [undefined, Object.fromEntries(searchParams)]) {
+      const { status, page } = await browser.send(form ? pathname : url, form);
+      expect([status, page]).toEqual([400, expect.objectContaining({ message: 'appRefused' })]);
+    }
+    expect(await stage.store.payloads.select(() => true)).toEqual([]);
+  });
+
+  test.each(['form_post', 'fragment'])(
+    'the response mode %s is refused by query, and so is any other error of it',
+    async (response_mode) => {
+      const config = configure(stage, await addApp(stage));
+      for (const more of [{}, { prompt: 'none login' }]) {
+        const { url, checks } = await authorization(config, { response_mode, ...more });
+        const { location = '' } = await browser.open(url);
+        const { searchParams } = new URL(location);
+        expect(searchParams.get('error')).toBe('unsupported_response_mode');
+        expect(searchParams.get('state')).toBe(checks.expectedState);
+      }
+    },
+  );
+
+  test('another member who signs in between two steps gets a page of ours, and no script', async () => {
+    const { url } = await authorization(configure(stage, await addApp(stage)));
+    const { codePage, code } = await begin(
+      stage,
+      browser,
+      await browser.open(url),
+      'ada@example.com',
+    );
+    const { location = '' } = await browser.send(codePage.page?.action ?? '', { code });
+    await signInByCode(stage, browser, await browser.open('/sign-in'), 'bob@example.com');
+    expect((await browser.open(location)).page).toMatchObject({ message: 'expired' });
+  });
+
+  test.each([
+    ['/oauth/x', 404, 'invalidLink'],
+    ['/oauth/authorize/x/y', 404, 'invalidLink'],
+    ['/oauth/Authorize', 404, 'invalidLink'],
+    ['/oauth/end-session/', 404, 'invalidLink'],
+    ['/oauth/end-session?id_token_hint=x', 400, 'appRefused'],
+    ['/oauth/end-session?client_id=x', 400, 'appRefused'],
+  ])('%s is a page of ours: %i, %s', async (path, expected, message) => {
+    const { status, page } = await browser.send(path);
+    expect([status, page]).toEqual([expected, expect.objectContaining({ message })]);
+  });
+
+  test('what fails on a page of the provider is a page too', async () => {
+    const broken = { toJSON: () => null };
+    const expiresAt = Date.now() + 60_000;
+    await stage.store.payloads.put(`Session:${digest('broken')}`, broken, expiresAt);
+    browser.cookies.set('__Host-session /', { value: 'broken', path: '/' });
+    const { status, page } = await browser.send('/account');
+    expect([status, page]).toEqual([500, expect.objectContaining({ message: 'unavailable' })]);
   });
 
   test('a program on the device: any port of the loopback, and a question at each authorization', async () => {
@@ -369,6 +503,45 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     for (const [, { value }] of browser.cookies)
       for (const part of value.split('.')) expect(stored).not.toContain(part);
     expect((await browser.submit(codePage, { code })).page?.name).toBe('consent');
+  });
+
+  test('a flood of begun authorizations takes the oldest of its own address, and of no other', async () => {
+    const { url } = await authorization(configure(stage, await addApp(stage)));
+    const page = await browser.open(url);
+    const flood = createBrowser(stage, '198.51.100.7');
+    const first = await flood.open(url);
+    const { payloads } = stage.store;
+    for (let n = 0; n < 299; n += 1)
+      await payloads.put(`Interaction:${n}`, INTERACTION, Date.now() + 60_000, '198.51.100.7');
+    const last = await createBrowser(stage, '198.51.100.7').open(url);
+    expect(await payloads.select(() => true)).toHaveLength(301);
+    expect(await flood.open(first.page?.action ?? '')).toMatchObject({ page: { name: 'message' } });
+    expect([page.page?.name, last.page?.name]).toEqual(['address', 'address']);
+    expect((await signInByCode(stage, browser, page)).page?.name).toBe('consent');
+    expect(await payloads.select(({ id }) => id.startsWith('Interaction:'))).toHaveLength(301);
+  });
+
+  test('an authorization that is finished makes room for another', async () => {
+    const config = configure(stage, await addApp(stage));
+    const { url } = await authorization(config);
+    const waiting = createBrowser(stage);
+    const page = await waiting.open(url);
+    const { payloads } = stage.store;
+    for (let n = 0; n < 298; n += 1)
+      await payloads.put(`Interaction:${n}`, INTERACTION, Date.now() + 60_000, '192.0.2.1');
+    await authorize(stage, browser, config);
+    await createBrowser(stage).open(url);
+    expect((await waiting.open(page.page?.action ?? '')).page?.name).toBe('address');
+  });
+
+  test('a browser that is not signed in leaves no session in the store, whatever cookie it sends', async () => {
+    const { url } = await authorization(configure(stage, await addApp(stage)));
+    for (const address of [url, '/oauth/end-session?state=x', '/sign-in']) {
+      browser.cookies.set('__Host-session /', { value: 'garbage', path: '/' });
+      await browser.open(address);
+    }
+    const kept = await stage.store.payloads.select(() => true);
+    expect(kept.map(({ id }) => id.split(':')[0])).toEqual(['Interaction']);
   });
 
   test('what counts against an address: wrong codes, tokens and secrets, and nothing valid', async () => {

@@ -128,9 +128,13 @@ export async function createProvider(
     async findAccount(ctx, memberId, token) {
       const [member, app] = [await store.member(memberId), await appOf(ctx)];
       if (member === undefined || app === undefined) return undefined;
-      if (token === undefined) await sessions.used(ctx, memberId);
-      else await grants.settled(memberId, app.clientId);
       const sid = token && digest(token.grantId ?? '');
+      if (sid === undefined) await sessions.used(ctx, memberId);
+      else
+        await Promise.all([
+          store.access.useGrant(memberId, sid),
+          grants.settled(memberId, app.clientId),
+        ]);
       return { accountId: memberId, claims: async () => claimsOf(member, app, sid) };
     },
     interactions: {

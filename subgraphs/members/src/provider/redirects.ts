@@ -29,6 +29,8 @@ function redirectFault(
   const url = new URL(uri);
   if (uri.includes('#')) return 'must not have a fragment';
   if (uri.includes('*')) return 'must not have a wildcard: it has to match exactly';
+  // Readers differ about others: `https:a.example/`, or a backslash before an @.
+  if (uri !== url.href && `${uri}/` !== url.href) return `must be written as ${url.href}`;
   if (url.username !== '' || url.password !== '') return 'must not have a user name or a password';
   if (url.protocol === 'https:') return undefined;
   if (PRIVATE_SCHEME.test(uri)) return undefined;

@@ -25,6 +25,7 @@ export function say(
 /** What oidc-provider shows instead of sending a browser back to an app that it does not trust. */
 export function showError(ctx: Context, out: ErrorOut, error: Error): void {
   if (out.error === 'server_error') say(ctx, 500, 'unavailable');
-  else if (error.name === 'SessionNotFound') say(ctx, 400, 'expired');
+  else if (error.name === 'SessionNotFound' || ctx.path.endsWith('/confirm'))
+    say(ctx, 400, 'expired');
   else say(ctx, ctx.status, 'appRefused', out.error_description);
 }

@@ -13,9 +13,9 @@ export type Session = {
 
 /**
  * One authorization of an app: `sid` is in all tokens that come of it. It was given in a session,
- * and outlasts that one unless it is ended.
+ * and outlasts that one unless it is ended. Silent authorizations of a session share one.
  */
-export type Grant = { sid: string; sessionId: string };
+export type Grant = { sid: string; sessionId: string; isSilent?: boolean };
 
 /** An app that the member has agreed to, or that needs no agreement. */
 export type UsedApp = { clientId: string; agreedAt: number; scopes: string[]; grants: Grant[] };
@@ -32,7 +32,7 @@ export type Access = {
 export const ACCESS: TableDefinition<Access> = { name: 'access', id: 'memberId' };
 
 export const SESSION_MS = 30 * 24 * 3_600_000;
-/** The oldest go first. */
+/** The oldest sessions go first, and the apps and grants that were unused longest. */
 const MAX_SESSIONS = 50;
 const MAX_APPS = 100;
 const MAX_GRANTS = 50;
@@ -97,6 +97,17 @@ export async function openAccess(open: OpenTable) {
         const scopes = [...new Set([...(app?.scopes ?? []), ...agreed.scopes])];
         const others = apps.filter((one) => one !== app);
         return { apps: [...others, { ...agreed, scopes, grants }].slice(-MAX_APPS) };
+      }),
+    /** Notes a use of a grant. Does nothing if it has ended. */
+    useGrant: (memberId: string, sid: string) =>
+      change(memberId, ({ apps }) => {
+        const isOne = (grant: Grant) => grant.sid === sid;
+        const app = apps.find(({ grants }) => grants.some(isOne));
+        const isLast = apps.at(-1) === app && app?.grants.at(-1)?.sid === sid;
+        if (app === undefined || isLast) return undefined;
+        const others = apps.filter((one) => one !== app);
+        const grants = app.grants.toSorted((one, other) => +isOne(one) - +isOne(other));
+        return { apps: [...others, { ...app, grants }] };
       }),
     endGrant: (memberId: string, sid: string) =>
       change(memberId, ({ apps }) => ({ apps: without(apps, (grant) => grant.sid === sid) })),

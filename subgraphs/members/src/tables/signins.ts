@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 import type { Address } from '../rules/member.ts';
+import { begunTable, openBegun } from './begun.ts';
 
 export const SIGN_IN_MS = 15 * 60_000;
 const MAX_OF_CLIENT = 20;
@@ -25,15 +26,6 @@ export type SignIn = {
 /** `mailbox` is canonical, and staff need not be members; the codes are hashes. */
 type Mailed = { memberId?: string | undefined; mailbox: string; code: string; token: string };
 
-/** The sign-ins that a client address has begun, the oldest first. */
-type Begun = {
-  client: string;
-  open: Pick<SignIn, 'signInId' | 'expiresAt'>[];
-  /** The lower, the more there are; of as many, the older. */
-  rank: number;
-  until: number;
-};
-
 /** What a code or a link makes of a sign-in. */
 type Outcome = 'wrong' | 'ended' | Proof;
 export type Proof = { signIn: SignIn; mailed: Mailed };
@@ -43,58 +35,26 @@ export const SIGN_INS: TableDefinition<SignIn> = {
   id: 'signInId',
   orders: ['expiresAt'],
 };
-export const BEGUN: TableDefinition<Begun> = {
-  name: 'signinsbegun',
-  id: 'client',
-  orders: ['rank', 'until'],
-};
+export const BEGUN = begunTable('signinsbegun');
 
 export type SignInStore = Awaited<ReturnType<typeof openSignIns>>;
 
-/** `mostOfAll` is how many there may be at the same time. */
-export async function openSignIns(open: OpenTable, mostOfAll = MAX_OF_ALL) {
+/** `ofAll` is how many there may be at the same time. */
+export async function openSignIns(open: OpenTable, ofAll = MAX_OF_ALL) {
   const signIns = await open(SIGN_INS);
-  const begun = await open(BEGUN);
-
-  /** Takes the oldest of a client address out that are too many, before one is added. */
-  async function makeRoom(client: string, most: number, added?: Begun['open'][0]): Promise<void> {
-    let removed: string[] = [];
-    await begun.update(client, (before) => {
-      const now = Date.now();
-      const still = (before?.open ?? []).filter(({ expiresAt }) => expiresAt > now);
-      const cut = Math.max(0, still.length - most);
-      removed = still.slice(0, cut).map(({ signInId }) => signInId);
-      return begunOf(client, [...still.slice(cut), ...(added ? [added] : [])]);
-    });
-    for (const signInId of removed) await signIns.remove(signInId);
-  }
-
-  async function forgetBegun({ client, signInId }: SignIn): Promise<void> {
-    await begun.update(client, (before) => {
-      const open = before?.open.filter((one) => one.signInId !== signInId) ?? [];
-      return begunOf(client, open);
-    });
-  }
-
-  const isFull = async () => (await signIns.count('expiresAt')) >= mostOfAll;
-
-  async function clean(now: number): Promise<void> {
-    await signIns.removeUntil('expiresAt', now);
-    await begun.removeUntil('until', now);
-  }
+  const begun = await openBegun(open, {
+    definition: BEGUN,
+    most: { ofClient: MAX_OF_CLIENT, ofAll },
+    total: () => signIns.count('expiresAt'),
+    remove: signIns.remove,
+    removeUntil: (now) => signIns.removeUntil('expiresAt', now),
+  });
 
   return {
     /** Always the same writes, whoever has the address. */
     async begin(signIn: SignIn): Promise<void> {
-      if (await isFull()) await clean(Date.now());
-      // More than once if those of that address have expired meanwhile.
-      while (await isFull()) {
-        const [most] = await begun.range('rank', 0, 1);
-        if (most === undefined) break;
-        await makeRoom(most.client, most.open.length - 1);
-      }
-      const { signInId, client, expiresAt } = signIn;
-      await makeRoom(client, MAX_OF_CLIENT - 1, { signInId, expiresAt });
+      const { signInId: id, client, expiresAt } = signIn;
+      await begun.add(client, { id, expiresAt });
       await signIns.put(signIn);
     },
     async find(signInId: string): Promise<SignIn | undefined> {
@@ -125,7 +85,7 @@ export async function openSignIns(open: OpenTable, mostOfAll = MAX_OF_ALL) {
         ended = before;
         return undefined;
       });
-      if (ended !== undefined) await forgetBegun(ended);
+      if (ended !== undefined) await begun.finish(ended.client, signInId);
       return outcome;
     },
     /** Those with an address that is wanted. */
@@ -136,15 +96,8 @@ export async function openSignIns(open: OpenTable, mostOfAll = MAX_OF_ALL) {
     /** Removes those with an address that is unwanted. */
     discard: (isUnwanted: (canonical: string) => boolean) =>
       signIns.removeWhere(({ address }) => isUnwanted(address.canonical)),
-    clean,
+    clean: begun.clean,
   };
-}
-
-function begunOf(client: string, open: Begun['open']): Begun | undefined {
-  const [oldest, newest] = [open[0], open.at(-1)];
-  if (oldest === undefined || newest === undefined) return undefined;
-  const rank = (MAX_OF_CLIENT - open.length) * 1e13 + oldest.expiresAt;
-  return { client, open, rank, until: newest.expiresAt };
 }
 
 /** The form in which a code or token is stored. */

@@ -97,6 +97,7 @@ export async function openCollections(db: Db) {
 /** The collections that recording and the feed write to. */
 export function strictCollections(db: Db) {
   return {
+    db,
     standings: db.collection<StandingDocument>('standings', STRICT),
     activities: db.collection<ActivityDocument>('activities', STRICT),
     merges: db.collection<MergeDocument>('mergedMembers', STRICT),

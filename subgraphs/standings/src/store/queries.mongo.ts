@@ -11,6 +11,9 @@ import type { Before } from './store.ts';
 /** More than a member can have: one for each partner and year. */
 export const MAX_STANDINGS = 10_000;
 
+/** A longer outbox would make each change of its document slow, and end at 16 MB. */
+const MAX_OUTBOX = 200;
+
 /** The ID of a standing's document. None of its parts contains a control character. */
 export function standingId(of: { partnerId: string; memberId: string; year: string }): string {
   return `${of.partnerId}\0${of.memberId}\0${of.year}`;
@@ -49,9 +52,10 @@ export function sumsQuery({ sums }: Pick<Collections, 'sums'>, ids: string[]) {
   );
 }
 
-/** Finds whole standings, for a change. */
+/** Finds standings for a change, with one event if they have more than MAX_OUTBOX. */
 export function standingsQuery({ standings }: Pick<Collections, 'standings'>, ids: string[]) {
-  return standings.find({ _id: { $in: ids } }, oneResponse(ids.length));
+  const projection = { outbox: { $slice: [MAX_OUTBOX, 1] } };
+  return standings.find({ _id: { $in: ids } }, { projection, ...oneResponse(ids.length) });
 }
 
 /** Finds those of the activities that exist. */

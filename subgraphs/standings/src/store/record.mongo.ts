@@ -30,8 +30,10 @@ import type { RecordOutcome } from './store.ts';
 
 type Store = { collections: Collections; marks: MongoMarks };
 
+/** `sentFor` is the ID of a member who was merged into the activity's. */
+export type SentActivity = DatedActivity & { sentFor?: string };
 /** An activity of the batch. `target` is where the activity with its ID counts, as far as known. */
-type Entry = { activity: DatedActivity; index: number; target: Target; exists: boolean };
+type Entry = { activity: SentActivity; index: number; target: Target; exists: boolean };
 type Target = { partnerId: string; memberId: string; year: string };
 /** What became of an entry, and what counts under its ID, if anything does. */
 type Result = { entry: Entry; outcome: RecordOutcome; counted?: ActivityContent };
@@ -48,7 +50,7 @@ const MAX_PAUSE_MS = 200;
  */
 export async function recordBatch(
   store: Store,
-  batch: readonly DatedActivity[],
+  batch: readonly SentActivity[],
 ): Promise<RecordOutcome[]> {
   const outcomes = new Array<RecordOutcome>(batch.length);
   let open = batch.map((activity, index): Entry => {
@@ -100,24 +102,20 @@ function outcomeOf(counted: ActivityContent, activity: DatedActivity): RecordOut
 async function recordRound(store: Store, open: readonly Entry[]): Promise<Result[]> {
   const { collections, marks } = store;
   const entries = firstOfEachId(open);
-  const memberIds = new Set(open.map(({ activity }) => activity.memberId));
-  const [marked, merged, read] = await Promise.all([
+  const memberIds = entries.flatMap(({ activity: { memberId, sentFor } }) =>
+    sentFor === undefined ? memberId : [memberId, sentFor],
+  );
+  const [marked, standings] = await Promise.all([
     marks.among(memberIds),
-    mergedAmong(collections, memberIds),
     readStandings(collections, entries),
   ]);
   const results: Result[] = [];
   const kept = entries.filter((entry) => {
-    const isErased = marked.has(entry.activity.memberId);
+    const { memberId, sentFor = memberId } = entry.activity;
+    const isErased = marked.has(memberId) || marked.has(sentFor);
     if (isErased) results.push({ entry, outcome: 'erased' });
     return !isErased;
   });
-  for (const entry of open) {
-    const { activity, target } = entry;
-    entry.activity = countedFor(activity, merged);
-    entry.target = countedFor(target, merged);
-  }
-  const standings = merged.size > 0 ? await readStandings(collections, kept) : read;
   // What these standings have decided is carried out before activities are looked at: one that is
   // pending after this was not decided about by any of these standings.
   const { undecided, created } = await prepare(collections, kept, standings, results);
@@ -133,10 +131,14 @@ async function recordRound(store: Store, open: readonly Entry[]): Promise<Result
   for (const memberId of erased) await deleteAll(collections, memberId);
   for (const entry of kept)
     if (erased.has(entry.activity.memberId)) results.push({ entry, outcome: 'erased' });
-  // Whoever was merged meanwhile takes another round.
   const isOpen = ({ memberId }: { memberId: string }) =>
     !erased.has(memberId) && !gone.has(memberId);
   const allowed = undecided.filter(({ entry, found }) => isOpen(found) && isOpen(entry.activity));
+  // Whoever was merged meanwhile takes another round.
+  for (const entry of open) {
+    entry.activity = countedFor(entry.activity, gone);
+    entry.target = countedFor(entry.target, gone);
+  }
   const made = await count(collections, allowed, standings);
   await removeUnused(collections, created, made);
   return [...results, ...resultsOf(allowed, made)];
@@ -240,10 +242,7 @@ async function count(
   await forget(collections, made);
   await shorten(
     collections,
-    made.map(({ standing, events }) => {
-      const { outbox = [], pendingAt = events[0]?.occurredAt ?? 0 } = standing;
-      return { ...standing, outbox: [...outbox, ...events], pendingAt };
-    }),
+    made.map(({ standing }) => standing),
   );
   return made;
 }

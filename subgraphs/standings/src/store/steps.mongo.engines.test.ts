@@ -3,7 +3,8 @@ import { type Db, MongoClient } from 'mongodb';
 import { activity, newPlace, type Place } from '../../test/engine.ts';
 import type { DatedActivity } from '../rules/activity.ts';
 import { INT_MAX } from '../rules/standing.ts';
-import { type Collections, strictCollections } from './collections.mongo.ts';
+import { strictCollections } from './collections.mongo.ts';
+import { readPending, removePending } from './outbox.mongo.ts';
 import { standingId } from './queries.mongo.ts';
 import {
   type Change,
@@ -20,7 +21,7 @@ let place: Place;
 let store: StandingsStore;
 let client: MongoClient;
 let db: Db;
-let collections: Pick<Collections, 'standings' | 'activities' | 'outbox'>;
+let collections: ReturnType<typeof strictCollections>;
 let memberId = '';
 let members = 0;
 
@@ -195,4 +196,14 @@ test('two writers that decide at once: one is in time', async () => {
   expect(inTime.filter((each) => each)).toHaveLength(1);
   await store.record([one('1', 5), one('2', 6)]);
   expect(await points()).toBe(11);
+});
+
+test('an event that is added while those before it are taken out stays', async () => {
+  await store.record([one('1', 5), activity('other', 5, { memberId: `${memberId}-other` })]);
+  const { entries, events } = await readPending(collections, 500);
+  await store.record([one('2', 7)]);
+  await removePending(collections, entries, new Set(events.map(({ id }) => id)));
+  const left = await readPending(collections, 500);
+  expect(left.events.map(({ activityId }) => activityId)).toEqual([`${memberId}-2`]);
+  expect((await collections.standings.findOne({ _id: id() }))?.outbox).toHaveLength(1);
 });

@@ -84,8 +84,9 @@ export function decidedBy(
   decisions: readonly Decision[],
 ): Decided[] {
   const partnerId = partnerOf(_id);
-  return decisions.map(({ id, ...decision }) => {
-    return { _id: activityKey({ partnerId, activityId: id }), ...decision };
+  return decisions.map(({ id, pending, refused }) => {
+    const _id = activityKey({ partnerId, activityId: id });
+    return refused ? { _id, pending, refused } : { _id, pending };
   });
 }
 

@@ -9,14 +9,14 @@ import {
 import { type Mongo, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { mongoTables } from '@partner-loyalty/runtime/store/table.mongo.ts';
-import type { Activity, DatedActivity } from '../rules/activity.ts';
+import type { Activity } from '../rules/activity.ts';
 import { programChanged } from '../rules/event.ts';
 import { DEFAULT_PROGRAM, isSameProgram, type Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 import { type Collections, openCollections } from './collections.mongo.ts';
 import { eraseEvents, openMongoFeed } from './feed.mongo.ts';
 import { deleteAll, latestActivitiesOf, standingsOf } from './member.mongo.ts';
-import { createMongoMerges, mergedInto, withdrawClaims } from './merges.mongo.ts';
+import { createMongoMerges, mergedAmong, mergedInto, withdrawClaims } from './merges.mongo.ts';
 import { pushed } from './outbox.mongo.ts';
 import { cachePrograms } from './programs.ts';
 import {
@@ -26,7 +26,7 @@ import {
   standingId,
   sumsQuery,
 } from './queries.mongo.ts';
-import { recordBatch } from './record.mongo.ts';
+import { recordBatch, type SentActivity } from './record.mongo.ts';
 import type { RecordOutcome, StandingsStore } from './store.ts';
 import { openWebhookTables } from './webhooks.ts';
 
@@ -76,7 +76,7 @@ async function createMongoStandingsStore(
   const feed = await openMongoFeed(mongo.db, { collections, marks, program: programCache.get });
   // Of two writers of one standing at once, one would have to start over.
   const recordMerged = mergeCalls(
-    (batch: readonly DatedActivity[]) => recordBatch({ collections, marks }, batch),
+    (batch: readonly SentActivity[]) => recordBatch({ collections, marks }, batch),
     standingId,
     BATCH_SIZE,
   );
@@ -107,7 +107,13 @@ async function createMongoStandingsStore(
     },
     standing: (partnerId, memberId, year) =>
       loadStanding(standingId({ partnerId, memberId, year })),
-    async record(all) {
+    async record(sent, merged) {
+      const memberIds = new Set(sent.map(({ memberId }) => memberId));
+      const into = merged ?? (await mergedAmong(collections, memberIds));
+      const all = sent.map((one): SentActivity => {
+        const memberId = into.get(one.memberId);
+        return memberId === undefined ? one : { ...one, memberId, sentFor: one.memberId };
+      });
       const outcomes: RecordOutcome[] = [];
       for (let from = 0; from < all.length; from += BATCH_SIZE) {
         outcomes.push(...(await recordMerged(all.slice(from, from + BATCH_SIZE))));

@@ -33,9 +33,13 @@ export type StandingsStore = {
   standing(partnerId: string, memberId: string, year: string): MaybePromise<Standing | undefined>;
   /**
    * Records each activity exactly once, whatever else runs at the same time and wherever an earlier
-   * run crashed. The outcomes are in the order of the activities.
+   * run crashed. The outcomes are in the order of the activities. `merged` is what
+   * `merges.currentIds` has said of their members, if it was asked.
    */
-  record(activities: readonly DatedActivity[]): Promise<RecordOutcome[]>;
+  record(
+    activities: readonly DatedActivity[],
+    merged?: ReadonlyMap<string, string>,
+  ): Promise<RecordOutcome[]>;
   /**
    * The member's newest activities with a partner, newest first, at most `limit`: those that count.
    * With `before`, only what comes after this place in that order. Reads an index, and only what it
