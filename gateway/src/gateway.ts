@@ -25,7 +25,7 @@ import { createSuspensions } from './identity/suspensions.ts';
 import { createMcp, MCP_PATH } from './mcp/mcp.ts';
 import { createOperate } from './operate.ts';
 import type { About } from './pages/frame.ts';
-import { createPages } from './pages/pages.ts';
+import type { Pages } from './pages/pages.ts';
 import { createVisit, hasCredential } from './pages/visit.ts';
 import { createReadiness } from './readiness.ts';
 import { createDeprecationHeaders } from './schema/dates.ts';
@@ -120,16 +120,20 @@ export function openGateway(parts: GatewayParts): Gateway {
   const wellKnown = createWellKnown(members, own, offersSignIn);
   const signIn = createSignIn({ tokens, provider, log });
   const invitation = createInvitation({ tokens, log });
-  const pages = createPages({ about: aboutOf(settings), settings, graphs, changelogs, log });
+  let pages: Pages | undefined;
+  /** Loads the pages with the first request that may be for one. */
+  async function showPage(request: HttpRequest): Promise<HttpResponse> {
+    const { createPages } = await import('./pages/pages.ts');
+    pages ??= createPages({ about: aboutOf(settings), settings, graphs, changelogs, log });
+    return pages(request) ?? graphql(request);
+  }
 
   function handleOthers(request: HttpRequest): Promise<HttpResponse> {
     if (oauth !== undefined && request.path.startsWith(OAUTH_PATH)) return oauth(request);
     // What an app's request asks the member for.
     if (oauth !== undefined && request.path.startsWith(`${SIGN_IN_PATH}/`))
       return visit(request, signIn);
-    return hasCredential(request)
-      ? graphql(request)
-      : visit(request, (visited) => pages(visited) ?? graphql(visited));
+    return hasCredential(request) ? graphql(request) : visit(request, showPage);
   }
 
   return {

@@ -1,5 +1,5 @@
 // Sends one message to an endpoint, as the Standard Webhooks specification has it.
-import { createOutgoing } from '@partner-loyalty/runtime/http/outgoing.ts';
+import type { Outgoing } from '@partner-loyalty/runtime/http/outgoing.ts';
 import { Webhook } from 'standardwebhooks';
 import type { Endpoint } from '../store/webhooks.ts';
 import type { WebhookSecrets } from './secrets.ts';
@@ -28,7 +28,14 @@ export function createSender(
   rules: TargetRules,
   secrets: Pick<WebhookSecrets, 'unseal'>,
 ): { send: Send; close(): Promise<void> } {
-  const outgoing = createOutgoing((reach) => allowsReach(reach, rules));
+  let outgoing: Outgoing | undefined;
+
+  /** Its client takes 4 MB: most processes send no message. */
+  async function open(): Promise<Outgoing> {
+    const { createOutgoing } = await import('@partner-loyalty/runtime/http/outgoing.ts');
+    outgoing ??= createOutgoing((reach) => allowsReach(reach, rules));
+    return outgoing;
+  }
 
   async function attempt(...[endpoint, message, { signal, now }]: Parameters<Send>) {
     // The rules may have changed since the endpoint was made.
@@ -49,7 +56,8 @@ export function createSender(
       'webhook-timestamp': String(Math.floor(now / 1_000)),
       'webhook-signature': signatures.join(' '),
     };
-    const posted = await outgoing.post(new URL(endpoint.url), { headers, body }, signal);
+    const { post } = await open();
+    const posted = await post(new URL(endpoint.url), { headers, body }, signal);
     if ('reason' in posted) return { ok: false, ...posted };
     const { status } = posted;
     if (status >= 200 && status < 300) return { ok: true, status };
@@ -62,6 +70,6 @@ export function createSender(
       const sent = await attempt(...args).catch(() => ({ ok: false, reason: 'SECRET' }));
       return { ...sent, durationMs: Math.round(performance.now() - startedAt) };
     },
-    close: outgoing.close,
+    close: async () => outgoing?.close(),
   };
 }
