@@ -25,7 +25,6 @@ import { createSuspensions } from './identity/suspensions.ts';
 import { createMcp, MCP_PATH } from './mcp/mcp.ts';
 import { createOperate } from './operate.ts';
 import type { About } from './pages/frame.ts';
-import { createPages } from './pages/pages.ts';
 import { once } from './pages/route.ts';
 import { createVisit, hasCredential } from './pages/visit.ts';
 import { createReadiness } from './readiness.ts';
@@ -123,10 +122,16 @@ export function openGateway(parts: GatewayParts): Gateway {
   const wellKnown = createWellKnown(members, own, offersSignIn);
   const signIn = createSignIn({ tokens, provider, log });
   const invitation = createInvitation({ tokens, log });
-  const pages = createPages({ about: aboutOf(settings), settings, graphs, changelogs, log });
+  // Each is loaded with the first request that may be for one of its pages.
+  const pages = once(async () =>
+    (await import('./pages/pages.ts')).createPages({
+      ...{ about: aboutOf(settings), settings, graphs, changelogs, log },
+    }),
+  );
   const consolePages = once(async () =>
     (await import('./console/console.ts')).createConsole({ ...shared, ownUrl: own, tokens }),
   );
+  const showPage = async (request: HttpRequest) => (await pages())(request) ?? graphql(request);
 
   function handleOthers(request: HttpRequest): Promise<HttpResponse> {
     if (settings.console === 'on' && /^\/console(\/|$)/.test(request.path))
@@ -135,9 +140,7 @@ export function openGateway(parts: GatewayParts): Gateway {
     // What an app's request asks the member for.
     if (oauth !== undefined && request.path.startsWith(`${SIGN_IN_PATH}/`))
       return visit(request, signIn);
-    return hasCredential(request)
-      ? graphql(request)
-      : visit(request, (visited) => pages(visited) ?? graphql(visited));
+    return hasCredential(request) ? graphql(request) : visit(request, showPage);
   }
 
   return {

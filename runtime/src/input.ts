@@ -1,6 +1,8 @@
 // Parses files and commands with zod. Every fault has the same form: a path, then what must change.
 
 import * as z from 'zod';
+// From here, since a bundle with the whole of `z.core` contains zod's translations.
+import { toDotPath } from 'zod/v4/core';
 
 /** The parsed value, or every fault in one line. */
 export type Parsed<T> = { value: T } | { fault: string };
@@ -115,7 +117,7 @@ function isMissing(input: unknown): boolean {
 }
 
 function faultsOf(issue: z.core.$ZodIssue, subject: string): string[] {
-  const path = z.core.toDotPath(issue.path);
+  const path = toDotPath(issue.path);
   if (issue.code !== 'unrecognized_keys')
     return [`${path === '' ? subject : path} ${issue.message}`];
   const place = path === '' ? '' : ` in ${path}`;

@@ -1,4 +1,4 @@
-// The package of the OpenID Provider is loaded by processes that sign members in, and not before.
+// What a process loads when it starts, and what it loads only when a request needs it.
 import { issueIdToken } from '@partner-loyalty/members';
 import { INSPECT, type Inspector, inspect } from '../support/servers/inspector.ts';
 import { BUILT_IN } from '../support/service/mailbox.ts';
@@ -19,7 +19,7 @@ afterEach(async () => {
   await service.close();
 });
 
-/** Whether each process has loaded it: the gateway or the one process, then members. */
+/** Whether each process has loaded the OpenID Provider: the gateway or the one, then members. */
 async function loaded(): Promise<boolean[]> {
   const sources = await Promise.all(inspectors.map((inspector) => inspector.sources()));
   expect(sources.every((files) => files.some((file) => file.endsWith('lifecycle.ts')))).toBe(true);
@@ -32,7 +32,7 @@ test.each([
   ['one process', [false], [true]],
   ['three processes', [false, false], [false, true]],
 ] as const)(
-  '%s: neither the start nor a bearer token nor discovery loads it, the first page does',
+  '%s: neither start, bearer token nor discovery loads the OpenID Provider, its first page does',
   async (deployment, before, after) => {
     await start(deployment, BUILT_IN);
     const { members } = service.stack.stores;
@@ -47,11 +47,41 @@ test.each([
   },
 );
 
-test('a process whose members sign in with another provider never loads it', async () => {
+test('a process whose members sign in with another provider never loads ours', async () => {
   await start('one process');
   const token = await service.provider.issue('m-both');
   expect((await service.send({ query: PROFILE, token })).code).toBeUndefined();
   const paths = ['/sign-in', '/account', '/oauth/authorize', '/.well-known/openid-configuration'];
   for (const path of paths) expect(await get(path)).not.toBe(500);
   expect(await loaded()).toEqual([false]);
+});
+
+/** What only some requests, settings or commands need: parts of the paths of files. */
+const LATER = [
+  ...['/undici/', '/nodemailer/', '/ioredis/', '/mongodb/', '/oidc-provider/', '/@apollo/'],
+  ...['/@modelcontextprotocol/', '/@opentelemetry/sdk-trace-base/'],
+];
+const PAGES = ['/src/pages/pages.ts', '/src/pages/docs/', '/src/pages/explorer/', '/src/console/'];
+
+test('one process: neither the start nor a query loads what others need', async () => {
+  await start('one process', BUILT_IN);
+  const query = '{ memberByEmail(email: "both@example.com") { tier } }';
+  expect((await service.send({ query })).code).toBeUndefined();
+  const found = async () => {
+    const sources = (await inspectors[0]?.sources()) ?? [];
+    return [...LATER, ...PAGES].filter((part) => sources.some((file) => file.includes(part)));
+  };
+  expect(await found()).toEqual([]);
+  await fetch(service.stack.gateway.url, { headers: { accept: 'text/html' } });
+  expect(await found()).toContain('/src/pages/pages.ts');
+});
+
+const RUNS_TYPESCRIPT = Number(process.versions.node.split('.')[0]) >= 24;
+
+/** In a bundle. With 10 MB of code, an idle process took 128 MB of memory; with 2.5 MB, 103. */
+const MAX_CODE_BYTES = 2_800_000;
+
+(RUNS_TYPESCRIPT ? test.skip : test)('one process: the code of the start is small', async () => {
+  await start('one process', BUILT_IN);
+  expect(await inspectors[0]?.codeBytes()).toBeLessThan(MAX_CODE_BYTES);
 });

@@ -33,13 +33,14 @@ type PagesParts = {
   log: Log;
 };
 
+/** Returns undefined for a request that is for no page. */
+export type Pages = (request: HttpRequest) => Promise<HttpResponse> | undefined;
+
 /**
  * Answers a browser that opens one of the pages or their parts; undefined for any other request.
  * Never rejects. A request costs nothing but the bytes of its response, however often it comes.
  */
-export function createPages(
-  parts: PagesParts,
-): (request: HttpRequest) => Promise<HttpResponse> | undefined {
+export function createPages(parts: PagesParts): Pages {
   const routes = createRoutes(parts);
   const { log } = parts;
 

@@ -8,6 +8,8 @@ import { type Reach, reachOf, reachOfHost } from './publicaddress.ts';
 /** The status of the response, or why there is none. */
 export type Posted = { status: number } | { reason: ReturnType<typeof reasonOf> };
 
+export type Outgoing = ReturnType<typeof createOutgoing>;
+
 type Content = { headers: Record<string, string>; body: string };
 
 /** For everything: the name, the connection, and the response. */

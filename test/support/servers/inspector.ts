@@ -13,6 +13,8 @@ export type Inspector = {
   heapUsed(): Promise<number>;
   /** The source files of all code that it has loaded until now, also of what is in bundles. */
   sources(): Promise<string[]>;
+  /** The bytes that the text of that code takes in its heap. */
+  codeBytes(): Promise<number>;
   close(): void;
 };
 
@@ -38,6 +40,20 @@ export async function inspect(running: Pick<ServerProcess, 'wrote'>): Promise<In
     });
   }
 
+  /** The URLs of the files of code that it has loaded until now. */
+  async function files(): Promise<string[]> {
+    const urls: string[] = [];
+    const listen = ({ data }: { data: string }) => {
+      const { method, params } = JSON.parse(data);
+      if (method === 'Debugger.scriptParsed') urls.push(params.url);
+    };
+    socket.addEventListener('message', listen as never);
+    await call('Debugger.enable');
+    await call('Debugger.disable');
+    socket.removeEventListener('message', listen as never);
+    return urls.filter((url) => url.startsWith('file:'));
+  }
+
   return {
     async heapUsed() {
       await call('HeapProfiler.collectGarbage');
@@ -45,16 +61,10 @@ export async function inspect(running: Pick<ServerProcess, 'wrote'>): Promise<In
       return usedSize;
     },
     async sources() {
-      const urls: string[] = [];
-      const listen = ({ data }: { data: string }) => {
-        const { method, params } = JSON.parse(data);
-        if (method === 'Debugger.scriptParsed') urls.push(params.url);
-      };
-      socket.addEventListener('message', listen as never);
-      await call('Debugger.enable');
-      await call('Debugger.disable');
-      socket.removeEventListener('message', listen as never);
-      return urls.filter((url) => url.startsWith('file:')).flatMap(sourcesOf);
+      return (await files()).flatMap(sourcesOf);
+    },
+    async codeBytes() {
+      return (await files()).reduce((sum, url) => sum + bytesOf(url), 0);
     },
     close: () => socket.close(),
   };
@@ -63,4 +73,11 @@ export async function inspect(running: Pick<ServerProcess, 'wrote'>): Promise<In
 function sourcesOf(url: string): string[] {
   const map = `${fileURLToPath(url)}.map`;
   return existsSync(map) ? JSON.parse(readFileSync(map, 'utf8')).sources : [url];
+}
+
+/** V8 keeps a text in Latin-1 if it can, and in UTF-16 otherwise. */
+function bytesOf(url: string): number {
+  const text = readFileSync(fileURLToPath(url), 'utf8');
+  const isLatin1 = Buffer.from(text, 'latin1').toString('latin1') === text;
+  return text.length * (isLatin1 ? 1 : 2);
 }

@@ -1,5 +1,5 @@
 // Sends one message to an endpoint, as the Standard Webhooks specification has it.
-import { createOutgoing } from '@partner-loyalty/runtime/http/outgoing.ts';
+import type { Outgoing } from '@partner-loyalty/runtime/http/outgoing.ts';
 import { Webhook } from 'standardwebhooks';
 import type { Endpoint } from '../store/webhooks.ts';
 import type { WebhookSecrets } from './secrets.ts';
@@ -28,11 +28,17 @@ export function createSender(
   settings: Parameters<typeof rulesFor>[1],
   secrets: Pick<WebhookSecrets, 'unseal'>,
 ): { send: Send; close(): Promise<void> } {
-  const outgoingBy = (rules: TargetRules) => createOutgoing((reach) => allowsReach(reach, rules));
-  const outgoing = {
-    on: outgoingBy({ webhookPrivate: 'on' }),
-    off: outgoingBy({ webhookPrivate: 'off' }),
-  };
+  const opened = new Map<TargetRules['webhookPrivate'], Outgoing>();
+
+  /** Its client takes 4 MB: most processes send no message. */
+  async function open(rules: TargetRules): Promise<Outgoing> {
+    const { createOutgoing } = await import('@partner-loyalty/runtime/http/outgoing.ts');
+    const known = opened.get(rules.webhookPrivate);
+    if (known !== undefined) return known;
+    const outgoing = createOutgoing((reach) => allowsReach(reach, rules));
+    opened.set(rules.webhookPrivate, outgoing);
+    return outgoing;
+  }
 
   async function attempt(...[endpoint, message, { signal, now }]: Parameters<Send>) {
     const rules = rulesFor(endpoint, settings);
@@ -54,11 +60,8 @@ export function createSender(
       'webhook-timestamp': String(Math.floor(now / 1_000)),
       'webhook-signature': signatures.join(' '),
     };
-    const posted = await outgoing[rules.webhookPrivate].post(
-      new URL(endpoint.url),
-      { headers, body },
-      signal,
-    );
+    const { post } = await open(rules);
+    const posted = await post(new URL(endpoint.url), { headers, body }, signal);
     if ('reason' in posted) return { ok: false, ...posted };
     const { status } = posted;
     if (status >= 200 && status < 300) return { ok: true, status };
@@ -72,7 +75,7 @@ export function createSender(
       return { ...sent, durationMs: Math.round(performance.now() - startedAt) };
     },
     async close() {
-      await Promise.all([outgoing.on.close(), outgoing.off.close()]);
+      await Promise.all([...opened.values()].map(({ close }) => close()));
     },
   };
 }
