@@ -1,9 +1,9 @@
-// Resolves `_entities` without a promise for each entity, as @apollo/subgraph's resolver creates.
+// Resolves `_entities` without the promise per entity that @apollo/subgraph's resolver creates.
 import { type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
 
 type Reference = { readonly __typename: string };
 
-/** Where a schema keeps the `__resolveReference` of a type, as those of @apollo/subgraph do. */
+/** Where @apollo/subgraph keeps the `__resolveReference` of a type. */
 type Extensions = {
   apollo?: {
     subgraph?: {
@@ -19,7 +19,7 @@ type EntitiesResolver = GraphQLFieldResolver<
 >;
 
 /**
- * Sets the schema's `_entities` resolver. If a `__resolveReference` function is synchronous, so
+ * Replaces the schema's `_entities` resolver. If a `__resolveReference` function is synchronous, so
  * is its entity (measured: 2 µs instead of 7). An entity that fails is null and does not affect the
  * others. A schema without entities stays as it is.
  */
@@ -32,7 +32,7 @@ export function resolveEntitiesSynchronously(schema: GraphQLSchema): void {
         const type = schema.getType(reference.__typename);
         if (!isObjectType(type))
           throw new Error('an entity of a type that this subgraph does not have');
-        // Cast: extensions are untyped; buildSubgraphSchema sets these.
+        // Cast: extensions are untyped; @apollo/subgraph sets these.
         const resolveReference = (type.extensions as Extensions).apollo?.subgraph?.resolveReference;
         const entity =
           resolveReference === undefined ? reference : resolveReference(reference, context, info);

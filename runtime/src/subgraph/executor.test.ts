@@ -8,7 +8,6 @@ import type { Log } from '../observe/log.ts';
 import { withDeadline } from '../transport/deadline.ts';
 import type { SubgraphRequest, SubgraphResponse } from '../transport/types.ts';
 import { COMPILE_ON_USE } from './documents.ts';
-import { resolveEntitiesSynchronously } from './entities.ts';
 import { createExecutor } from './executor.ts';
 import { createInProcessTransport } from './inprocess.ts';
 import type { SubgraphContext } from './types.ts';
@@ -303,7 +302,6 @@ function subgraph(
   Object.assign(schema.getType('Item') ?? {}, {
     extensions: { apollo: { subgraph: { resolveReference } } },
   });
-  resolveEntitiesSynchronously(schema);
   const lines: { level: string; fields: LogFields }[] = [];
   const write = (level: string) => (fields: LogFields) => void lines.push({ level, fields });
   const log: Log = {

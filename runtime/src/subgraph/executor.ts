@@ -7,6 +7,7 @@ import { isOutage, outageOf } from '../store/outage.ts';
 import { type Execute, SubgraphUnavailable } from '../transport/deadline.ts';
 import type { SubgraphError, SubgraphRequest, SubgraphResponse } from '../transport/types.ts';
 import { createDocuments } from './documents.ts';
+import { resolveEntitiesSynchronously } from './entities.ts';
 import type { Subgraph, SubgraphContext } from './types.ts';
 
 /** The result of both graphql-js and graphql-jit. */
@@ -21,6 +22,7 @@ export function createExecutor(
   log: Log,
   caches: Caches,
 ): Execute {
+  resolveEntitiesSynchronously(schema);
   const read = createDocuments(schema, caches);
 
   function run(request: SubgraphRequest): Result | Promise<Result> {

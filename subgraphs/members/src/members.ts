@@ -1,11 +1,12 @@
 // The members subgraph: its schema on a store, and the mail worker beside it.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildSubgraphSchema } from '@apollo/subgraph';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import { buildSubgraphSchema } from '@partner-loyalty/runtime/subgraph/schema.ts';
 import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
+import { parse } from 'graphql';
 import { domainOf, openMailer } from './mail/mailer.ts';
 import { startMailWorker } from './mail/worker.ts';
 import { createManageApps } from './provider/apps.ts';
@@ -20,9 +21,9 @@ import type { MembersStore } from './store/store.ts';
  * `wake`; a mail worker sends it.
  */
 export function createMembers(store: MembersStore, options: MembersOptions): Subgraph {
-  const sdl = readFileSync(join(import.meta.dirname, '../schema.graphql'), 'utf8');
+  const typeDefs = parse(readFileSync(join(import.meta.dirname, '../schema.graphql'), 'utf8'));
   const resolvers = createResolvers(store, options);
-  const schema = buildSubgraphSchema(sdl, resolvers);
+  const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
   return { name: 'members', schema, ready: store.ready, close: store.close };
 }
 

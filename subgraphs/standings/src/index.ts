@@ -1,14 +1,15 @@
 // The public list of the standings subgraph.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildSubgraphSchema } from '@apollo/subgraph';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { openByEngine } from '@partner-loyalty/runtime/store/engine.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
-import { buildSubgraphSchema } from '@partner-loyalty/runtime/subgraph/schema.ts';
 import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
+import { parse } from 'graphql';
 import { startSequencer } from './events/sequencer.ts';
 import { createMembersClient } from './members.ts';
 import { createResolvers } from './resolvers.ts';
@@ -116,12 +117,12 @@ export function createStandings(
     manageWebhooks,
   }: StandingsOptions = {},
 ): Subgraph {
-  const sdl = readFileSync(join(import.meta.dirname, '../schema.graphql'), 'utf8');
+  const typeDefs = parse(readFileSync(join(import.meta.dirname, '../schema.graphql'), 'utf8'));
   const resolvers = createResolvers(store, createMembersClient(members, log), {
     now,
     isSandbox,
     manageWebhooks,
   });
-  const schema = buildSubgraphSchema(sdl, resolvers);
+  const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
   return { name: 'standings', schema, ready: store.ready, close: store.close };
 }
