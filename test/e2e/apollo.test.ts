@@ -21,6 +21,7 @@ import {
   parse,
   validate,
 } from 'graphql';
+import { createInbox } from '../../subgraphs/members/src/mail/inbox.ts';
 import { type GeneratedOperation, generateOperation } from '../support/cases/operations.ts';
 import type { ApiRequest } from '../support/service/client.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
@@ -181,7 +182,11 @@ async function startApollo(
 function createSubgraphs(): Record<string, Subgraph> {
   const { members, standings } = service.stores;
   return {
-    members: createMembers(members, { baseAddress: service.url, wake: () => {} }),
+    members: createMembers(members, {
+      baseAddress: service.url,
+      wake: () => {},
+      inbox: createInbox(members),
+    }),
     standings: createStandings(standings, { now: () => NOW }),
   };
 }
