@@ -36,9 +36,9 @@ export async function bundle(program, root, outdir) {
     format: 'esm',
     // Otherwise esbuild would add a condition that Node does not have.
     conditions: ['node-addons'],
-    // The text of all code stays in memory.
+    // The text of all code stays in memory. Shorter syntax would lose names of classes that packages
+    // store things by.
     minifyWhitespace: true,
-    minifySyntax: true,
     logLevel: 'error',
     banner: { js: COMMONJS },
     plugins: [{ name: 'places', setup: keepPlaces }],

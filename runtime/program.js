@@ -30,7 +30,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 const CACHE = join(ROOT, 'node_modules/.cache/partner-loyalty');
 
 /** Part of the names in the cache. Raise it if the same sources give different files. */
-const VERSION = 3;
+const VERSION = 4;
 
 /** How many builds of a program are kept: a process may still load parts of the one it runs. */
 const KEPT_BUILDS = 10;

@@ -37,7 +37,8 @@ const PARTNER = buildSchema(`
     memberById(memberId: ID!): PartnerMemberRead  memberLookups(keys: [MemberKey!]!): [MemberLookup!]  node(id: ID!): Node
     members("1 to 500." first: Int = 100, after: String, updatedSince: DateTime, status: EnrollmentStatus = ACTIVE): MemberConnection
     events(first: Int = 100, after: String, types: [EventType!]): EventConnection
-    program: Program  viewer: Viewer }
+    program: Program  viewer: Viewer  sandboxMails(email: String!): [SandboxMail!] }
+  type SandboxMail { id: ID!  to: String!  subject: String!  text: String!  html: String  sentAt: DateTime! }
   type Viewer { partnerId: ID!  partnerName: String!  keyId: ID!  scopes: [String!]!  expiresAt: DateTime
     budget: Int!  windowSeconds: Int!  environment: String! }
   type Program { membershipYearStart: String!  timeZone: String!  tierValidity: TierValidity!  tiers: [Tier!]! }
@@ -105,6 +106,7 @@ const SELECTIONS: Record<string, (field: string) => string> = {
   Program: (field) => `{ program { ${withArguments(field)} } }`,
   Tier: (field) => `{ program { tiers { ${field} } } }`,
   Viewer: (field) => `{ viewer { ${field} } }`,
+  SandboxMail: (field) => `{ sandboxMails(email: "a@inbox.test") { ${field} } }`,
   Node: (field) => `{ node(id: "m-both") { ${field} } }`,
   MemberConnection: (field) => `{ members { ${withArguments(field)} } }`,
   MemberEdge: (field) => `{ members { edges { ${withArguments(field)} } } }`,
@@ -159,6 +161,7 @@ const ARGUMENTS: Record<string, string> = {
   tiers: ' { name }',
   members: ' { edges { memberId } }',
   viewer: ' { keyId }',
+  sandboxMails: '(email: "a@inbox.test") { subject }',
   memberProfile: '(id: "m-both") { memberId }',
   endedSessions: '(since: 0) { memberId }',
   invitation: '(token: "in_none") { email }',
