@@ -179,6 +179,12 @@ test('an app without a server: signing in, refreshing, signing out', async () =>
   servers.push(server);
   await once(server, 'listening');
   const home = `http://localhost:${port}/signin.html`;
+  // Gateways know the origins of new apps within 5 seconds.
+  await until(async () => {
+    const headers = { origin: `http://localhost:${port}` };
+    const found = await fetch(`${issuer}/.well-known/openid-configuration`, { headers });
+    return found.headers.has('access-control-allow-origin');
+  });
   await page.goto(home);
   await press('Sign in');
   await signIn(WEB);
