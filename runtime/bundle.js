@@ -36,8 +36,7 @@ export async function bundle(program, root, outdir) {
     format: 'esm',
     // Otherwise esbuild would add a condition that Node does not have.
     conditions: ['node-addons'],
-    // The text of all code stays in memory. Shorter syntax would lose names of classes that packages
-    // store things by.
+    // Code stays in memory. Shorter syntax would lose the names that oidc-provider stores by.
     minifyWhitespace: true,
     logLevel: 'error',
     banner: { js: COMMONJS },
