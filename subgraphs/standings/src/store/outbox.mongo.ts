@@ -15,15 +15,9 @@ import { standingOf } from './queries.mongo.ts';
 
 type Written = Pick<Collections, 'standings' | 'changedPrograms' | 'outbox' | 'db'>;
 type Outbox = (typeof SOURCES)[number];
-type Document = WithOutbox & { version?: ObjectId };
+type Document = WithOutbox & { version?: ObjectId | undefined };
 /** Events of a document as they were read. */
-type Entry = {
-  of: Outbox;
-  _id: string;
-  /** Of a standing. */
-  version: ObjectId | undefined;
-  outbox: StoredPending[];
-};
+type Entry = Pick<Document, '_id' | 'version'> & { of: Outbox; outbox: StoredPending[] };
 
 /** What the first has of a document is older than what that document still has. */
 const SOURCES = ['outbox', 'changedPrograms', 'standings'] as const;
@@ -102,22 +96,9 @@ export async function removePending(
     let rest = read.filter((entry) => !isWhole(entry));
     if (whole.length > 0 && of === 'outbox')
       await documents.deleteMany({ _id: { $in: whole.map(({ _id }) => _id) } });
-    else if ((await empty(collections, whole)) < whole.length)
-      rest = await stillPending(documents, read);
+    else if ((await empty(collections, whole)) < whole.length) rest = read;
     await removeSome(documents, rest, ids);
   }
-}
-
-/** Those that have events by now, maybe others than were read. */
-async function stillPending(
-  documents: Collection<Document>,
-  read: readonly Entry[],
-): Promise<Entry[]> {
-  const filter = { _id: { $in: read.map(({ _id }) => _id) }, pendingAt: { $gt: 0 } };
-  const options = { projection: { _id: 1 }, ...oneResponse(read.length) } as const;
-  const found = await documents.find(filter, options).toArray();
-  const left = new Set(found.map(({ _id }) => _id));
-  return read.filter(({ _id }) => left.has(_id));
 }
 
 /** Copies the events of standings into documents of their own. */
