@@ -427,7 +427,7 @@ describe('apps', () => {
     const hostile: [string, string][] = [
       ['action', 'create'],
       ['name', HOSTILE],
-      ['redirects', `https://spa.example/?${HOSTILE}`],
+      ['redirects', new URL(`https://spa.example/?${HOSTILE}`).href],
       ['kind', 'confidential'],
     ];
     const { html } = await register(hostile);
