@@ -427,7 +427,7 @@ describe('apps', () => {
     const hostile: [string, string][] = [
       ['action', 'create'],
       ['name', HOSTILE],
-      ['redirects', new URL(`https://spa.example/?${HOSTILE}`).href],
+      ['redirects', new globalThis.URL(`https://spa.example/?${HOSTILE}`).href],
       ['kind', 'confidential'],
     ];
     const { html } = await register(hostile);
