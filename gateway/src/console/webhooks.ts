@@ -1,4 +1,4 @@
-// The console's section for webhooks: where a partner gets its events, and what was delivered.
+// The console's section for webhooks: a partner's endpoints and their deliveries.
 import type {
   WebhookAction,
   WebhookInput,

@@ -63,8 +63,9 @@ export async function createProvider(
       const { session } = ctx.oidc;
       if (session?.accountId === undefined || ctx.oidc.result?.login !== undefined) return false;
       const limitedTo = await sessions.limitOf(session.accountId, session);
+      if (limitedTo === undefined) return false;
       const app = await appOf(ctx);
-      return limitedTo !== undefined && (app === undefined || viewOf(app) !== limitedTo);
+      return app === undefined || viewOf(app) !== limitedTo;
     }),
   );
 
