@@ -1,5 +1,5 @@
 // The examples of the reference: every program compiles, and some of each language run.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseSync } from '@swc/core';
 import { EXAMPLES, type Example } from '../../gateway/src/pages/docs/examples.ts';
@@ -7,6 +7,7 @@ import { LANGUAGES, type Language, programOf } from '../../gateway/src/pages/doc
 import { type Folder, temporaryFolder } from '../support/folder.ts';
 import { run } from '../support/servers/process.ts';
 import { type Demo, startDemo } from '../support/service/demo.ts';
+import { aCommand, provide } from '../support/setup.ts';
 
 type Toolchain = {
   /** The file of a program. */
@@ -61,12 +62,28 @@ const TOOLCHAINS: Record<Language, Toolchain> = {
   },
 };
 
+/** Beside Node and Python, which other tests need too. */
+const COMPILERS = [
+  aCommand('go', 'golang-go'),
+  aCommand('php', 'php-cli'),
+  aCommand('javac', 'default-jdk-headless'),
+  aCommand('mcs', 'mono-mcs'),
+  {
+    isThere: () => existsSync('/usr/lib/mono/4.5/System.Net.Http.dll'),
+    package: 'libmono-system-net-http4.0-cil',
+    advice: "No System.Net.Http of Mono here: install Mono's libraries.",
+  },
+];
+/** Other tests run beside this installation. */
+const INSTALLATION_MS = 600_000;
+
 let demo: Demo;
 let folder: Folder;
 beforeAll(async () => {
   folder = temporaryFolder();
+  await provide(...COMPILERS);
   demo = await startDemo();
-});
+}, INSTALLATION_MS);
 afterAll(async () => {
   await demo?.close();
   folder.remove();

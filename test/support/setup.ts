@@ -1,5 +1,4 @@
-// Before the tests that need servers: readies programs, stores, a browser, compilers and strace.
-import { existsSync } from 'node:fs';
+// Before the tests that need servers: readies programs, stores, a browser and strace.
 import { join } from 'node:path';
 import { loadable } from '@partner-loyalty/runtime/program';
 import { PROGRAMS, ROOT } from './programs/programs.ts';
@@ -58,19 +57,6 @@ const PYTHON: Need = {
   advice: 'No Python with graphql-core here: run `pip install graphql-core`.',
 };
 
-/** What compiles and runs the examples of the reference, beside Node and Python. */
-const COMPILERS = [
-  aCommand('go', 'golang-go'),
-  aCommand('php', 'php-cli'),
-  aCommand('javac', 'default-jdk-headless'),
-  aCommand('mcs', 'mono-mcs'),
-  {
-    isThere: () => existsSync('/usr/lib/mono/4.5/System.Net.Http.dll'),
-    package: 'libmono-system-net-http4.0-cil',
-    advice: "No System.Net.Http of Mono here: install Mono's libraries.",
-  },
-];
-
 /**
  * Jest's globalSetup, which runs once for all projects that name it: sets MONGODB_URL and REDIS_URL
  * unless they are set already. If something can neither be found nor installed, it prints what to
@@ -80,7 +66,7 @@ export default async function setup(): Promise<void> {
   globalThis.testServers = [];
   await provide(REDIS, MONGODB);
   const tasks = await Promise.allSettled([
-    provide(BROWSER, PYTHON, aCommand('strace'), ...COMPILERS),
+    provide(BROWSER, PYTHON, aCommand('strace')),
     startServers(),
     bundlePrograms(),
   ]);

@@ -13,6 +13,7 @@ import {
 } from '../../../test/support/servers/mailserver.ts';
 import { until } from '../../../test/support/until.ts';
 import { type MembersStore, startMembers } from '../src/index.ts';
+import type { SigningKey } from '../src/signingkeys/signingkey.ts';
 import { type ENGINES, memberImport, newPlace, type Place } from './engine.ts';
 
 export const BASE = 'https://api.example';
@@ -70,6 +71,9 @@ export type SignInStage = {
   release(): Promise<void>;
 };
 
+/** The signing keys of the first stage, which the later ones have too. */
+let knownKeys: readonly SigningKey[] | undefined;
+
 /**
  * Starts the subgraph with two members: ada, enrolled with inn and spa, and bob, enrolled with spa.
  */
@@ -85,8 +89,11 @@ export async function startSignIn(engine: (typeof ENGINES)[number]): Promise<Sig
     }),
     memberImport('bob@example.com', { memberId: 'bob', enrollments: [{ partnerId: 'spa' }] }),
   ]);
+  // Two keys for RS256 take longer to make than most tests run.
+  await store.signingKeys.change('provider-rs256', () => knownKeys && [...knownKeys]);
   const metrics = createMetrics();
   const transport = await startTransport(place, server, metrics);
+  knownKeys ??= await store.signingKeys.keysIn('provider-rs256');
 
   const ask: SignInStage['ask'] = async (caller, query, variables = {}) => {
     // What `store` has written, the subgraph's own store sees in the next turn at the latest.
