@@ -6,6 +6,7 @@ import { codeIn } from '../support/servers/mailserver.ts';
 import { startReceiver } from '../support/servers/receiver.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import { BUILT_IN, nextEmail } from '../support/service/mailbox.ts';
+import { until } from '../support/until.ts';
 
 const SECTIONS = ['', '/keys', '/webhooks', '/apps', '/deprecations', '/staff', '/partner'];
 const LOOKS: [string, BrowserContextOptions][] = [
@@ -117,11 +118,15 @@ test('an admin adds an endpoint, tests it and removes it by keyboard', async () 
   await page.getByRole('button', { name: 'Send a test' }).press('Enter');
   await page
     .getByRole('status')
-    .filter({ hasText: 'The test was delivered: status 204' })
+    .filter({ hasText: /The test (was delivered|is on its way)/ })
     .waitFor();
-  expect(receiver.received).toHaveLength(1);
   await page.getByRole('link', { name: 'Back to the endpoint' }).press('Enter');
-  expect(await page.getByRole('list', { name: 'Latest messages' }).textContent()).toContain('TEST');
+  const messages = page.getByRole('list', { name: 'Latest messages' });
+  await until(async () => {
+    await page.reload();
+    return messages.filter({ hasText: 'TEST' }).count();
+  });
+  expect(receiver.received).toHaveLength(1);
   for (const summary of await page.locator('details > summary').all()) await summary.press('Enter');
   expect(await accessibilityFaults(page)).toEqual([]);
   const [content, window] = await widths(page);
