@@ -110,6 +110,23 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
     expect(await store.expireKey('key_0', AT)).toBe(false);
   });
 
+  test('keys that expire in a span are found, but for revoked ones', async () => {
+    await store.createPartner(partner('inn'));
+    await store.createPartner(partner('spa'));
+    const ending = (partnerId: string, at: number) =>
+      newRecord(partnerId, { expiresAt: new Date(LATER.getTime() + at) });
+    const [first, last, revoked] = [ending('inn', 1), ending('spa', 9), ending('inn', 5)];
+    const others = [ending('inn', 0), ending('spa', 10), newRecord('inn')];
+    for (const key of [first, last, revoked, ...others]) await store.createKey(key);
+    await store.revokeKey(revoked.keyId, AT);
+    const until = new Date(LATER.getTime() + 9);
+    const found = await store.expiringKeys(LATER, until);
+    expect(found.sort((one, other) => (one.partnerId < other.partnerId ? -1 : 1))).toEqual([
+      first,
+      last,
+    ]);
+  });
+
   test('a partner is created once, even by concurrent calls', async () => {
     const tries = await Promise.all(
       Array.from({ length: 20 }, (_, i) => store.createPartner(partner('inn', { budget: i }))),

@@ -74,6 +74,7 @@ function openPartners(db: Db): Promise<Collection<PartnerDocument>> {
     [{ 'keys.hash': 1 }, unique],
     [{ 'keys.keyId': 1 }, unique],
     [{ keyAddedAt: 1 }, { sparse: true }],
+    [{ 'keys.expiresAt': 1 }, { sparse: true }],
   ]);
 }
 
@@ -163,6 +164,18 @@ function keyMethods(partners: Collection<PartnerDocument>) {
     async keys(partnerId) {
       const found = await partners.findOne({ _id: partnerId }, { projection: { keys: 1 } });
       return (found?.keys ?? []).map((key) => ({ partnerId, ...key }));
+    },
+    async expiringKeys(after, until) {
+      const found: KeyRecord[] = [];
+      const one = { expiresAt: { $gt: after, $lte: until }, revokedAt: { $exists: false } };
+      const query = partners.find({ keys: { $elemMatch: one } }, { projection: { keys: 1 } });
+      for await (const { _id, keys = [] } of query)
+        for (const key of keys) {
+          const { expiresAt = after, revokedAt } = key;
+          if (expiresAt > after && expiresAt <= until && revokedAt === undefined)
+            found.push({ partnerId: _id, ...key });
+        }
+      return found;
     },
     async expireKey(keyId, at) {
       const filter = { 'keys.keyId': keyId };
