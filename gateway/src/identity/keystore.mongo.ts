@@ -68,6 +68,12 @@ export function keyByHashQuery(partners: Collection<PartnerDocument>, hash: stri
   );
 }
 
+/** Partners with a key that expires in the span: an indexed read. */
+export function expiringKeysQuery(partners: Collection<PartnerDocument>, after: Date, until: Date) {
+  const one = { expiresAt: { $gt: after, $lte: until }, revokedAt: { $exists: false } };
+  return partners.find({ keys: { $elemMatch: one } }, { projection: { keys: 1 } });
+}
+
 function openPartners(db: Db): Promise<Collection<PartnerDocument>> {
   const unique = { unique: true, sparse: true };
   return openCollection(db, 'partners', undefined, [
@@ -167,9 +173,7 @@ function keyMethods(partners: Collection<PartnerDocument>) {
     },
     async expiringKeys(after, until) {
       const found: KeyRecord[] = [];
-      const one = { expiresAt: { $gt: after, $lte: until }, revokedAt: { $exists: false } };
-      const query = partners.find({ keys: { $elemMatch: one } }, { projection: { keys: 1 } });
-      for await (const { _id, keys = [] } of query)
+      for await (const { _id, keys = [] } of expiringKeysQuery(partners, after, until))
         for (const key of keys) {
           const { expiresAt = after, revokedAt } = key;
           if (expiresAt > after && expiresAt <= until && revokedAt === undefined)
