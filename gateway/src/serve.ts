@@ -18,7 +18,9 @@ import { createChangelogs } from './graph/changelog.ts';
 import { openGraphs } from './graph/open.ts';
 import type { ServedGraphs } from './graph/served.ts';
 import type { KeyStore } from './identity/keystore.ts';
+import { startNotices } from './identity/notices.ts';
 import { createViewer } from './identity/viewer.ts';
+import { createMembersClient } from './sign-in/membersclient.ts';
 import { openCounters, openGraphStore, openUsageStore } from './stores.ts';
 import { createUsageCounter } from './usage/counter.ts';
 import { createKeyUseCounter } from './usage/keyuse.ts';
@@ -67,6 +69,11 @@ export async function serveGateway(options: {
   lifecycle.opened('requests', requests.close);
   const changelogs = createChangelogs({ store, graphs });
   const use = { usage, usageStore, keyUse, requests, audit };
+  if (settings.console === 'on') {
+    const members = createMembersClient(graphs.askProvider);
+    const notices = startNotices({ keyStore, members, graphs, log });
+    lifecycle.opened('notices', notices.close);
+  }
   const gateway = openGateway({ ...parts, ...use, keyStore, counters, graphs, changelogs });
   watchGateway(metrics, { graphs, counters, caches });
   const { host, port, trustedProxies, maxConnections, maxConnectionsPerAddress } = settings;

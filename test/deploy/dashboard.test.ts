@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
 import { parse } from 'yaml';
 import { temporaryFolder } from '../support/folder.ts';
 import { unknownIn } from './metrics.ts';
@@ -61,6 +62,29 @@ test('every chart is of one environment, from the source that the reader chooses
       expect(legendFormat).not.toBe('');
     }
   }
+});
+
+test('what an on-call person asks first comes first: who, which operation, stores, queues', () => {
+  const rows = panels.flatMap(({ type }, place) => (type === 'row' ? [place] : []));
+  const first = panels.slice(rows[0], rows[1]);
+  const shown = JSON.stringify(first.map(({ targets }) => targets));
+  for (const metric of [
+    'loyalty_partner_requests_total',
+    'loyalty_operation_duration_seconds',
+    'dependency_up',
+    'loyalty_store_room_bytes',
+    'loyalty_mail_oldest_seconds',
+    'loyalty_event_backlog_seconds',
+    'loyalty_webhook_oldest_seconds',
+  ])
+    expect(shown).toContain(metric);
+});
+
+test('failures are those with a status of 500 or more', () => {
+  const expr = charts.find(({ title }) => title === 'Failures by partner')?.targets?.[0]?.expr;
+  const [, codes = ''] = /code=~"([^"]*)"/.exec(expr ?? '') ?? [];
+  const failures = Object.entries(ERRORS).filter(([, { status }]) => status >= 500);
+  expect(codes.split('|').sort()).toEqual(failures.map(([code]) => code).sort());
 });
 
 test('panels have IDs of their own and do not overlap', () => {

@@ -72,6 +72,8 @@ describe('signing in', () => {
     expect([page.status, new URL(page.url).pathname]).toEqual([200, '/console']);
     expect(page.html).toContain(`<span>${staff.email}, admin</span>`);
     expect(page.html).toContain('<span class="badge sandbox">sandbox</span>');
+    const { addresses } = await service.stores.keys.staffTables();
+    expect(await addresses.get(staff.email)).toMatchObject({ language: 'en' });
     const keys = await visitor.visit(at('/console/keys'));
     expect(heading(keys)).toBe('API keys');
     const cookie = visitor.cookies().find((one) => one.startsWith('console=')) ?? '';

@@ -4,7 +4,13 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { PageContent } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { KeyStore } from '../identity/keystore.ts';
-import { type ConsoleSession, DEMO_PREFIX, isStaffAddress, type Staff } from '../identity/staff.ts';
+import {
+  type ConsoleSession,
+  DEMO_PREFIX,
+  isStaffAddress,
+  keepLanguage,
+  type Staff,
+} from '../identity/staff.ts';
 import { pageResponse } from '../pages/layout.ts';
 import { cardOf, messagePage } from '../sign-in/cards.ts';
 import { textsOf } from '../sign-in/language.ts';
@@ -90,6 +96,7 @@ export function createStaffSignInPage(parts: Parts) {
     const begun = await sessions.begin(request, who);
     // Whoever was removed since the mail was sent.
     if (begun === undefined) return messagePage(410, textsOf(request), 'invalidLink');
+    await keepLanguage(await keyStore.staffTables(), who.address, textsOf(request).language);
     if (begun.staff !== undefined) parts.signedIn(request, begun.staff);
     return redirect(CONSOLE_PATH, [...set, begun.cookie]);
   }

@@ -5,7 +5,7 @@ import { type Db, MongoClient } from 'mongodb';
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
 import { openKeyStore } from '../stores.ts';
 import { hashKey, issueKey, type KeyLimits } from './apikey.ts';
-import { keyByHashQuery } from './keystore.mongo.ts';
+import { expiringKeysQuery, keyByHashQuery } from './keystore.mongo.ts';
 import type { KeyRecord, KeyStore, Partner } from './keystore.ts';
 
 const AT = new Date('2026-03-04T05:06:07.089Z');
@@ -108,6 +108,23 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
     await store.expireKey(key.keyId, AT);
     expect(await store.keys('inn')).toEqual([other, { ...key, expiresAt: AT }]);
     expect(await store.expireKey('key_0', AT)).toBe(false);
+  });
+
+  test('keys that expire in a span are found, but for revoked ones', async () => {
+    await store.createPartner(partner('inn'));
+    await store.createPartner(partner('spa'));
+    const ending = (partnerId: string, at: number) =>
+      newRecord(partnerId, { expiresAt: new Date(LATER.getTime() + at) });
+    const [first, last, revoked] = [ending('inn', 1), ending('spa', 9), ending('inn', 5)];
+    const others = [ending('inn', 0), ending('spa', 10), newRecord('inn')];
+    for (const key of [first, last, revoked, ...others]) await store.createKey(key);
+    await store.revokeKey(revoked.keyId, AT);
+    const until = new Date(LATER.getTime() + 9);
+    const found = await store.expiringKeys(LATER, until);
+    expect(found.sort((one, other) => (one.partnerId < other.partnerId ? -1 : 1))).toEqual([
+      first,
+      last,
+    ]);
   });
 
   test('a partner is created once, even by concurrent calls', async () => {
@@ -241,7 +258,7 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
       await action(client.db()).finally(() => client.close());
     };
 
-    test('MongoDB finds a key by an index, without a collection scan', async () => {
+    test('MongoDB finds a key, and those that expire, by an index, without a collection scan', async () => {
       await withDb(async (db) => {
         // Enough documents for the planner to prefer the index.
         const documents = Array.from({ length: 2_000 }, (_, i) => {
@@ -253,7 +270,11 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
           await keyByHashQuery(db.collection('partners'), hashKey('any')).explain(),
         );
         expect(plan).toContain('"indexName":"keys.hash_1"');
-        expect(plan).not.toMatch(/COLLSCAN|Seq Scan/);
+        const expiring = JSON.stringify(
+          await expiringKeysQuery(db.collection('partners'), AT, LATER).explain(),
+        );
+        expect(expiring).toContain('"indexName":"keys.expiresAt_1"');
+        for (const one of [plan, expiring]) expect(one).not.toMatch(/COLLSCAN|Seq Scan/);
       });
     });
 

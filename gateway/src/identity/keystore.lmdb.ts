@@ -131,6 +131,20 @@ function keyMethods({ root, partners, keys, keyIdByHash, keyIdsByPartner }: Tabl
       const keyIds = keyIdsByPartner.get(partnerId) ?? [];
       return keyIds.flatMap((keyId) => keys.get(keyId) ?? []).map(toRecord<KeyRecord>);
     },
+    async expiringKeys(after, until) {
+      const found: KeyRecord[] = [];
+      for (let start = ''; ; await nextTick()) {
+        const range = { start, exclusiveStart: true, limit: PAGE_SIZE };
+        const page = Array.from(keys.getRange(range));
+        for (const { value } of page) {
+          const { expiresAt = 0, revokedAt } = value;
+          if (expiresAt > after.getTime() && expiresAt <= until.getTime() && !revokedAt)
+            found.push(toRecord<KeyRecord>(value));
+        }
+        if (page.length < PAGE_SIZE) return found;
+        start = page.at(-1)?.key ?? '';
+      }
+    },
     expireKey(keyId, at) {
       return root.transaction(() => {
         const key = keys.get(keyId);

@@ -68,12 +68,19 @@ export function keyByHashQuery(partners: Collection<PartnerDocument>, hash: stri
   );
 }
 
+/** Partners with a key that expires in the span: an indexed read. */
+export function expiringKeysQuery(partners: Collection<PartnerDocument>, after: Date, until: Date) {
+  const one = { expiresAt: { $gt: after, $lte: until }, revokedAt: { $exists: false } };
+  return partners.find({ keys: { $elemMatch: one } }, { projection: { keys: 1 } });
+}
+
 function openPartners(db: Db): Promise<Collection<PartnerDocument>> {
   const unique = { unique: true, sparse: true };
   return openCollection(db, 'partners', undefined, [
     [{ 'keys.hash': 1 }, unique],
     [{ 'keys.keyId': 1 }, unique],
     [{ keyAddedAt: 1 }, { sparse: true }],
+    [{ 'keys.expiresAt': 1 }, { sparse: true }],
   ]);
 }
 
@@ -163,6 +170,16 @@ function keyMethods(partners: Collection<PartnerDocument>) {
     async keys(partnerId) {
       const found = await partners.findOne({ _id: partnerId }, { projection: { keys: 1 } });
       return (found?.keys ?? []).map((key) => ({ partnerId, ...key }));
+    },
+    async expiringKeys(after, until) {
+      const found: KeyRecord[] = [];
+      for await (const { _id, keys = [] } of expiringKeysQuery(partners, after, until))
+        for (const key of keys) {
+          const { expiresAt = after, revokedAt } = key;
+          if (expiresAt > after && expiresAt <= until && revokedAt === undefined)
+            found.push({ partnerId: _id, ...key });
+        }
+      return found;
     },
     async expireKey(keyId, at) {
       const filter = { 'keys.keyId': keyId };

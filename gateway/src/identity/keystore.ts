@@ -78,6 +78,8 @@ export type KeyStore = {
   key(keyId: string): Promise<KeyRecord | undefined>;
   /** In the order of creation; empty if the partner does not exist. */
   keys(partnerId: string): Promise<KeyRecord[]>;
+  /** The keys that expire after an instant and until another, but for revoked ones, in no order. */
+  expiringKeys(after: Date, until: Date): Promise<KeyRecord[]>;
   /** Lets a key expire, unless it does so earlier. False if there is no such key. */
   expireKey(keyId: string, at: Date): Promise<boolean>;
   /** False if there is no such key. Revoking a key again changes nothing. */

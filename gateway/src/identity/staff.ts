@@ -1,6 +1,7 @@
 // Partners' staff, who may use the console, and their sessions there (docs/operator.md, Staff).
 import { hash, randomBytes } from 'node:crypto';
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
+import type { StaffRecipient } from '@partner-loyalty/runtime/signin/staff.ts';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 
 export const STAFF_ROLES = ['admin', 'viewer'] as const;
@@ -18,8 +19,12 @@ export type Staff = {
 
 type StaffRow = Omit<Staff, 'createdAt'> & { address: string; createdAt: number };
 
-/** A canonical address, and for which partners it is staff. */
-type AddressRow = { address: string; places: Pick<Staff, 'partnerId' | 'staffId'>[] };
+/** A canonical address, for which partners it is staff, and in which language it signed in last. */
+type AddressRow = {
+  address: string;
+  places: Pick<Staff, 'partnerId' | 'staffId'>[];
+  language?: string;
+};
 
 /** `expiresAt` is in milliseconds since 1970. */
 export type ConsoleSession = {
@@ -47,6 +52,18 @@ export const CONSOLE_SESSIONS: TableDefinition<ConsoleSession> = {
   orders: ['expiresAt'],
 };
 
+/**
+ * A notice that was mailed to a partner's staff, or is being mailed: `claimedUntil` then says until
+ * when no other process does. `until` is when it is forgotten. Both are in milliseconds since 1970.
+ */
+export type NoticeRow = { noticeId: string; until: number; claimedUntil?: number };
+
+export const STAFF_NOTICES: TableDefinition<NoticeRow> = {
+  name: 'staffnotices',
+  id: 'noticeId',
+  orders: ['until'],
+};
+
 export type StaffTables = Awaited<ReturnType<typeof openStaffTables>>;
 
 export async function openStaffTables(open: OpenTable) {
@@ -54,6 +71,7 @@ export async function openStaffTables(open: OpenTable) {
     staff: await open(STAFF),
     addresses: await open(STAFF_ADDRESSES),
     sessions: await open(CONSOLE_SESSIONS),
+    notices: await open(STAFF_NOTICES),
   };
 }
 
@@ -81,7 +99,7 @@ export async function inviteStaff(
     const { places = [] } = before ?? {};
     const known = places.find((one) => one.partnerId === partnerId);
     staffId = known?.staffId ?? fresh;
-    return known ? before : { address, places: [...places, { partnerId, staffId }] };
+    return known ? before : { ...before, address, places: [...places, { partnerId, staffId }] };
   });
   const typed = email.trim();
   const added = { staffId, partnerId, email: typed, address, role, createdAt: Date.now() };
@@ -116,7 +134,7 @@ export async function removeStaff(
   );
   await addresses.update(row.address, (before) => {
     const places = before?.places.filter((one) => one.staffId !== staffId) ?? [];
-    return places.length === 0 ? undefined : { address: row.address, places };
+    return places.length === 0 ? undefined : { ...before, address: row.address, places };
   });
   return true;
 }
@@ -134,6 +152,27 @@ export async function placesOf(
   const { places = [] } = (await addresses.get(address)) ?? {};
   const rows = await Promise.all(places.map(({ staffId }) => staff.get(staffId)));
   return rows.flatMap((row) => (row === undefined ? [] : toStaff(row)));
+}
+
+/** Keeps the language that somebody signs in with, for mail. */
+export async function keepLanguage({ addresses }: StaffTables, address: string, language: string) {
+  await addresses.update(address, (before) =>
+    before === undefined || before.language === language ? before : { ...before, language },
+  );
+}
+
+/** To whom a notice to a partner's staff is mailed. */
+export async function recipientsOf(
+  { staff, addresses }: StaffTables,
+  partnerId: string,
+): Promise<StaffRecipient[]> {
+  const rows = await staff.startingWith(prefixOf(partnerId));
+  const ofPartner = rows.filter((row) => row.partnerId === partnerId);
+  const add = async ({ staffId, address }: StaffRow) => {
+    const { language } = (await addresses.get(address)) ?? {};
+    return { staffId, address, language };
+  };
+  return Promise.all(ofPartner.map(add));
 }
 
 /** For how long a link of the demo works. */

@@ -5,7 +5,11 @@ import type {
   IdentityRequest,
   IdentityResponse,
 } from '@partner-loyalty/runtime/signin/exchange.ts';
-import type { StaffSignIn, StaffSignInAnswer } from '@partner-loyalty/runtime/signin/staff.ts';
+import type {
+  StaffNotice,
+  StaffSignIn,
+  StaffSignInAnswer,
+} from '@partner-loyalty/runtime/signin/staff.ts';
 import type {
   SubgraphRequest,
   SubgraphResponse,
@@ -32,6 +36,8 @@ export type MembersClient = OwnProvider & {
   identityRequest(request: IdentityRequest, requestId: string): Promise<IdentityResponse>;
   /** Does a step of a sign-in for the console, once. */
   staffSignIn(request: StaffSignIn, requestId: string): Promise<StaffSignInAnswer>;
+  /** Resolves once the mail is sure to be sent. The same notice may be sent again. */
+  mailStaff(notice: StaffNotice): Promise<void>;
   redeem<Field extends keyof Redeemed>(
     field: Field,
     token: string,
@@ -46,6 +52,7 @@ const ENDED_SUBJECTS =
   'query ($since: Float!) { endedSubjects(since: $since) { subject endedAt } }';
 const ENDED_SESSIONS =
   'query ($since: Float!) { endedSessions(since: $since) { memberId endedAt } }';
+const MAIL_STAFF = 'mutation ($notice: String!) { mailStaff(notice: $notice) }';
 const REDEEM: Readonly<Record<keyof Redeemed, string>> = {
   confirmChange: 'mutation ($token: String!) { result: confirmChange(token: $token) { email } }',
   undoChange: 'mutation ($token: String!) { result: undoChange(token: $token) { email } }',
@@ -104,6 +111,11 @@ export function createMembersClient(ask: Ask): MembersClient {
     },
     identityRequest: (request, requestId) => exchange('identityRequest', request, requestId),
     staffSignIn: (request, requestId) => exchange('staffSignIn', request, requestId),
+    async mailStaff(notice) {
+      const variables = { notice: JSON.stringify(notice) };
+      const { data } = await askAsService(MAIL_STAFF, 'staff-notices', variables);
+      if (data?.mailStaff !== true) fail('SERVICE_UNAVAILABLE');
+    },
     async redeem(field, token, requestId) {
       const { data, errors } = await askAsService(REDEEM[field], requestId, { token });
       const code = errors?.[0]?.extensions.code;

@@ -8,7 +8,7 @@ import { tableVerifier } from '@partner-loyalty/runtime/store/table.lmdb.ts';
 import type { RootDatabase } from 'lmdb';
 import { openGraphTables } from '../graph/graphstore.lmdb.ts';
 import { openKeyTables } from '../identity/keystore.lmdb.ts';
-import { CONSOLE_SESSIONS, STAFF, STAFF_ADDRESSES } from '../identity/staff.ts';
+import { CONSOLE_SESSIONS, STAFF, STAFF_ADDRESSES, STAFF_NOTICES } from '../identity/staff.ts';
 import { openCountTables } from '../usage/counts.lmdb.ts';
 import { checkShape, KEY, PARTNER } from './shapes.ts';
 
@@ -37,6 +37,7 @@ const openKeys = (root: RootDatabase) => ({
     // Not the address.
     tableVerifier(root, STAFF_ADDRESSES, () => 'an address of staff'),
     tableVerifier(root, CONSOLE_SESSIONS, (id) => `console session ${id}`),
+    tableVerifier(root, STAFF_NOTICES, (id) => `notice ${id}`),
   ],
 });
 

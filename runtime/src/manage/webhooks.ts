@@ -38,6 +38,13 @@ export type WebhookSummary = Webhook & {
   last?: WebhookDelivery | undefined;
 };
 
+/** An endpoint that was disabled, for a notice to the partner's staff. */
+export type DisabledWebhook = Pick<Webhook, 'webhookId' | 'partnerId'> & {
+  /** Of its URL, the rest of which may be secret. */
+  host: string;
+  disabledAt: number;
+};
+
 export const MAX_WAITING = 100;
 
 type OfOne = { webhookId: string };

@@ -119,7 +119,7 @@ export const METRICS = {
     name: 'loyalty_mail_total',
     labels: ['letter', 'outcome'],
     series: pairs(
-      ['magic-link', 'code', 'change', 'changed', 'undone', 'invitation'],
+      ['magic-link', 'code', 'change', 'changed', 'undone', 'invitation', 'notice'],
       ['sent', 'dropped', 'retried', 'failed'],
     ),
     meaning:

@@ -1,5 +1,5 @@
-// What the gateway and the members subgraph send each other to sign in a partner's staff.
-// Both are JSON texts in the operation `staffSignIn`; the mail is the subgraph's.
+// What the gateway sends to the members subgraph to sign in a partner's staff and to mail them.
+// Requests and answers are JSON texts in the operations `staffSignIn` and `mailStaff`.
 
 /** `id` and `known` are what cookies of the browser hold. */
 export type StaffSignIn =
@@ -25,3 +25,24 @@ export type StaffSignInAnswer =
   | { outcome: 'elsewhere' }
   /** `address` is canonical. */
   | { outcome: 'proven'; address: string; known: string };
+
+/** A mail about something of a partner, to all of its staff. */
+export type StaffNotice = {
+  /** The same if it is sent again. */
+  noticeId: string;
+  letter: 'keyExpires' | 'webhookDisabled';
+  partnerId: string;
+  /** What it is about: an ID, and what people call it. */
+  about: string;
+  /** When a key expires, in milliseconds since 1970. */
+  until?: number | undefined;
+  recipients: StaffRecipient[];
+};
+
+export type StaffRecipient = {
+  staffId: string;
+  /** Canonical. */
+  address: string;
+  /** That of the last sign-in, if any. */
+  language?: string | undefined;
+};

@@ -15,6 +15,7 @@ import { tierOf } from './rules/tiers.ts';
 import { yearStart } from './rules/year.ts';
 import type { SubgraphResolvers } from './schema.generated.ts';
 import type { StandingsStore } from './store/store.ts';
+import { disabledSince } from './webhooks/endpoints.ts';
 import type { WebhookManager } from './webhooks/manage.ts';
 
 type ResolverOptions = {
@@ -30,7 +31,7 @@ type ResolverOptions = {
 export function createResolvers(
   store: Pick<
     StandingsStore,
-    'program' | 'standing' | 'latestActivities' | 'record' | 'merges' | 'feed'
+    'program' | 'standing' | 'latestActivities' | 'record' | 'merges' | 'feed' | 'webhooks'
   >,
   members: MembersClient,
   { now, isSandbox, manageWebhooks }: ResolverOptions,
@@ -50,6 +51,10 @@ export function createResolvers(
       program: (_, __, { caller }) =>
         mapMaybe(store.program(callingPartner(caller)), (program = DEFAULT_PROGRAM) => program),
       events: (_, page, { caller }) => eventsOf(callingPartner(caller), page),
+      async disabledWebhooks(_, { since }, { caller }) {
+        if (caller.kind !== 'service') return fail('INTERNAL_SERVER_ERROR');
+        return JSON.stringify(await disabledSince(store, since));
+      },
     },
     Mutation: {
       recordActivities(_, { activities }, { caller, requestId }) {

@@ -35,6 +35,11 @@ export type Query = {
    * events, so it may have fewer than `first` although there are more.
    */
   events: Maybe<EventConnection>;
+  /**
+   * The webhook endpoints that were disabled at `since` or later, but for suspensions, in JSON, as
+   * runtime/src/manage/webhooks.ts has them. In milliseconds since 1970.
+   */
+  disabledWebhooks: Scalars['String']['output'];
 };
 
 
@@ -42,6 +47,11 @@ export type QueryEventsArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
   after?: InputMaybe<Scalars['String']['input']>;
   types?: InputMaybe<Array<EventType>>;
+};
+
+
+export type QueryDisabledWebhooksArgs = {
+  since: Scalars['Float']['input'];
 };
 
 /** How a partner's membership year and tiers work. */
@@ -426,6 +436,7 @@ export type ResolversTypes = {
   Query: ResolverTypeWrapper<undefined>;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
+  Float: ResolverTypeWrapper<Scalars['Float']['output']>;
   Program: ResolverTypeWrapper<PartnerProgram>;
   TierValidity: TierValidity;
   Tier: ResolverTypeWrapper<Tier>;
@@ -457,6 +468,7 @@ export type ResolversParentTypes = {
   Query: undefined;
   Int: Scalars['Int']['output'];
   String: Scalars['String']['output'];
+  Float: Scalars['Float']['output'];
   Program: PartnerProgram;
   Tier: Tier;
   Mutation: undefined;
@@ -483,6 +495,7 @@ export type ResolversParentTypes = {
 export type QueryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
   program?: Resolver<Maybe<ResolversTypes['Program']>, ParentType, ContextType>;
   events?: Resolver<Maybe<ResolversTypes['EventConnection']>, ParentType, ContextType, RequireFields<QueryEventsArgs, 'first'>>;
+  disabledWebhooks?: Resolver<ResolversTypes['String'], ParentType, ContextType, RequireFields<QueryDisabledWebhooksArgs, 'since'>>;
 };
 
 export type ProgramResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Program'] = ResolversParentTypes['Program']> = {

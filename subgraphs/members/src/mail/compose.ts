@@ -4,7 +4,7 @@ import { makeToken, TOKEN_USES } from '../rules/mailedtoken.ts';
 import type { MembersStore } from '../store/store.ts';
 import type { Job, MailTask } from '../tables/outbox.ts';
 import { secretHash } from '../tables/signins.ts';
-import { admit, changeLimits, partnerLimits } from './limits.ts';
+import { admit, changeLimits, noticeLimits, partnerLimits } from './limits.ts';
 import { type Email, linkTo, write } from './template.ts';
 
 /** The part of the members store that mail needs. */
@@ -48,6 +48,7 @@ export function compose(job: Job, composer: Composer, now: number): Promise<Emai
   if (task.kind === 'change') return composeChange(task, context);
   if (task.kind === 'changed') return composeChangeNotice(task, context);
   if (task.kind === 'undone') return composeUndoNotice(task, context);
+  if (task.kind === 'notice') return composeStaffNotice(task, context);
   return composeInvitation(task, context);
 }
 
@@ -187,6 +188,18 @@ async function composeInvitation(
   const link = linkTo(`${baseAddress}/invitation`, token);
   const words = { partner: partner.name, link, days: lifetimeMs / 86_400_000 };
   return write('invitation', address.canonical, words, await languageOf(memberId, store));
+}
+
+async function composeStaffNotice(
+  { letter, partnerId, about, until, address, language }: TaskOf<'notice'>,
+  { store, baseAddress, job, now }: Context,
+): Promise<Email | NotComposed> {
+  const admission = await admit(job, noticeLimits(partnerId, address), store.outbox, now);
+  if (admission !== 'admitted') return admission;
+  const { name: partner = partnerId } = (await store.partners.get(partnerId)) ?? {};
+  const link = `${baseAddress}/console/${letter === 'keyExpires' ? 'keys' : 'webhooks'}`;
+  const words = { partner, about, link, ...(until !== undefined && { until: new Date(until) }) };
+  return write(letter, address, words, language);
 }
 
 /** That of the last page that the member used. */

@@ -14,7 +14,7 @@ export function createInbox({ sandboxMails }: Pick<MembersStore, 'sandboxMails'>
     has,
     /** Keeps the mail for the partner whose call caused it; nobody reads any other one. */
     async keep({ jobId, task }: Job, email: Email, now: number): Promise<void> {
-      if ('partnerId' in task && task.partnerId !== undefined)
+      if (task.kind !== 'notice' && 'partnerId' in task && task.partnerId !== undefined)
         await sandboxMails.add({ ...email, id: jobId, partnerId: task.partnerId, sentAt: now });
     },
     async list(partnerId: string, canonical: string) {

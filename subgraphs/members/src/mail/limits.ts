@@ -52,6 +52,12 @@ export function changeLimits(memberId: string, canonical: string): MailLimit[] {
   return [mailboxLimit(`change\n${memberId}`), mailboxLimit(`target\n${canonical}`)];
 }
 
+/** Whoever an admin takes for staff gets them, and an admin can make as many keys expire. */
+export function noticeLimits(partnerId: string, address: string): MailLimit[] {
+  const key = `notice\n${partnerId}\n${address}`;
+  return [{ key, count: 20, windowMs: DAY_MS, outcome: 'dropped' }];
+}
+
 function mailboxLimit(key: string): MailLimit {
   return { key, count: PER_MAILBOX, windowMs: WINDOW_MS, outcome: 'dropped' };
 }

@@ -14,6 +14,7 @@ export type Email = { to: string; subject: string; text: string; html: string };
 type Values = {
   link: string;
   partner?: string;
+  about?: string;
   code?: string;
   minutes?: number;
   days?: number;
@@ -22,19 +23,21 @@ type Values = {
 
 /**
  * The email in the language, or else in English. It has nothing from the partner except its name,
- * so that nobody can send messages of their own through this service; and it names no other address
- * of the member, because the mailbox may be somebody else's by now.
+ * so that nobody can send messages of their own through this service. Its staff also read what a
+ * notice is about. It names no other address of the member, because the mailbox may be somebody
+ * else's by now.
  */
 export function write(
   name: keyof Letters,
   to: string,
-  { partner = '', until, ...values }: Values,
+  { partner = '', about = '', until, ...values }: Values,
   language = 'en',
 ): Email {
   const letters = LETTERS[language] ?? en;
   const { subject, button, paragraphs } = letters[name];
   const time = until && (letters === de ? germanTime(until) : until.toUTCString());
-  const words = { ...values, partner: oneLine(partner), ...(time && { until: time }) };
+  const named = { partner: oneLine(partner), about: oneLine(about) };
+  const words = { ...values, ...named, ...(time && { until: time }) };
   const say = (text: string) => fill(text, words);
   const lines = paragraphs.map(say);
   const body = paragraphs.map((one, index) =>

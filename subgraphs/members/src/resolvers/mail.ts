@@ -1,7 +1,9 @@
 // What resolvers that send mail share: the outbox, and the tokens that the mail carries.
 import { randomUUID } from 'node:crypto';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
+import type { StaffNotice, StaffRecipient } from '@partner-loyalty/runtime/signin/staff.ts';
 import { hashToken, type TokenUse } from '../rules/mailedtoken.ts';
+import { digest } from '../tables/access.ts';
 import type { MailTask, Outbox } from '../tables/outbox.ts';
 import { parseText } from './input.ts';
 
@@ -16,6 +18,19 @@ export function createEnqueueMail(outbox: Pick<Outbox, 'add'>, wake: () => void)
     await outbox.add({ jobId: randomUUID(), task, requestedAt: Date.now() });
     wake();
     return { accepted: true };
+  };
+}
+
+/** Mails a notice. Each of its mails has an ID of its own, so that mailboxes know a second one. */
+export function createMailStaff(outbox: Pick<Outbox, 'addOnce'>, wake: () => void) {
+  return async ({ noticeId, recipients, ...notice }: StaffNotice): Promise<void> => {
+    const requestedAt = Date.now();
+    const add = ({ staffId, ...to }: StaffRecipient) => {
+      const jobId = digest(`${noticeId}\n${staffId}`);
+      return outbox.addOnce({ jobId, task: { kind: 'notice', ...notice, ...to }, requestedAt });
+    };
+    await Promise.all(recipients.map(add));
+    wake();
   };
 }
 

@@ -6,12 +6,12 @@ import type { MembersStore } from '../store/store.ts';
 import { createEmailChange } from './emailchange.ts';
 import { createEnrollment } from './enrollment.ts';
 import { createEvents } from './events.ts';
-import { parseLookupAddress, partnerOf } from './input.ts';
+import { parseLookupAddress, partnerOf, requireService } from './input.ts';
 import { createInvitations } from './invitation.ts';
 import { createList } from './list.ts';
 import { createLookups } from './lookups.ts';
 import { createMagicLink } from './magiclink.ts';
-import { createEnqueueMail } from './mail.ts';
+import { createEnqueueMail, createMailStaff } from './mail.ts';
 import { createProfile } from './profile.ts';
 import { createProviderResolvers, type ProviderOptions } from './provider.ts';
 import type { SubgraphResolvers } from './schema.generated.ts';
@@ -37,6 +37,7 @@ export function createResolvers(
   const invitations = createInvitations(store, enqueueMail);
   const events = createEvents(store.events);
   const provider = createProviderResolvers(store, parts);
+  const mailStaff = createMailStaff(store.outbox, wake);
   return {
     Query: {
       ...lookups.Query,
@@ -58,6 +59,11 @@ export function createResolvers(
       ...createProfile(store).Mutation,
       ...events.Mutation,
       ...provider.Mutation,
+      async mailStaff(_, { notice }, { caller }) {
+        requireService(caller);
+        await mailStaff(JSON.parse(notice));
+        return true;
+      },
     },
     Node: lookups.Node,
     PartnerMemberRead: lookups.PartnerMemberRead,

@@ -218,6 +218,11 @@ export type Mutation = {
    * them. It must not be sent twice.
    */
   staffSignIn: Scalars['String']['output'];
+  /**
+   * Mails a notice to a partner's staff: in JSON, as runtime/src/signin/staff.ts has it. While its mail
+   * waits, the same notice adds none.
+   */
+  mailStaff: Scalars['Boolean']['output'];
   /** Signs a member in with the token of a link to the sign-in page. */
   signIn: Maybe<MagicLinkSession>;
   /** Confirms a change of address for anyone who has the token. */
@@ -303,6 +308,11 @@ export type MutationManageAppsArgs = {
 
 export type MutationStaffSignInArgs = {
   request: Scalars['String']['input'];
+};
+
+
+export type MutationMailStaffArgs = {
+  notice: Scalars['String']['input'];
 };
 
 
@@ -758,6 +768,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   identityRequest?: Resolver<ResolversTypes['String'], ParentType, ContextType, RequireFields<MutationIdentityRequestArgs, 'request'>>;
   manageApps?: Resolver<ResolversTypes['String'], ParentType, ContextType, RequireFields<MutationManageAppsArgs, 'request'>>;
   staffSignIn?: Resolver<ResolversTypes['String'], ParentType, ContextType, RequireFields<MutationStaffSignInArgs, 'request'>>;
+  mailStaff?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType, RequireFields<MutationMailStaffArgs, 'notice'>>;
   signIn?: Resolver<Maybe<ResolversTypes['MagicLinkSession']>, ParentType, ContextType, RequireFields<MutationSignInArgs, 'token'>>;
   confirmChange?: Resolver<Maybe<ResolversTypes['ConfirmedChange']>, ParentType, ContextType, RequireFields<MutationConfirmChangeArgs, 'token'>>;
   undoChange?: Resolver<Maybe<ResolversTypes['ConfirmedChange']>, ParentType, ContextType, RequireFields<MutationUndoChangeArgs, 'token'>>;

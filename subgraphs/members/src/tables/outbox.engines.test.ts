@@ -55,6 +55,17 @@ describe.each(ENGINES)('the outbox on %s', (engine) => {
     expect(await outbox.claim(NOW, LEASE)).toBeUndefined();
   });
 
+  test('a job that is added once stays as it is, claimed or failed', async () => {
+    const job = { jobId: 'once', task: TASK, requestedAt: NOW };
+    await Promise.all([outbox, ...others].map((one) => one.addOnce(job)));
+    const held = await claimed(NOW);
+    await others[0]?.addOnce(job);
+    expect(await outbox.holds(held)).toBe(true);
+    await outbox.giveUp(held, NOW);
+    await outbox.addOnce(job);
+    expect(await outbox.claim(NOW, LEASE)).toBeUndefined();
+  });
+
   test('if many workers claim at the same time, each job goes to one of them', async () => {
     const added = await Promise.all(Array.from({ length: 10 }, () => add()));
     const claims = await Promise.all(

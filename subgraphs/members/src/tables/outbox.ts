@@ -1,5 +1,6 @@
 // The queue of mail to be sent and the counts that limit it, in domain words.
 import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import type { StaffNotice, StaffRecipient } from '@partner-loyalty/runtime/signin/staff.ts';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 import type { Address, EnrollInput } from '../rules/member.ts';
 
@@ -25,7 +26,10 @@ export type MailTask =
   | { kind: 'changed'; memberId: string; changeId: string }
   /** The notice that undoing took this address away; dropped if nothing was undone. */
   | { kind: 'undone'; memberId: string; undoId: string; address: string }
-  | ({ kind: 'invitation' } & EnrollInput);
+  | ({ kind: 'invitation' } & EnrollInput)
+  /** A notice to one of a partner's staff. */
+  | ({ kind: 'notice' } & Omit<StaffNotice, 'noticeId' | 'recipients'> &
+      Omit<StaffRecipient, 'staffId'>);
 
 /** Times are in milliseconds since 1970. */
 export type NewJob = { jobId: string; task: MailTask; requestedAt: number };
@@ -86,10 +90,17 @@ export async function openOutbox(open: OpenTable) {
     await jobs.update(jobId, (stored) => (stored?.dueAt === dueAt ? change(stored) : stored));
   };
 
+  const newJob = ({ jobId, task, requestedAt }: NewJob): StoredJob => ({
+    ...{ jobId, task, requestedAt, dueAt: requestedAt, attempts: 0, admitted: false },
+  });
+
   return {
     /** Resolves when the job is on disk. Always a single insertion, whatever the task. */
-    add: ({ jobId, task, requestedAt }: NewJob) =>
-      jobs.put({ jobId, task, requestedAt, dueAt: requestedAt, attempts: 0, admitted: false }),
+    add: (job: NewJob) => jobs.put(newJob(job)),
+    /** The same, unless a job with the ID waits or has failed. */
+    async addOnce(job: NewJob): Promise<void> {
+      await jobs.update(job.jobId, (before) => before ?? newJob(job));
+    },
     /**
      * Claims the job that has been due the longest until the lease ends; undefined if none is due.
      * No two callers hold the same job at the same time.
@@ -175,6 +186,6 @@ export async function openOutbox(open: OpenTable) {
  */
 export function mailboxOf(key: string): string | undefined {
   const [kind, first, second] = key.split('\n');
-  if (kind === 'link' || kind === 'invitation') return second;
+  if (kind === 'link' || kind === 'invitation' || kind === 'notice') return second;
   return kind === 'change' || kind === 'target' || kind === 'code' ? first : undefined;
 }

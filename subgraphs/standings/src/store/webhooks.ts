@@ -16,6 +16,8 @@ export type Endpoint = {
    * failures.
    */
   disabledBecause?: 'COMMAND' | 'CONSOLE' | 'SUSPENDED' | 'GONE' | 'FAILING';
+  /** Absent if a version before this field disabled it. */
+  disabledAt?: number;
   /**
    * Set if the partner's staff have made it or edited it last: whether in a console that this
    * machine alone can open.

@@ -4,8 +4,8 @@ import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Event } from '../rules/event.ts';
 import type { StandingsStore } from '../store/store.ts';
-import { dropWaiting, type Endpoint, type WaitingMessage } from '../store/webhooks.ts';
-import { type Hold, saveEndpoint } from './holding.ts';
+import { dropWaiting, type WaitingMessage } from '../store/webhooks.ts';
+import { type EndpointEnd, type Hold, saveEndpoint } from './holding.ts';
 import { eventAt } from './place.ts';
 import { FAILING_MS } from './queue.ts';
 import type { Send } from './send.ts';
@@ -47,7 +47,7 @@ export function startDelivery(
   const sending = new AbortController();
   let woken = new AbortController();
   /** Once set, it ends, and writes this to the endpoint; or nothing, without a sound lease. */
-  let ending: Partial<Pick<Endpoint, 'state' | 'disabledBecause'>> | 'lost' | undefined;
+  let ending: EndpointEnd | 'lost' | undefined;
   let readAt = 0;
   let savedAt = now();
   let isChanged = false;
@@ -65,7 +65,7 @@ export function startDelivery(
   }
 
   function disable(disabledBecause: 'GONE' | 'FAILING'): void {
-    if (ending !== 'lost') ending = { state: 'disabled', disabledBecause };
+    if (ending !== 'lost') ending = { state: 'disabled', disabledBecause, disabledAt: now() };
   }
 
   const mayBegin = () => now() < hold.until - ATTEMPT_MS;

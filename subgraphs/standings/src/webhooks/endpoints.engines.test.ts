@@ -5,6 +5,7 @@ import type { PendingMemberEvent } from '../members.ts';
 import type { StandingsStore } from '../store/store.ts';
 import {
   createEndpoint,
+  disabledSince,
   disableEndpoint,
   enableEndpoint,
   endpointsOf,
@@ -147,6 +148,26 @@ describe.each(ENGINES)('endpoints on %s', (engine) => {
     expect(enabled).toMatchObject({ state: 'active', position: 3, revision: 3 });
     expect(enabled).not.toHaveProperty('disabledBecause');
     expect(await waiting()).toEqual([]);
+  });
+
+  test('those that were disabled since a time are listed, but for suspensions, until enabled', async () => {
+    const since = Date.now();
+    const disabled = async (because: 'CONSOLE' | 'SUSPENDED') => {
+      const { webhookId } = await created();
+      await disableEndpoint(store, webhookId, because);
+      return webhookId;
+    };
+    const webhookId = await disabled('CONSOLE');
+    await disabled('SUSPENDED');
+    await created();
+    const listed = await disabledSince(store, since);
+    const disabledAt = listed[0]?.disabledAt ?? 0;
+    expect(listed).toEqual([{ webhookId, partnerId: 'inn', host: 'hooks.example', disabledAt }]);
+    await disableEndpoint(store, webhookId, 'COMMAND');
+    expect(await disabledSince(store, disabledAt)).toEqual(listed);
+    expect(await disabledSince(store, disabledAt + 1)).toEqual([]);
+    await enableEndpoint(store, webhookId);
+    expect(await disabledSince(store, since)).toEqual([]);
   });
 
   test('enabling one that is active changes nothing', async () => {

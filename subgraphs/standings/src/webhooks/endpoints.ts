@@ -1,6 +1,7 @@
 // What operators and partners' staff do with the endpoints of partners.
 import { randomBytes } from 'node:crypto';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
+import type { DisabledWebhook } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import type { EventType } from '../rules/event.ts';
 import type { StandingsStore } from '../store/store.ts';
 import { dropWaiting, type Endpoint, type WebhookTables } from '../store/webhooks.ts';
@@ -76,6 +77,20 @@ export async function endpointsOf(
   return found.filter((endpoint) => endpoint !== undefined);
 }
 
+/** Those disabled since an instant, other than by their partner's suspension. */
+export async function disabledSince(
+  { webhooks }: Pick<Store, 'webhooks'>,
+  since: number,
+): Promise<DisabledWebhook[]> {
+  const found = await webhooks.endpoints.select(
+    ({ disabledAt = 0, disabledBecause }) => disabledAt >= since && disabledBecause !== 'SUSPENDED',
+  );
+  return found.map(({ webhookId, partnerId, url, disabledAt = 0 }) => ({
+    ...{ webhookId, partnerId, disabledAt },
+    host: new URL(url).host,
+  }));
+}
+
 /** What waits goes to the new URL too. */
 export function editEndpoint(
   { webhooks }: Store,
@@ -108,7 +123,7 @@ export function disableEndpoint(
   webhookId: string,
   disabledBecause: 'COMMAND' | 'CONSOLE' | 'SUSPENDED',
 ): Promise<Endpoint | undefined> {
-  const disabled = { state: 'disabled', disabledBecause } as const;
+  const disabled = { state: 'disabled', disabledBecause, disabledAt: Date.now() } as const;
   return change(webhooks, webhookId, (before) =>
     before.state === 'disabled' ? before : { ...before, ...disabled },
   );
@@ -124,7 +139,7 @@ export async function enableEndpoint(
   const position = await feed.last(found.partnerId);
   await dropWaiting(webhooks, webhookId);
   return change(webhooks, webhookId, (before) => {
-    const { disabledBecause, failingSince, ...rest } = before;
+    const { disabledBecause, disabledAt, failingSince, ...rest } = before;
     return before.state === 'active' ? before : { ...rest, state: 'active', position };
   });
 }

@@ -24,6 +24,9 @@ export type Hold = {
   outcomes: Record<'delivered' | 'failed', Outcome[]>;
 };
 
+/** What becomes of an endpoint at the end. */
+export type EndpointEnd = Partial<Pick<Endpoint, 'state' | 'disabledBecause' | 'disabledAt'>>;
+
 type Tables = Pick<WebhookTables, 'endpoints' | 'waiting' | 'logs'>;
 
 export function isFree({ state, lease }: Endpoint, now: number): boolean {
@@ -54,7 +57,7 @@ export async function saveEndpoint(
   { endpoints, waiting, logs }: Tables,
   hold: Hold,
   now: number,
-  end?: Partial<Pick<Endpoint, 'state' | 'disabledBecause'>>,
+  end?: EndpointEnd,
 ): Promise<boolean> {
   if (now >= hold.until) return false;
   const { queue, token, endpoint, outcomes } = hold;

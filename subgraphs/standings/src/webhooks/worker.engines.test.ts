@@ -214,7 +214,11 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
     await until(async () => (await rows()).length === 2);
     await record('bob');
     await until(async () => (await rows()).length === 0);
-    expect(await endpoint()).toMatchObject({ state: 'disabled', disabledBecause: 'GONE' });
+    expect(await endpoint()).toMatchObject({
+      state: 'disabled',
+      disabledBecause: 'GONE',
+      disabledAt: expect.any(Number),
+    });
     await until(() => warnings.length > 0);
     expect(warnings).toEqual(['GONE']);
     const failed = 'loyalty_webhook_deliveries_total{partner="inn",outcome="failed"} 3\n';
@@ -236,7 +240,10 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
     laterMs += 5 * 24 * HOUR_MS;
     worker.wake();
     await until(async () => (await endpoint())?.state === 'disabled');
-    expect(await endpoint()).toMatchObject({ disabledBecause: 'FAILING' });
+    expect(await endpoint()).toMatchObject({
+      disabledBecause: 'FAILING',
+      disabledAt: expect.any(Number),
+    });
     await until(() => warnings.length > 0);
     expect([warnings, await rows()]).toEqual([['FAILING'], []]);
   });

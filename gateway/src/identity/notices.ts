@@ -1,0 +1,136 @@
+// Notices to partners' staff, by mail: that a key expires soon, or that an endpoint was disabled.
+import { fail } from '@partner-loyalty/runtime/errors.ts';
+import type { DisabledWebhook } from '@partner-loyalty/runtime/manage/webhooks.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { StaffNotice } from '@partner-loyalty/runtime/signin/staff.ts';
+import type {
+  SubgraphRequest,
+  SubgraphResponse,
+} from '@partner-loyalty/runtime/transport/types.ts';
+import type { KeyRecord, KeyStore } from './keystore.ts';
+import { type NoticeRow, recipientsOf } from './staff.ts';
+
+const INTERVAL_MS = 5 * 60_000;
+const DAY_MS = 86_400_000;
+/** How many days before a key expires its partner's staff get a mail. */
+const DAYS_BEFORE = [14, 3];
+/** How late a notice may be. None is due of a day that a rotation moves further back. */
+const MAX_DELAY_MS = DAY_MS;
+/** For so long no other process mails a notice. */
+const CLAIM_MS = 60_000;
+
+type NoticeParts = {
+  keyStore: Pick<KeyStore, 'expiringKeys' | 'partner' | 'staffTables'>;
+  members: { mailStaff(notice: StaffNotice): Promise<void> };
+  graphs: { askFeed(request: SubgraphRequest): Promise<SubgraphResponse> };
+  log: Pick<Log, 'outage'>;
+};
+
+type DueNotice = Omit<StaffNotice, 'recipients'> & { dueAt: number };
+
+/** Mails what is due, now and every 5 minutes. Gateways that share a store mail each once. */
+export function startNotices(parts: NoticeParts): { close(): Promise<void> } {
+  const closing = new AbortController();
+  let sending: Promise<void> | undefined;
+  const send = () => {
+    sending ??= sendNotices(parts, Date.now(), closing.signal).finally(() => {
+      sending = undefined;
+    });
+  };
+  const timer = setInterval(send, INTERVAL_MS).unref();
+  send();
+  return {
+    async close() {
+      clearInterval(timer);
+      closing.abort();
+      await sending;
+    },
+  };
+}
+
+/**
+ * Mails what is due at `now`, in milliseconds since 1970. Never rejects: what cannot be mailed is
+ * logged, and due for a day. If a process ends between the mail and its mark, it is mailed again,
+ * with the same ID.
+ */
+export async function sendNotices(
+  parts: NoticeParts,
+  now: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const unavailable = (err: unknown): [] => {
+    parts.log.outage({ err }, 'notices to staff wait');
+    return [];
+  };
+  for (const find of [dueKeys, disabledEndpoints])
+    for (const notice of await find(parts, now).catch(unavailable)) {
+      if (signal?.aborted) return;
+      await send(notice, parts, now).catch(unavailable);
+    }
+  const clean = async () => (await parts.keyStore.staffTables()).notices.removeUntil('until', now);
+  await clean().catch(unavailable);
+}
+
+async function dueKeys({ keyStore }: NoticeParts, now: number): Promise<DueNotice[]> {
+  const until = new Date(now + Math.max(...DAYS_BEFORE) * DAY_MS);
+  const keys = await keyStore.expiringKeys(new Date(now), until);
+  return keys.flatMap((key) => noticesOf(key, now));
+}
+
+/** Those that are due of a key: none of a day before its creation. */
+function noticesOf({ keyId, partnerId, name, createdAt, expiresAt }: KeyRecord, now: number) {
+  const until = expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+  const about = name === undefined ? keyId : `"${name}" (${keyId})`;
+  return DAYS_BEFORE.flatMap((days): DueNotice[] => {
+    const dueAt = until - days * DAY_MS;
+    const isDue = createdAt.getTime() < dueAt && dueAt <= now && now < dueAt + MAX_DELAY_MS;
+    const noticeId = `${keyId}/${days}`;
+    return isDue ? [{ noticeId, dueAt, letter: 'keyExpires', partnerId, about, until }] : [];
+  });
+}
+
+// This field is on no surface: it is for the service alone.
+const DISABLED = 'query ($since: Float!) { disabledWebhooks(since: $since) }';
+
+async function disabledEndpoints({ graphs }: NoticeParts, now: number): Promise<DueNotice[]> {
+  const { data } = await graphs.askFeed({
+    query: DISABLED,
+    variables: { since: now - MAX_DELAY_MS },
+    caller: { kind: 'service' },
+    requestId: 'staff-notices',
+  });
+  if (typeof data?.disabledWebhooks !== 'string') return fail('SERVICE_UNAVAILABLE');
+  const webhooks: DisabledWebhook[] = JSON.parse(data.disabledWebhooks);
+  return webhooks.map(({ webhookId, partnerId, host, disabledAt }) => ({
+    noticeId: `${webhookId}/${disabledAt}`,
+    dueAt: disabledAt,
+    letter: 'webhookDisabled',
+    partnerId,
+    about: `${webhookId} (${host})`,
+  }));
+}
+
+/** The mark comes after the mail, so that no crash loses it. */
+async function send(
+  { dueAt, ...notice }: DueNotice,
+  { keyStore, members }: NoticeParts,
+  now: number,
+): Promise<void> {
+  const { noticeId, partnerId } = notice;
+  const tables = await keyStore.staffTables();
+  // Longer than it is due, by any clock.
+  const done: NoticeRow = { noticeId, until: dueAt + 2 * MAX_DELAY_MS };
+  const isFree = (row: NoticeRow | undefined) =>
+    row === undefined || (row.claimedUntil !== undefined && row.claimedUntil <= now);
+  // Most were mailed in an earlier round, which a read shows without a write.
+  if (!isFree(await tables.notices.get(noticeId))) return;
+  const claimed = await tables.notices.update(noticeId, (row) =>
+    isFree(row) ? { ...done, claimedUntil: now + CLAIM_MS } : row,
+  );
+  if (claimed === undefined) return;
+  const partner = await keyStore.partner(partnerId);
+  const isMailed = partner !== undefined && partner.suspendedAt === undefined;
+  const recipients = isMailed ? await recipientsOf(tables, partnerId) : [];
+  if (recipients.length > 0) await members.mailStaff({ ...notice, recipients });
+  await tables.notices.put(done);
+}

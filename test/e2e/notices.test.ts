@@ -1,0 +1,62 @@
+// Notices to partners' staff by mail, from the start of a gateway, in every deployment.
+import { inviteStaff, issueKey } from '@partner-loyalty/gateway';
+import { createWebhookManager } from '@partner-loyalty/standings';
+import { type MailServer, startMailServer } from '../support/servers/mailserver.ts';
+import { type Stack, startStack } from '../support/service/stack.ts';
+import { until } from '../support/until.ts';
+
+const DAY = 86_400_000;
+const SETTINGS = {
+  environment: 'sandbox',
+  keyEncryptionKey: undefined,
+  webhookPrivate: 'off',
+  host: '127.0.0.1',
+} as const;
+
+let server: MailServer;
+let stack: Stack;
+beforeAll(async () => {
+  server = await startMailServer();
+});
+afterEach(() => stack?.close());
+afterAll(() => server?.down());
+
+test.each(['one process', 'three processes on MongoDB and Redis'] as const)(
+  '%s: several gateways mail staff once that a key expires, and that an endpoint was disabled',
+  async (deployment) => {
+    stack = await startStack(deployment, { SMTP_URL: server.url });
+    const { keys, standings } = stack.stores;
+    const partnerId = `inn-${server.mails.length}`;
+    await keys.createPartner({ partnerId, name: 'The Inn', createdAt: new Date() });
+    const email = `eve@${partnerId}.example`;
+    await inviteStaff(await keys.staffTables(), { partnerId, email, role: 'viewer' });
+    const limits = { name: 'Tills', expiresAt: new Date(Date.now() + 2.9 * DAY) };
+    const createdAt = new Date(Date.now() - 30 * DAY);
+    const { key, record } = issueKey('sandbox', partnerId, createdAt, limits);
+    await keys.createKey(record);
+    const webhooks = createWebhookManager(standings, SETTINGS, { send: undefined, testMs: 0 });
+    const url = 'https://hooks.example/secret';
+    const made = await webhooks.manage({ action: 'create', partnerId, url });
+    const webhookId = 'webhook' in made ? made.webhook.webhookId : '';
+    await webhooks.manage({ action: 'disable', partnerId, webhookId });
+
+    await Promise.all([stack.addGateway(), stack.addGateway()]);
+    const texts = () =>
+      server.mails.filter(({ recipients }) => recipients[0] === email).map(({ text }) => text);
+    await until(() => texts().length >= 2);
+    // A third one finds nothing to do. Whatever the others sent too often came before.
+    await stack.addGateway();
+    await until(async () => (await stack.stores.members.outbox.waiting()).count === 0);
+    const { notices } = await keys.staffTables();
+    const rows = await notices.select(() => true);
+    expect(rows).toHaveLength(2);
+    expect(rows.filter(({ claimedUntil }) => claimedUntil !== undefined)).toEqual([]);
+    expect(texts()).toHaveLength(2);
+    const all = texts().join('\n');
+    expect(all).toContain(`The API key "Tills" (${record.keyId}) of ${partnerId}`);
+    expect(all).toContain(`The webhook endpoint ${webhookId} (hooks.example) of ${partnerId}`);
+    expect(all).toMatch(/http:\/\/localhost:\d+\/console\/keys/);
+    expect(all).toMatch(/http:\/\/localhost:\d+\/console\/webhooks/);
+    for (const secret of [key, '/secret']) expect(all).not.toContain(secret);
+  },
+);
