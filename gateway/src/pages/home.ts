@@ -28,7 +28,7 @@ an MCP key</dd></div>
 ${codeBlock('A request to paste into a shell', firstRequest(endpoint, isSandbox))}
 <p class="soft">The field is <code>null</code> with the code <code>MEMBER_NOT_FOUND</code> unless the
 member is enrolled with you. Keys belong on servers, never in an app or a web page.</p>
-<p>Then build something, with a guide from the first request to what to do when one fails:
+<p>Then follow a guide to what you want to build:
 <a href="${guidePath('check-in')}">check-in</a>, <a href="${guidePath('nightly-batch')}">a copy of
 your members</a>, <a href="${guidePath('events-and-webhooks')}">events and webhooks</a>,
 <a href="${guidePath('sign-in-web')}">signing in</a>, or <a href="/docs#guides">another one</a>.</p>
