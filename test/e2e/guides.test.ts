@@ -1,7 +1,7 @@
 // The guides, followed as a new user does: what they show runs and prints what they say.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { issueKey, KEY_SCOPES, openKeyStore } from '@partner-loyalty/gateway';
@@ -99,7 +99,7 @@ async function startReader(guide: string) {
   ];
   const paste = (text: string) =>
     run('env', ['-C', home, ...env, 'bash', '-c', `{ ${text}\n} 2>&1`]);
-  return { save, paste };
+  return { home, save, paste };
 }
 
 describe.each(GUIDES)('what %s shows', (guide) => {
@@ -139,9 +139,37 @@ describe.each(GUIDES)('what %s shows', (guide) => {
         expect(masked(printed)).toEqual(masked(next.text));
       else if (next?.language === 'text') expect(printed.replace(/ $/gm, '')).toBe(next.text);
       else if (!/FAULT/.test(text)) expect(printed).not.toContain('"errors"');
-      for (const said of printedBy(block)) expect(printed).toContain(said);
+      const [, whenItFails] = /\|\| echo "(failed[^"]*|stopped)"/.exec(text) ?? [];
+      for (const said of [...printedBy(block), whenItFails ?? '']) expect(printed).toContain(said);
     }
   });
+});
+
+test('the receiver of events-and-webhooks takes a test, and refuses what is forged', async () => {
+  const blocks = guideBlocks('events-and-webhooks');
+  const { home, save } = await startReader('receiver');
+  symlinkSync(join(ROOT, 'node_modules'), join(home, 'node_modules'));
+  const url = `http://localhost:${await freePort()}/webhooks`;
+  const program = blocks.find((each) => savedAs(each) === 'receive.mjs')?.text ?? '';
+  save('receive.mjs', program.replaceAll('4030', new URL(url).port));
+  const shown = blocks.find(({ text }) => text.startsWith('loyalty webhooks create'))?.text ?? '';
+  const [, ...args] = shown
+    .trim()
+    .replace(/https:\S+/, url)
+    .split(' ');
+  const env = { DATA_DIR: folder.path };
+  // Cast: what the command prints.
+  const [endpoint] = (await loyaltyJson(env, ...args)) as { webhookId: string; secret: string }[];
+  const receiver = await startProcess({
+    command: process.execPath,
+    args: [join(home, 'receive.mjs')],
+    env: { WEBHOOK_SECRET: endpoint?.secret ?? '' },
+  });
+  started.push(receiver);
+  await receiver.wrote(/http:/);
+  await loyaltyJson(env, 'webhooks', 'test', endpoint?.webhookId ?? '');
+  await receiver.wrote(/^TEST/m);
+  expect((await fetch(url, { method: 'POST', body: '{"type":"TEST"}' })).status).toBe(400);
 });
 
 /** Runs the guide's command that registers the app with this option, on another port. */
