@@ -37,8 +37,7 @@ export const MCP_KEY =
 
 export const NOT_AN_OBJECT = 'The variables must be one JSON object. Nothing was sent.';
 export const NOT_JSON = 'The variables are not JSON.';
-export const LINK_TOO_LONG =
-  'This link is too long: a link has at most 8,000 characters behind the #. It was not opened.';
+export const LINK_TOO_LONG = 'This link is too long, or has too many brackets. It was not opened.';
 export const TOO_LONG_TO_LINK = 'This is too long for a link. Copy it as curl instead.';
 export const HAS_CREDENTIAL =
   'This contains your key or token, which others would get. Take it out first.';

@@ -87,8 +87,8 @@ addEventListener('hashchange', () => begin(undefined));
 /** Fills the editors with the operation of a link, and uses its key or token, or else this one. */
 function begin(kept: Credential | undefined): void {
   const linked = linkedDraft();
-  if (linked === 'too long') showProblem('operation', LINK_TOO_LONG);
-  else if (linked !== undefined) showDraft(linked);
+  showProblem('operation', linked === 'too long' ? LINK_TOO_LONG : undefined);
+  if (linked !== undefined && linked !== 'too long') showDraft(linked);
   const first = linkedCredential() ?? kept;
   if (first !== undefined) void use(first);
 }

@@ -81,7 +81,7 @@ const FAST = {
   'sitecustomize.py': 'import time\nsleep = time.sleep\ntime.sleep = lambda s: sleep(s / 20)\n',
 };
 
-/** Runs blocks in a folder of their own, with a key of their own, whose budget nobody else spends. */
+/** Runs blocks in a folder of their own, with a key whose budget nobody else spends. */
 async function startReader(guide: string) {
   const home = join(folder.path, 'readers', guide);
   mkdirSync(home, { recursive: true });

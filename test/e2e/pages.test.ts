@@ -469,17 +469,18 @@ describe('the explorer', () => {
     for (const hash of [
       'query=%E0%A4%A%00&variables=%ff',
       'query=',
-      `query=${'{a'.repeat(3_900)}`,
+      `query=${'{a'.repeat(500)}`,
       `query=${encodeURIComponent('{ a(b: "\u202e") }')}&key=not%20a%20key`,
     ])
       await open(hash);
     await page.locator('.cm-specialChar').waitFor();
-    await open(`query=${'x'.repeat(8_000)}`);
-    await problem.getByText('too long').waitFor();
-    expect(await operation(page).innerText()).not.toContain('xxx');
-    await open('query={mine:__typename}&variables={}');
-    expect(await operation(page).innerText()).toBe('{mine:__typename}');
-    expect(await problem.isVisible()).toBe(false);
+    for (const text of ['x'.repeat(8_000), '{a'.repeat(501)]) {
+      await open(`query=${text}`);
+      await problem.getByText('too long').waitFor();
+      await open('query={mine:__typename}&variables={}');
+      expect(await operation(page).innerText()).toBe('{mine:__typename}');
+      expect(await problem.isVisible()).toBe(false);
+    }
     expect(faults).toEqual([]);
   });
 

@@ -12,7 +12,7 @@ export type Block = {
 
 const FOLDER = join(import.meta.dirname, '../../../docs/guides');
 
-/** Its days are those of November 2026; they are moved to today, so that the sums are this year's. */
+/** Its days in November 2026 become today, so that the sums are this year's. */
 export function guideBlocks(name: string): Block[] {
   const today = new Date().toISOString().slice(0, 10);
   const year = today.slice(0, 4);
