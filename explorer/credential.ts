@@ -12,13 +12,17 @@ export function credentialFrom(text: string): Credential | undefined {
   return { kind: /^[\w-]+\.[\w-]+\.[\w-]+$/.test(secret) ? 'member' : 'partner', secret };
 }
 
-/** The one in the address, which is removed at once, or else the one that was kept. */
-export function firstCredential(): Credential | undefined {
+/** The one in the address, which is removed at once. */
+export function linkedCredential(): Credential | undefined {
   const fragment = new URLSearchParams(location.hash.slice(1));
   const given = fragment.get('key') ?? fragment.get('token');
-  if (given === null) return credentialFrom(sessionStorage.getItem(STORED) ?? '');
+  if (given === null) return undefined;
   history.replaceState(null, '', location.pathname);
   return credentialFrom(given);
+}
+
+export function keptCredential(): Credential | undefined {
+  return credentialFrom(sessionStorage.getItem(STORED) ?? '');
 }
 
 /** sessionStorage ends with the tab, and no other tab can read it. */

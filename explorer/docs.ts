@@ -1,14 +1,13 @@
 // The script of the documentation: search, copying, and one language for all examples.
 import MiniSearch, { type SearchResult } from 'minisearch';
 import { type Entry, INDEX_OPTIONS } from '../gateway/src/pages/docs/search.ts';
+import { canCopy, copyButton } from './copy.ts';
 import { byId, element } from './dom.ts';
 
 const MOST_FOUND = 12;
-const COPIED_MS = 2_000;
 
 offerSearch(byId('search', HTMLElement));
-// Browsers allow copying only on a page that came over TLS or from this machine.
-if (isSecureContext) offerCopies();
+if (canCopy) offerCopies();
 document.addEventListener('change', ({ target }) => {
   if (!(target instanceof HTMLInputElement) || target.type !== 'radio') return;
   for (const each of document.querySelectorAll<HTMLInputElement>('.tabs input'))
@@ -57,27 +56,9 @@ async function loadIndex(path: string): Promise<MiniSearch<Entry>> {
 function offerCopies(): void {
   for (const tabs of document.querySelectorAll('.tabs')) {
     const programs = [...tabs.querySelectorAll('pre')];
-    programs[0]?.before(copyButton(() => programs.find((each) => each.offsetParent !== null)));
+    const shown = () => programs.find((each) => each.offsetParent !== null);
+    programs[0]?.before(copyButton('Copy', 'copy', () => shown()?.textContent));
   }
   for (const block of document.querySelectorAll<HTMLElement>('.text > pre'))
-    block.before(copyButton(() => block));
-}
-
-function copyButton(block: () => HTMLElement | undefined): HTMLElement {
-  const button = element(
-    'button',
-    { type: 'button', class: 'copy', 'aria-live': 'polite' },
-    'Copy',
-  );
-  button.addEventListener('click', async () => {
-    const text = block()?.textContent ?? '';
-    button.textContent = await navigator.clipboard.writeText(text).then(
-      () => 'Copied',
-      () => 'Not copied',
-    );
-    setTimeout(() => {
-      button.textContent = 'Copy';
-    }, COPIED_MS);
-  });
-  return button;
+    block.before(copyButton('Copy', 'copy', () => block.textContent));
 }

@@ -20,6 +20,7 @@ import {
   drawSelection,
   EditorView,
   highlightActiveLine,
+  highlightSpecialChars,
   keymap,
   lineNumbers,
 } from '@codemirror/view';
@@ -106,6 +107,7 @@ export function jsonView(parent: HTMLElement): EditorView {
 }
 
 export function setText(view: EditorView, text: string): void {
+  if (view.state.doc.toString() === text) return;
   view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
 }
 
@@ -146,6 +148,8 @@ function editor(parent: HTMLElement, label: string, extensions: Extension[]): Ed
     state: EditorState.create({
       extensions: [
         lineNumbers(),
+        // What came with a link may try to look like something else.
+        highlightSpecialChars(),
         drawSelection(),
         THEME,
         syntaxHighlighting(COLORS),

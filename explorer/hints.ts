@@ -1,5 +1,4 @@
-// Says what to do about an error, and shows problems where they are: below the key, or beside it.
-
+// Says what to do about an error, and shows problems where they are.
 import { byId } from './dom.ts';
 import type { GraphqlError, TimedResponse } from './send.ts';
 
@@ -38,29 +37,17 @@ export const MCP_KEY =
 
 export const NOT_AN_OBJECT = 'The variables must be one JSON object. Nothing was sent.';
 export const NOT_JSON = 'The variables are not JSON.';
+export const LINK_TOO_LONG = 'This link is too long, or has too many brackets. It was not opened.';
+export const TOO_LONG_TO_LINK = 'This is too long for a link. Copy it as curl instead.';
+export const HAS_CREDENTIAL =
+  'This contains your key or token, which others would get. Take it out first.';
 export const NO_RESPONSE = 'The service did not respond. Check your connection and try again.';
 
-type About = 'key' | 'run';
+type About = 'key' | 'operation' | 'run';
 
-let shown: About | undefined;
-
-/** Shows a problem, or takes away whichever is shown if there is none. */
+/** Shows a problem beside what it is about, or takes it away. */
 export function showProblem(about: About, text: string | undefined): void {
-  shown = text === undefined ? undefined : about;
-  setNotice('problem', text);
-}
-
-export function showVariablesProblem(text: string | undefined): void {
-  setNotice('variables-problem', text);
-}
-
-/** Takes a problem away, because what it is about has changed. */
-export function clearProblem(about: About): void {
-  if (shown === about) showProblem(about, undefined);
-}
-
-function setNotice(id: string, text: string | undefined): void {
-  const notice = byId(id, HTMLElement);
+  const notice = byId(`${about}-problem`, HTMLElement);
   notice.textContent = text ?? '';
   notice.hidden = text === undefined;
   if (text !== undefined) notice.scrollIntoView({ block: 'nearest' });

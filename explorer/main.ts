@@ -1,35 +1,39 @@
 // The explorer: shows the schema of a key or a token, and runs operations with it.
 import { updateSchema } from 'cm6-graphql';
 import { parse, print } from 'graphql';
+import { canCopy, copyButton } from './copy.ts';
 import {
   type Credential,
   credentialFrom,
-  firstCredential,
   forget,
   isMcpKey,
   keep,
+  keptCredential,
+  linkedCredential,
   memberOf,
 } from './credential.ts';
+import { curlOf } from './curl.ts';
 import { byId, element } from './dom.ts';
-import { type Draft, keepDraft, keptDraft, linkedDraft } from './draft.ts';
+import { type Draft, keepDraft, keptDraft, linkedDraft, linkTo } from './draft.ts';
 import { jsonView, operationEditor, setText, variablesEditor } from './editor.ts';
-import { type Example, examplesFor } from './examples.ts';
+import { ALL_EXAMPLES, type Example, examplesFor } from './examples.ts';
 import {
-  clearProblem,
+  HAS_CREDENTIAL,
   hintFor,
+  LINK_TOO_LONG,
   MCP_KEY,
   NO_CREDENTIAL,
   NO_RESPONSE,
   NOT_AN_OBJECT,
   NOT_JSON,
   showProblem,
-  showVariablesProblem,
+  TOO_LONG_TO_LINK,
 } from './hints.ts';
 import { clearResponse, showResponse, showRunning, statusOf } from './result.ts';
 import { searchSchema, showSchema, summaryOf } from './schema.ts';
 import { loadSchema, type Operation, send } from './send.ts';
 
-const { memberSchema = '', memberClaim = 'sub' } = byId('main', HTMLElement).dataset;
+const { endpoint = '', memberSchema = '', memberClaim = 'sub' } = byId('main', HTMLElement).dataset;
 const secret = byId('secret', HTMLInputElement);
 const state = byId('state', HTMLElement);
 const choice = byId('example', HTMLSelectElement);
@@ -55,7 +59,7 @@ byId('credential', HTMLFormElement).addEventListener('submit', (event) => {
   event.preventDefault();
   void use(credentialFrom(secret.value));
 });
-secret.addEventListener('input', () => clearProblem('key'));
+secret.addEventListener('input', () => showProblem('key', undefined));
 byId('forget', HTMLButtonElement).addEventListener('click', () => {
   forget();
   keepDraft(undefined);
@@ -66,18 +70,26 @@ byId('format', HTMLButtonElement).addEventListener('click', format);
 choice.addEventListener('change', () => showExample(examples[choice.selectedIndex]));
 search.addEventListener('input', () => searchSchema(types, search.value));
 
-const draft = linkedDraft() ?? keptDraft();
-offerExamples(examplesFor('partner', '', undefined));
-if (draft !== undefined) {
-  setText(operation, draft.query);
-  setText(variables, draft.variables);
-}
-// A link with another key, opened in a tab that has the page already.
-addEventListener('hashchange', begin);
-begin();
+if (canCopy)
+  byId('copies', HTMLElement).append(
+    copyButton('Copy as curl', 'quiet', curl),
+    copyButton('Copy link', 'quiet', link),
+  );
 
-function begin(): void {
-  const first = firstCredential();
+offerExamples(ALL_EXAMPLES);
+const draft = keptDraft();
+if (draft === undefined) showExample(examples[0]);
+else showDraft(draft);
+begin(keptCredential());
+// A link that is opened in a tab that has the page already.
+addEventListener('hashchange', () => begin(undefined));
+
+/** Fills the editors with the operation of a link, and uses its key or token, or else this one. */
+function begin(kept: Credential | undefined): void {
+  const linked = linkedDraft();
+  showProblem('operation', linked === 'too long' ? LINK_TOO_LONG : undefined);
+  if (linked !== undefined && linked !== 'too long') showDraft(linked);
+  const first = linkedCredential() ?? kept;
   if (first !== undefined) void use(first);
 }
 
@@ -107,7 +119,7 @@ async function use(given: Credential | undefined): Promise<void> {
     showSchema(types, schema);
     search.value = '';
     state.textContent = `The ${given.kind} surface: ${summaryOf(schema)}. Loaded: ${statusOf(response)}.`;
-    offerExamples(examplesFor(given.kind, memberOf(given, memberClaim) ?? '', schema));
+    offerExamples(examplesFor(given.kind, schema, memberOf(given, memberClaim)));
   } catch {
     if (credential !== given) return;
     state.textContent = 'No schema.';
@@ -134,6 +146,27 @@ async function run(): Promise<void> {
   }
 }
 
+/** What others get from here is for their own keys. */
+function curl(): string | undefined {
+  const asked = readOperation();
+  if (asked === undefined) return undefined;
+  const surface = credential?.kind ?? examples[choice.selectedIndex]?.surface ?? 'partner';
+  return withoutCredential(curlOf(endpoint, surface, asked));
+}
+
+function link(): string | undefined {
+  const url = linkTo(shownDraft());
+  if (url !== 'too long') return withoutCredential(url);
+  showProblem('operation', TOO_LONG_TO_LINK);
+  return undefined;
+}
+
+function withoutCredential(text: string): string | undefined {
+  if (credential === undefined || !text.includes(credential.secret)) return text;
+  showProblem('operation', HAS_CREDENTIAL);
+  return undefined;
+}
+
 /** Undefined if the variables are not an object, which is shown beside them. */
 function readOperation(): Operation | undefined {
   const query = operation.state.doc.toString();
@@ -148,25 +181,25 @@ function readOperation(): Operation | undefined {
       operationName: nameAtCursor(query),
     };
   } catch {
-    showVariablesProblem(NOT_AN_OBJECT);
+    showProblem('operation', NOT_AN_OBJECT);
     return undefined;
   }
 }
 
 /** After each change of an editor. What is as in the example need not be kept. */
 function edited(): void {
-  clearProblem('run');
-  showVariablesProblem(undefined);
-  keepDraft(isAsIn(example) ? undefined : shownDraft());
+  showProblem('run', undefined);
+  showProblem('operation', undefined);
+  keepDraft(example && isAsIn(example) ? undefined : shownDraft());
 }
 
 function shownDraft(): Draft {
   return { query: operation.state.doc.toString(), variables: variables.state.doc.toString() };
 }
 
-function isAsIn(shown: Example | undefined): boolean {
-  const draft = shownDraft();
-  return draft.query === shown?.query && draft.variables === textOf(shown.variables);
+function isAsIn({ query, variables: values }: Example): boolean {
+  const shown = shownDraft();
+  return shown.query === query && shown.variables === textOf(values);
 }
 
 /** Of several operations, the name of the one at the cursor, or of the first. */
@@ -186,30 +219,44 @@ function format(): void {
   try {
     setText(operation, print(parse(operation.state.doc.toString())));
   } catch (error) {
-    showProblem('run', error instanceof Error ? error.message : 'This cannot be formatted.');
+    showProblem('operation', error instanceof Error ? error.message : 'This cannot be formatted.');
   }
   const text = variables.state.doc.toString();
   try {
     if (text.trim() !== '') setText(variables, textOf(JSON.parse(text)));
   } catch {
-    showVariablesProblem(NOT_JSON);
+    showProblem('operation', NOT_JSON);
   }
 }
 
-function offerExamples(offered: Example[]): void {
-  const isUntouched = example === undefined || isAsIn(example);
-  const same = offered.findIndex(({ title }) => title === example?.title);
-  examples = offered;
-  choice.replaceChildren(...offered.map(({ title }) => element('option', {}, title)));
-  choice.selectedIndex = Math.max(same, 0);
-  if (isUntouched) showExample(offered[choice.selectedIndex]);
+function offerExamples(groups: ReturnType<typeof examplesFor>): void {
+  const isUntouched = example !== undefined && isAsIn(example);
+  examples = groups.flatMap((group) => group.examples);
+  choice.replaceChildren(
+    ...groups.map(({ title, examples: offered }) =>
+      element(
+        'optgroup',
+        { label: title },
+        ...offered.map(({ field }) => element('option', {}, field)),
+      ),
+    ),
+  );
+  const { query } = shownDraft();
+  const same = examples.findIndex((each) => each.query === query);
+  choice.selectedIndex = same;
+  if (isUntouched) showExample(examples[Math.max(same, 0)]);
 }
 
 function showExample(next: Example | undefined): void {
   if (next === undefined) return;
   example = next;
-  setText(operation, next.query);
-  setText(variables, textOf(next.variables));
+  showDraft({ query: next.query, variables: textOf(next.variables) });
+}
+
+function showDraft({ query, variables: values }: Draft): void {
+  choice.selectedIndex = examples.findIndex((each) => each.query === query);
+  setText(operation, query);
+  setText(variables, values);
 }
 
 function textOf(values: unknown): string {

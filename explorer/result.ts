@@ -36,15 +36,21 @@ export function showResponse(view: EditorView, response: TimedResponse): void {
 
 /** Takes the last response away, so that nobody reads it as that of the operation at hand. */
 export function clearResponse(view: EditorView, status = ''): void {
+  showProblem('run', undefined);
   setText(view, '');
   showStatus(status, status !== '');
   byId('headers', HTMLElement).replaceChildren();
 }
 
-/** That an operation runs. The last body stays until the next one comes, so nothing flickers. */
+/**
+ * That an operation runs. The last body stays until the next one comes, so nothing flickers. Where
+ * the result is below the operation, as on a phone, the page moves to it.
+ */
 export function showRunning(): void {
   showStatus('Running…', false);
   byId('headers', HTMLElement).replaceChildren();
+  const result = byId('result', HTMLElement);
+  if (result.getBoundingClientRect().top > innerHeight / 2) result.scrollIntoView();
 }
 
 function showStatus(text: string, isFailed: boolean): void {

@@ -14,6 +14,7 @@ export async function bundleScript(root: string, main: string): Promise<Script> 
     entryPoints: [join(root, main)],
     absWorkingDir: root,
     bundle: true,
+    loader: { '.graphql': 'text', '.txt': 'text' },
     minify: true,
     format: 'esm',
     target: TARGETS,

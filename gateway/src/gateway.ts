@@ -190,6 +190,7 @@ function aboutOf(settings: Settings): About {
     otherEndpoint: settings.hasOtherBaseUrl ? `${other}/graphql` : undefined,
     mcpEndpoint: `${own}${MCP_PATH}`,
     hasExplorer: settings.explorer === 'on',
+    hasConsole: settings.console === 'on',
   };
 }
 

@@ -1,10 +1,22 @@
-// The guides for signing in, followed as a new user does, with a browser and the mails on disk.
+// The guides, followed as a new user does: what they show runs and prints what they say.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
+import { issueKey, KEY_SCOPES, openKeyStore } from '@partner-loyalty/gateway';
+import { parseSync } from '@swc/core';
+import { buildSchema, parse, validate } from 'graphql';
 import type { Browser, Page } from 'playwright-core';
+import { GUIDES } from '../../gateway/src/pages/docs/paths.ts';
+import {
+  type Block,
+  commandOf,
+  guideBlocks,
+  masked,
+  printedBy,
+  savedAs,
+} from '../support/cases/guides.ts';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
 import { startBrowser } from '../support/servers/browser.ts';
 import { EXAMPLES } from '../support/servers/examples.ts';
@@ -57,6 +69,107 @@ afterEach(async () => {
     server.closeAllConnections();
     server.close();
   }
+});
+
+/** Divides the waits of programs by 20, but not their timeouts. */
+const FAST = {
+  'fast.mjs': `import promises from 'node:timers/promises';
+    import { syncBuiltinESMExports } from 'node:module';
+    const { setTimeout: sleep } = promises;
+    promises.setTimeout = (ms, ...others) => sleep(ms / 20, ...others);
+    syncBuiltinESMExports();`,
+  'sitecustomize.py': 'import time\nsleep = time.sleep\ntime.sleep = lambda s: sleep(s / 20)\n',
+};
+
+/** Runs blocks in a folder of their own, with a key whose budget nobody else spends. */
+async function startReader(guide: string) {
+  const home = join(folder.path, 'readers', guide);
+  mkdirSync(home, { recursive: true });
+  const save = (name: string, text: string) => writeFileSync(join(home, name), text);
+  for (const [name, text] of Object.entries(FAST)) save(name, text);
+  const store = await openKeyStore({ dataDir: folder.path, environment: 'sandbox' });
+  const { key, record } = issueKey('sandbox', 'demo-hotels', new Date(), { scopes: KEY_SCOPES });
+  await store.createKey(record);
+  await store.close();
+  const env = [
+    `PARTNER_LOYALTY_URL=${service.endpoint}`,
+    `PARTNER_LOYALTY_KEY=${key}`,
+    `PYTHONPATH=${home}`,
+    `NODE_OPTIONS=--import ${join(home, 'fast.mjs')}`,
+  ];
+  const paste = (text: string) =>
+    run('env', ['-C', home, ...env, 'bash', '-c', `{ ${text}\n} 2>&1`]);
+  return { home, save, paste };
+}
+
+describe.each(GUIDES)('what %s shows', (guide) => {
+  test('is valid: operations, JSON and JavaScript', () => {
+    const surface = guide.startsWith('sign-in') ? 'member' : 'partner';
+    const schema = buildSchema(
+      readFileSync(join(ROOT, `gateway/surface.${surface}.graphql`), 'utf8'),
+    );
+    for (const block of guideBlocks(guide)) {
+      const { language, text } = block;
+      if (language === 'graphql') expect(validate(schema, parse(text))).toEqual([]);
+      if (language === 'json') JSON.parse(text);
+      // Parts of programs are those of the examples, as another test has it.
+      if (language === 'js' && savedAs(block))
+        parseSync(text, { syntax: 'ecmascript', target: 'es2022' });
+    }
+  });
+
+  const isRun = ({ language, text }: Block) => language === 'sh' && !text.startsWith('export');
+  const blocks = guideBlocks(guide);
+  if (!blocks.some(isRun)) return;
+
+  test('prints what it says', async () => {
+    const { save, paste } = await startReader(guide);
+    const port = await freePort();
+    for (const [index, block] of blocks.entries()) {
+      const text = block.text
+        .replaceAll(/\b4050\b/g, `${port}`)
+        .replace(/(?<=timeout (?:-s KILL )?)\d/, '0.3');
+      const file = savedAs(block);
+      if (file !== undefined) save(file, text);
+      const command = isRun(block) ? text : file && commandOf(block);
+      if (command === undefined) continue;
+      const printed = await paste(command);
+      const next = blocks[index + 1];
+      if (next?.language === 'json' && isRun(block))
+        expect(masked(printed)).toEqual(masked(next.text));
+      else if (next?.language === 'text') expect(printed.replace(/ $/gm, '')).toBe(next.text);
+      else if (!/FAULT/.test(text)) expect(printed).not.toContain('"errors"');
+      const [, whenItFails] = /\|\| echo "(failed[^"]*|stopped)"/.exec(text) ?? [];
+      for (const said of [...printedBy(block), whenItFails ?? '']) expect(printed).toContain(said);
+    }
+  });
+});
+
+test('the receiver of events-and-webhooks takes a test, and refuses what is forged', async () => {
+  const blocks = guideBlocks('events-and-webhooks');
+  const { home, save } = await startReader('receiver');
+  symlinkSync(join(ROOT, 'node_modules'), join(home, 'node_modules'));
+  const url = `http://localhost:${await freePort()}/webhooks`;
+  const program = blocks.find((each) => savedAs(each) === 'receive.mjs')?.text ?? '';
+  save('receive.mjs', program.replaceAll('4030', new URL(url).port));
+  const shown = blocks.find(({ text }) => text.startsWith('loyalty webhooks create'))?.text ?? '';
+  const [, ...args] = shown
+    .trim()
+    .replace(/https:\S+/, url)
+    .split(' ');
+  const env = { DATA_DIR: folder.path };
+  // Cast: what the command prints.
+  const [endpoint] = (await loyaltyJson(env, ...args)) as { webhookId: string; secret: string }[];
+  const receiver = await startProcess({
+    command: process.execPath,
+    args: [join(home, 'receive.mjs')],
+    env: { WEBHOOK_SECRET: endpoint?.secret ?? '' },
+  });
+  started.push(receiver);
+  await receiver.wrote(/http:/);
+  await loyaltyJson(env, 'webhooks', 'test', endpoint?.webhookId ?? '');
+  await receiver.wrote(/^TEST/m);
+  expect((await fetch(url, { method: 'POST', body: '{"type":"TEST"}' })).status).toBe(400);
 });
 
 /** Runs the guide's command that registers the app with this option, on another port. */

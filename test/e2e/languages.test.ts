@@ -2,7 +2,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseSync } from '@swc/core';
-import { EXAMPLES, type Example } from '../../gateway/src/pages/docs/examples.ts';
+import type { Example } from '../../gateway/src/pages/docs/example.ts';
+import { EXAMPLES } from '../../gateway/src/pages/docs/examples.ts';
 import { LANGUAGES, type Language, programOf } from '../../gateway/src/pages/docs/languages.ts';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
 import { run } from '../support/servers/process.ts';

@@ -1,9 +1,11 @@
 // The pages for partners' engineers in a real browser: what they show, and all that they load.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { EXAMPLES, exampleKey } from '../../gateway/src/pages/docs/examples.ts';
 import { LANGUAGES } from '../../gateway/src/pages/docs/languages.ts';
 import { GUIDES, guidePath } from '../../gateway/src/pages/docs/paths.ts';
 import { LIVE_KEY } from '../support/cases/outcomes.ts';
 import { accessibilityFaults, startBrowser } from '../support/servers/browser.ts';
+import { freePort, run } from '../support/servers/process.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 
 const PAGES = ['/', '/docs', '/docs/guides/check-in', '/explorer'];
@@ -22,7 +24,9 @@ let service: InProcessService;
 let pages: Page[] = [];
 
 beforeAll(async () => {
-  [browser, service] = await Promise.all([startBrowser(), startInProcess()]);
+  // Commands to copy name the port that is set.
+  const env = { PORT: `${await freePort()}` };
+  [browser, service] = await Promise.all([startBrowser(), startInProcess({ env })]);
 });
 afterEach(async () => {
   for (const page of pages) await page.context().close();
@@ -84,17 +88,24 @@ describe.each(PAGES)('%s', (path) => {
   });
 });
 
-describe.each(['/', '/docs', ...GUIDES.map(guidePath)])('%s', (path) => {
-  test.each(LOOKS)('on %s: readable, nothing foreign, no fault for axe', async (_, options) => {
-    const { page, faults } = await openPage(path, options);
-    expect(await page.locator('h1').count()).toBe(1);
-    for (const each of (await page.locator('details').all()).slice(0, 2))
-      await each.locator('summary').click();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    const [content, window] = await widths(page);
-    expect(content).toBeLessThanOrEqual(window);
-    expect(faults).toEqual([]);
-  });
+// Guides differ in what may be too wide for a phone; this one has all that they consist of.
+const ON_A_DESKTOP = ['/', '/docs', guidePath('desk')];
+const LOOKED_AT = LOOKS.flatMap(([name, options], index) =>
+  (index === 0 ? ON_A_DESKTOP : ['/', '/docs', ...GUIDES.map(guidePath)]).map(
+    (path) => [path, name, options] as const,
+  ),
+);
+
+test.each(LOOKED_AT)('%s on %s: readable, nothing foreign, no fault for axe', async (...look) => {
+  const [path, , options] = look;
+  const { page, faults } = await openPage(path, options);
+  expect(await page.locator('h1').count()).toBe(1);
+  for (const each of (await page.locator('details').all()).slice(0, 2))
+    await each.locator('summary').click();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  const [content, window] = await widths(page);
+  expect(content).toBeLessThanOrEqual(window);
+  expect(faults).toEqual([]);
 });
 
 test('the start page leads to the documentation, and the documentation to its parts', async () => {
@@ -192,15 +203,27 @@ describe('the documentation', () => {
     expect(faults).toEqual([]);
   });
 
-  test('an example opens in the explorer, without a credential in the link', async () => {
-    const { page } = await openPage('/docs');
+  test('each example opens in the explorer, which offers the same, without a credential', async () => {
+    const { page, faults } = await openPage('/docs');
+    const links = await page.evaluate<[string, string][]>(
+      `[...document.querySelectorAll('.example')].map((each) =>
+        [each.querySelector('input').name, each.querySelector('a[href^="/explorer"]').hash])`,
+    );
+    expect(links.map(([key]) => key).sort()).toEqual(EXAMPLES.map(exampleKey).sort());
     await example(page).locator('summary').click();
     await example(page).getByRole('link', { name: 'Open in the explorer' }).click();
     await page.waitForURL(`${service.url}/explorer`);
-    const operation = page.getByRole('textbox', { name: 'Operation' });
-    expect(await operation.innerText()).toContain('query MemberByEmail($email: String!)');
-    const variables = page.getByRole('textbox', { name: 'Variables, as JSON' });
-    expect(await variables.innerText()).toContain('"email": "Teal.Heron@example.com"');
+    const text = (name: string) => page.getByRole('textbox', { name, exact: true }).innerText();
+    for (const [key, hash] of links) {
+      await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+      await page.waitForURL(`${service.url}/explorer`);
+      const { query, variables, field } = EXAMPLES.find((each) => exampleKey(each) === key) ?? {};
+      expect((await text('Operation')).replaceAll('\u200b', '')).toBe(query);
+      expect(JSON.parse(await text('Variables, as JSON'))).toEqual(variables);
+      const chosen = await page.evaluate("document.getElementById('example').value");
+      expect(chosen).toBe(field === 'error' ? '' : field);
+    }
+    expect(faults).toEqual([]);
   });
 });
 
@@ -362,13 +385,117 @@ describe('the explorer', () => {
     expect(faults).toEqual([]);
   });
 
+  const CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] };
+  const copied = async (page: Page, name: string) => {
+    await page.getByRole('button', { name }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    return page.evaluate<string>('navigator.clipboard.readText()');
+  };
+
+  test('an attacker’s operation, copied as curl, runs nothing in the shell and holds no key', async () => {
+    const key = service.keys.alpha;
+    const { page, faults } = await openPage(`/explorer#key=${key}`, CLIPBOARD);
+    await types(page).getByText('memberByEmail').waitFor();
+    const query = `query Hostile($email: String!) {\n  # '; touch owned; '$(touch owned)\n  memberByEmail(email: $email) { memberId }\n}`;
+    await operation(page).fill(query);
+    const email =
+      "o'neil`touch owned`$(touch owned)\\\\'\"\n!!\u001b[201~\u009b201~\u202e\u{e0041}\u2028@x.y";
+    await setVariables(page, { email });
+    const command = await copied(page, 'Copy as curl');
+    expect(command).toContain('"x-partner-api-key: $PARTNER_LOYALTY_KEY"');
+    expect(command).toContain(`curl -s http://localhost:${new URL(service.url).port}/graphql `);
+    expect(command).not.toContain(key);
+    expect(command).not.toMatch(/[^\n\x20-\x7e]/);
+    for (const shell of ['bash', 'sh']) {
+      const args = await run(shell, ['-c', `curl() { printf '%s\\0' "$@"; }\n${command}`]);
+      expect(JSON.parse(args.split('\0').at(-2) ?? '')).toEqual({ query, variables: { email } });
+    }
+    const answer = await run('env', [`PARTNER_LOYALTY_KEY=${key}`, 'sh', '-c', command]);
+    expect(JSON.parse(answer)).toMatchObject({
+      data: { memberByEmail: null },
+      errors: [{ extensions: { code: 'BAD_USER_INPUT' } }],
+    });
+    expect(faults).toEqual([]);
+  });
+
+  test('a shared link fills the editors, runs nothing, and never carries the key', async () => {
+    const key = service.keys.alpha;
+    const { page, faults } = await openPage(`/explorer#key=${key}`, CLIPBOARD);
+    await types(page).getByText('memberByEmail').waitFor();
+    const query = 'mutation Mine($e: String!) { requestMagicLink(email: $e) { accepted } } # + & %';
+    await operation(page).fill(query);
+    await setVariables(page, { e: 'a+b@example.com' });
+    const url = await copied(page, 'Copy link');
+    expect(url.startsWith(`${service.url}/explorer#query=`)).toBe(true);
+    expect(url).not.toContain(key);
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(`${request.method()} ${request.url()}`));
+    await page.getByRole('button', { name: 'Forget' }).click();
+    await page.getByText('Use a key or a token').waitFor();
+    await page.goto(url);
+    await page.waitForURL(`${service.url}/explorer`);
+    expect(await operation(page).innerText()).toBe(query);
+    expect(await variables(page).innerText()).toBe('{"e":"a+b@example.com"}');
+    expect(requests.filter((each) => each.startsWith('POST'))).toEqual([]);
+
+    await use(page, key);
+    await types(page).getByText('memberByEmail').waitFor();
+    expect(await operation(page).innerText()).toBe(query);
+    const problem = page.getByRole('alert');
+    for (const [text, message] of [
+      [`{ memberById(memberId: "${key}") { tier } }`, 'contains your key'],
+      [`{ a: memberById(memberId: "${'x'.repeat(8_000)}") { tier } }`, 'too long for a link'],
+    ] as const) {
+      await operation(page).fill(text);
+      await page.getByRole('button', { name: 'Copy link' }).click();
+      await problem.getByText(message).waitFor();
+    }
+    await operation(page).fill('{ __typename }');
+    expect(await problem.isVisible()).toBe(false);
+    expect(faults).toEqual([]);
+  });
+
+  test('hostile links run no script, and one that is too long says so', async () => {
+    const { page, faults } = await openPage('/explorer');
+    const problem = page.getByRole('alert');
+    const open = async (hash: string) => {
+      await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+      await page.waitForURL(`${service.url}/explorer`);
+    };
+    const script = '<img src=x onerror=alert(1)><script>alert(1)</script>';
+    await open(`query=${encodeURIComponent(script)}&variables=${encodeURIComponent(script)}`);
+    expect(await operation(page).innerText()).toBe(script);
+    expect(await page.locator('.editor img, .editor script').count()).toBe(0);
+    for (const hash of [
+      'query=%E0%A4%A%00&variables=%ff',
+      'query=',
+      `query=${'{a'.repeat(500)}`,
+      `query=${encodeURIComponent('{ a(b: "\u202e") }')}&key=not%20a%20key`,
+    ])
+      await open(hash);
+    await page.locator('.cm-specialChar').waitFor();
+    for (const text of ['x'.repeat(8_000), '{a'.repeat(501)]) {
+      await open(`query=${text}`);
+      await problem.getByText('too long').waitFor();
+      await open('query={mine:__typename}&variables={}');
+      expect(await operation(page).innerText()).toBe('{mine:__typename}');
+      expect(await problem.isVisible()).toBe(false);
+    }
+    expect(faults).toEqual([]);
+  });
+
   test.each(LOOKS)(
-    'with a result on %s: fits, nothing foreign, no fault for axe',
+    'with a result on %s: in sight, fits, nothing foreign, no fault for axe',
     async (_, options) => {
       const { page, faults } = await openPage(`/explorer#key=${service.keys.alpha}`, options);
       await types(page).getByText('memberByEmail').waitFor();
-      await page.getByRole('button', { name: 'Run' }).click();
+      await page.getByRole('button', { name: 'Run' }).press('Enter');
       await shown(page).getByText('"MEMBER_NOT_FOUND"').waitFor();
+      const [top = -1, bottom = -1] = await page.evaluate<number[]>(
+        `(({ top }) => [top, document.getElementById('response').getBoundingClientRect().top + 150])(
+          outcome.getBoundingClientRect())`,
+      );
+      expect([top > 48, bottom < (options.viewport?.height ?? 0)]).toEqual([true, true]);
       expect(await accessibilityFaults(page)).toEqual([]);
       const [content, window] = await widths(page);
       expect(content).toBeLessThanOrEqual(window);

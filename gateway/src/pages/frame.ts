@@ -11,6 +11,7 @@ export type About = {
   otherEndpoint: string | undefined;
   mcpEndpoint: string;
   hasExplorer: boolean;
+  hasConsole: boolean;
 };
 
 export type FramedPage = {

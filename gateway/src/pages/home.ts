@@ -1,5 +1,6 @@
 // The page at `/`: what the service is, and the first request to it.
 import { keyPrefix } from '../identity/apikey.ts';
+import { guidePath } from './docs/paths.ts';
 import { type About, codeBlock, framed } from './frame.ts';
 import { type Html, html } from './html.ts';
 
@@ -17,18 +18,20 @@ let them sign in. One GraphQL endpoint, one key.</p>
 <div><dt>Endpoint</dt><dd><code>POST ${endpoint}</code></dd></div>
 ${otherFact(otherEndpoint, isSandbox)}<div><dt>Assistants</dt><dd><code>POST ${mcpEndpoint}</code>, over the Model Context Protocol, with
 an MCP key</dd></div>
-<div><dt>Keys</dt><dd>From the operator of this service, who creates one with
-<code>npx --no-install loyalty keys create PARTNER</code>.
-<a href="/docs#keys">Keys and scopes</a></dd></div>
+<div><dt>Keys</dt><dd>${keysFrom(about)} <a href="/docs#keys">Keys and scopes</a></dd></div>
 <div><dt>Status</dt><dd>Beta: fields are added at any time, and none goes away without notice.
 <a href="/docs#versioning">Versioning</a></dd></div>
 </dl>
 <section aria-labelledby="first">
 <h2 id="first">Your first request</h2>
-<p>Replace <code>$KEY</code> with your key${toReplace(isSandbox)}</p>
+<p>Put your key into <code>$PARTNER_LOYALTY_KEY</code>${toReplace(isSandbox)}</p>
 ${codeBlock('A request to paste into a shell', firstRequest(endpoint, isSandbox))}
 <p class="soft">The field is <code>null</code> with the code <code>MEMBER_NOT_FOUND</code> unless the
 member is enrolled with you. Keys belong on servers, never in an app or a web page.</p>
+<p>Then follow a guide to what you want to build:
+<a href="${guidePath('check-in')}">check-in</a>, <a href="${guidePath('nightly-batch')}">a copy of
+your members</a>, <a href="${guidePath('events-and-webhooks')}">events and webhooks</a>,
+<a href="${guidePath('sign-in-web')}">signing in</a>, or <a href="/docs#guides">another one</a>.</p>
 </section>
 <ul class="cards">${cards(about)}</ul>`;
   return framed(about, { title: 'Partner Loyalty API', path: '/', kind: 'home', main });
@@ -42,7 +45,7 @@ function toReplace(isSandbox: boolean): Html {
   return isSandbox
     ? html`. <code>${DEMO_ADDRESS}</code> is in the demo data of a new sandbox; without that
 data, use the email address of one of your members.`
-    : html` and <code>${ADDRESS}</code> with the email address of a member.`;
+    : html`, and the email address of a member in place of <code>${ADDRESS}</code>.`;
 }
 
 function otherFact(endpoint: string | undefined, isSandbox: boolean): Html {
@@ -57,19 +60,27 @@ function firstRequest(endpoint: string, isSandbox: boolean): string {
   const query = 'query($email: String!) { memberByEmail(email: $email) { tier points } }';
   return `curl -s ${endpoint} \\
   -H 'content-type: application/json' \\
-  -H "x-partner-api-key: $KEY" \\
+  -H "x-partner-api-key: $PARTNER_LOYALTY_KEY" \\
   -d '{
     "query": "${query}",
     "variables": { "email": "${isSandbox ? DEMO_ADDRESS : ADDRESS}" }
   }'`;
 }
 
-function cards({ hasExplorer }: About): Html[] {
+function keysFrom({ hasConsole }: About): Html {
+  return hasConsole
+    ? html`An admin of your company makes one in the <a href="/console/keys">console</a>; the operator
+of this service invites the first admin.`
+    : html`From the operator of this service, who creates one with
+<code>npx --no-install loyalty keys create PARTNER</code>.`;
+}
+
+function cards({ hasExplorer, hasConsole }: About): Html[] {
+  const documentation = html`<li><h2><a href="/docs">Documentation</a></h2>
+<p>Guides, and every operation with an example in seven languages, error codes and limits.</p></li>`;
   const explorer = html`<li><h2><a href="/explorer">Explorer</a></h2>
-<p>Write operations with completion, run them with your key, and see what is left of its budget.</p></li>`;
-  return [
-    ...(hasExplorer ? [explorer] : []),
-    html`<li><h2><a href="/docs">Documentation</a></h2>
-<p>Guides, and every operation with an example in seven languages, error codes and limits.</p></li>`,
-  ];
+<p>Write operations with completion, or begin with an example, and run them with your key.</p></li>`;
+  const console = html`<li><h2><a href="/console">Console</a></h2>
+<p>Make and rotate keys, find your requests, set up webhooks and apps. For your company’s staff.</p></li>`;
+  return [documentation, ...(hasExplorer ? [explorer] : []), ...(hasConsole ? [console] : [])];
 }

@@ -17,6 +17,7 @@ const ABOUT = {
   otherEndpoint: 'https://api.example/graphql',
   mcpEndpoint: 'https://sandbox.example/mcp',
   hasExplorer: true,
+  hasConsole: true,
 } as const;
 
 function graph(version: number, sdl: string) {
@@ -135,6 +136,15 @@ test('the same page in each encoding, and 304 for a browser that has it', async 
 test('the start page names the other environment only if its address is known', () => {
   expect(homePage(ABOUT)).toContain('POST https://api.example/graphql');
   expect(homePage({ ...ABOUT, otherEndpoint: undefined })).not.toContain('Production');
+});
+
+test('the start page leads to the explorer and the console where they are on', () => {
+  const places = (about: Partial<typeof ABOUT | Record<string, boolean>>) =>
+    ['"/explorer"', '"/console"', 'keys create'].filter((each) =>
+      homePage({ ...ABOUT, ...about }).includes(each),
+    );
+  expect(places({})).toEqual(['"/explorer"', '"/console"']);
+  expect(places({ hasExplorer: false, hasConsole: false })).toEqual(['keys create']);
 });
 
 test('the request to paste finds a member of the demo data, in the sandbox', () => {

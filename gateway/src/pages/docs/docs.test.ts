@@ -11,6 +11,7 @@ const ABOUT = {
   otherEndpoint: 'https://api.example/graphql',
   mcpEndpoint: 'https://sandbox.example/mcp',
   hasExplorer: true,
+  hasConsole: true,
 } as const;
 const EMPTY = 'type Query { other: Int }';
 

@@ -1,7 +1,8 @@
 // Examples as programs that need nothing but their language: a template of languages/ for each.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Example } from './examples.ts';
+import type { Example } from './example.ts';
+import { filled } from './template.ts';
 
 /** In the order of the tabs. */
 export const LANGUAGES = ['curl', 'JavaScript', 'Python', 'Go', 'PHP', 'Java', 'C#'] as const;
@@ -9,18 +10,12 @@ export type Language = (typeof LANGUAGES)[number];
 
 const TEMPLATES = new Map(LANGUAGES.map((language) => [language, templateOf(language)]));
 
-const CREDENTIALS = {
-  partner: { header: 'x-partner-api-key', variable: 'PARTNER_LOYALTY_KEY' },
-  member: { header: 'authorization', variable: 'PARTNER_LOYALTY_TOKEN' },
-};
-
 /** The example as a whole program, which prints the response. It reads its key or token. */
 export function programOf(example: Example, language: Language, endpoint: string): string {
   const { surface, query, variables } = example;
   const json = JSON.stringify(variables, null, 2);
   const body = JSON.stringify({ query: query.replace(/\s+/g, ' '), variables }, null, 2);
-  const values: Readonly<Record<string, string>> = {
-    ...CREDENTIALS[surface],
+  return filled(TEMPLATES.get(language) ?? '', surface, {
     endpoint,
     name: query.split(/[ ({]/, 2)[1] ?? '',
     query,
@@ -30,18 +25,12 @@ export function programOf(example: Example, language: Language, endpoint: string
     body,
     javaBody: body.replaceAll('\n', '\n        '),
     csharpBody: body.replaceAll('"', '""'),
-  };
-  return (TEMPLATES.get(language) ?? '').replace(
-    /\{\{(\w+)(?::([^{}]*))?\}\}/g,
-    (_, name: string, text?: string) =>
-      text === undefined ? (values[name] ?? '') : name === surface ? text : '',
-  );
+  });
 }
 
-/** `{{name}}` stands for a value, `{{member:text}}` for a text on that surface alone. */
 function templateOf(language: Language): string {
   const file = `languages/${language.replace('#', 'Sharp')}.txt`;
-  return readFileSync(join(import.meta.dirname, file), 'utf8').trimEnd();
+  return readFileSync(join(import.meta.dirname, file), 'utf8');
 }
 
 /** JSON in the notation of PHP. Each of its lines has one brace or one entry. */

@@ -4,7 +4,8 @@ import { type GraphQLSchema, parse, validate } from 'graphql';
 import type { SurfaceName } from '../../schema/surfaces.ts';
 import { type About, codeBlock } from '../frame.ts';
 import { type Html, html } from '../html.ts';
-import { EXAMPLES, type Example, exampleKey } from './examples.ts';
+import type { Example } from './example.ts';
+import { EXAMPLES, exampleKey } from './examples.ts';
 import { LANGUAGES, programOf } from './languages.ts';
 import responses from './responses.generated.json' with { type: 'json' };
 

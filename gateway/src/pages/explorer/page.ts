@@ -26,23 +26,26 @@ not.</p></noscript>
 <p id="kept" class="soft">Kept in this tab, as is what you type, until you close it or press Forget,
 and sent only to this service. Requests count against your budget, and changes are real.</p>
 </form>
-<p id="problem" class="notice problem" role="alert" hidden></p>
+<p id="key-problem" class="notice problem" role="alert" hidden></p>
 <div class="panes">
 <section class="operation" aria-labelledby="operation-title">
 <div class="tools">
 <h2 id="operation-title">Operation</h2>
 <label for="example" class="unseen">Example</label>
 <select id="example"></select>
-<button type="button" id="format" class="quiet">Format</button>
 <button type="button" id="run">Run</button>
 </div>
 <div id="operation" class="editor"></div>
 <h3>Variables</h3>
-<p id="variables-problem" class="notice problem" role="alert" hidden></p>
+<p id="operation-problem" class="notice problem" role="alert" hidden></p>
 <div id="variables" class="editor"></div>
+<div id="copies" class="tools">
+<button type="button" id="format" class="quiet">Format</button>
+</div>
 </section>
-<section class="result" aria-labelledby="result-title">
+<section id="result" class="result" aria-labelledby="result-title">
 <div class="tools"><h2 id="result-title">Result</h2><p id="outcome" role="status"></p></div>
+<p id="run-problem" class="notice problem" role="alert" hidden></p>
 <dl id="headers"></dl>
 <div id="response" class="editor"></div>
 </section>
@@ -62,7 +65,11 @@ and sent only to this service. Requests count against your budget, and changes a
     path: '/explorer',
     kind: 'explorer',
     main,
-    attributes: { 'data-member-schema': memberSchemaPath, 'data-member-claim': memberClaim },
+    attributes: {
+      'data-endpoint': about.endpoint,
+      'data-member-schema': memberSchemaPath,
+      'data-member-claim': memberClaim,
+    },
     style: EXPLORER_STYLE,
     head: html`<script type="module" src="${scriptPath}"></script>`,
   });
