@@ -1,7 +1,13 @@
 // The console of partners' staff, over HTTP without scripts: signing in, roles, and whose it is.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inviteStaff, issueKey, removeStaff, type StaffRole } from '@partner-loyalty/gateway';
+import {
+  inviteStaff,
+  issueKey,
+  listStaff,
+  removeStaff,
+  type StaffRole,
+} from '@partner-loyalty/gateway';
 import { createWebhookManager } from '@partner-loyalty/standings';
 import { temporaryFolder } from '../support/folder.ts';
 import { codeIn } from '../support/servers/mailserver.ts';
@@ -300,6 +306,29 @@ describe('staff', () => {
     const { visitor: second } = await signIn(other);
     expect((await second.visit(at('/console/staff'))).html).not.toContain(staff.email);
   });
+
+  test.each(['remove', 'invite'])(
+    'race: of two admins who %s each other, one is left',
+    async (action) => {
+      const partnerId = `race-${action}`;
+      await service.stores.keys.createPartner({
+        partnerId,
+        name: partnerId,
+        createdAt: new Date(),
+      });
+      const admins = [await signInAs(partnerId, 'admin'), await signInAs(partnerId, 'admin')];
+      const others = admins.map(({ staff }) => staff).toReversed();
+      await Promise.all(
+        admins.map(({ visitor }, place) => {
+          const { staffId = '', email = '' } = others[place] ?? {};
+          const fields = { action, staffId, email, role: 'viewer' };
+          return visitor.post(at('/console/staff'), new URLSearchParams(fields));
+        }),
+      );
+      const left = await listStaff(await service.stores.keys.staffTables(), partnerId);
+      expect(left.map(({ role }) => role)).toContain('admin');
+    },
+  );
 });
 
 test('with CONSOLE=off, its pages are a 404 like any unknown path', async () => {
@@ -367,7 +396,8 @@ describe('keys', () => {
     const post = (fields: Record<string, string>) =>
       visitor.post(at('/console/keys'), new URLSearchParams(fields));
     const keyId = first?.keyId ?? '';
-    const rotated = await post({ action: 'rotate', keyId, overlap: '1' });
+    const forged = { forgedId: 'key_of_somebody_else' };
+    const rotated = await post({ ...forged, action: 'rotate', keyId, overlap: '1' });
     const [former, next] = await keyNamed('Desk <1>');
     expect([former?.scopes, next?.scopes]).toEqual([['read'], ['read']]);
     expect(
@@ -375,7 +405,7 @@ describe('keys', () => {
     ).toEqual({
       data: { viewer: { keyId: next?.keyId } },
     });
-    const revoked = await post({ action: 'revoke', keyId });
+    const revoked = await post({ ...forged, action: 'revoke', keyId });
     expect(notice(revoked)).toBe('Done.');
     expect((await keyNamed('Desk <1>'))[0]?.revokedAt).toBeInstanceOf(Date);
 

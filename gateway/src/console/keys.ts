@@ -62,10 +62,11 @@ export function createKeysSection({
   }
 
   /** The key of a form, if it is the partner's own. */
-  async function keyOf({ staff }: ConsoleVisit, form: URLSearchParams): Promise<KeyRecord> {
+  async function keyOf({ staff, changed }: ConsoleVisit, form: URLSearchParams) {
     const key = await keyStore.key(form.get('keyId') ?? '');
     if (key === undefined || key.partnerId !== staff.partnerId)
       throw new NotFoundError('There is no key with this ID.');
+    changed(key.keyId);
     return key;
   }
 
