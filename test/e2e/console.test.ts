@@ -374,6 +374,29 @@ describe('keys', () => {
     ]);
   });
 
+  test('a thousand keys of one partner, which would make a page for a second, cannot be made', async () => {
+    const partnerId = 'many-keys';
+    await service.stores.keys.createPartner({ partnerId, name: partnerId, createdAt: new Date() });
+    const { visitor } = await signInAs(partnerId, 'admin');
+    const of = (expiresAt?: Date) =>
+      issueKey('sandbox', partnerId, new Date(), { expiresAt }).record;
+    for (let count = 0; count < 100; count += 1) {
+      await service.stores.keys.createKey(of(new Date(0)));
+      await service.stores.keys.createKey(of());
+    }
+    const [first] = (await service.stores.keys.keys(partnerId)).filter((key) => !key.expiresAt);
+    const post = (fields: Record<string, string>) =>
+      visitor.post(at('/console/keys'), new URLSearchParams(fields));
+    const refusal = 'You have 100 keys that work. Revoke one first.';
+    const keyId = first?.keyId ?? '';
+    expect(notice(await post({ action: 'create', name: 'x', scopes: 'read' }))).toBe(refusal);
+    expect(notice(await post({ action: 'rotate', keyId }))).toBe(refusal);
+    const { html } = await post({ action: 'revoke', keyId });
+    expect(html).toContain('Keys that no longer work: 101');
+    expect(html.match(/<li class="row">/g)).toHaveLength(119);
+    expect(notice(await post({ action: 'create', name: 'x', scopes: 'read' }))).toContain('Copy');
+  });
+
   const created = ({ html }: Visited) => /pk_test_\w{36}/.exec(html)?.[0] ?? '';
   const keyNamed = async (name: string) =>
     (await service.stores.keys.keys('beta')).filter((key) => key.name === name);
