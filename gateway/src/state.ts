@@ -35,6 +35,8 @@ export type RequestState = {
   releaseSlot?: () => void;
   /** The time that a caller of a sandbox has chosen, in milliseconds since 1970. */
   sandboxNow?: number | undefined;
+  /** Whether it fails because the caller of a sandbox wants it to. */
+  isFault?: boolean;
   /** Whether the connection closes instead of the response. */
   isDropped?: boolean;
   /** The ID of the JSON-RPC request at /mcp, once it is read. */

@@ -1,7 +1,13 @@
 // The console of partners' staff, over HTTP without scripts: signing in, roles, and whose it is.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inviteStaff, issueKey, removeStaff, type StaffRole } from '@partner-loyalty/gateway';
+import {
+  inviteStaff,
+  issueKey,
+  listStaff,
+  removeStaff,
+  type StaffRole,
+} from '@partner-loyalty/gateway';
 import { createWebhookManager } from '@partner-loyalty/standings';
 import { temporaryFolder } from '../support/folder.ts';
 import { codeIn } from '../support/servers/mailserver.ts';
@@ -302,6 +308,21 @@ describe('staff', () => {
     const { visitor: second } = await signIn(other);
     expect((await second.visit(at('/console/staff'))).html).not.toContain(staff.email);
   });
+
+  test('race: of two admins who remove each other, one is left, and the other one is out', async () => {
+    const partnerId = 'race';
+    await service.stores.keys.createPartner({ partnerId, name: partnerId, createdAt: new Date() });
+    const admins = [await signInAs(partnerId, 'admin'), await signInAs(partnerId, 'admin')];
+    const [ada, eve] = admins.map(({ staff }) => staff.staffId);
+    const statuses = await Promise.all(
+      admins.map(async ({ visitor }, place) => {
+        const fields = { action: 'remove', staffId: (place === 0 ? eve : ada) ?? '' };
+        return (await visitor.post(at('/console/staff'), new URLSearchParams(fields))).status;
+      }),
+    );
+    expect(statuses.sort()).toEqual([200, 401]);
+    expect(await listStaff(await service.stores.keys.staffTables(), partnerId)).toHaveLength(1);
+  });
 });
 
 test('with CONSOLE=off, its pages are a 404 like any unknown path', async () => {
@@ -347,6 +368,35 @@ describe('keys', () => {
     ]);
   });
 
+  test('a thousand keys of one partner, whose page would keep all others waiting, cannot be made, nor by racing', async () => {
+    const partnerId = 'many-keys';
+    await service.stores.keys.createPartner({ partnerId, name: partnerId, createdAt: new Date() });
+    const { visitor } = await signInAs(partnerId, 'admin');
+    const of = (expiresAt?: Date) =>
+      issueKey('sandbox', partnerId, new Date(), { expiresAt }).record;
+    for (let count = 0; count < 100; count += 1) {
+      await service.stores.keys.createKey(of(new Date(0)));
+      await service.stores.keys.createKey(of());
+    }
+    const [first] = (await service.stores.keys.keys(partnerId)).filter((key) => !key.expiresAt);
+    const post = (fields: Record<string, string>) =>
+      visitor.post(at('/console/keys'), new URLSearchParams(fields));
+    const refusal = 'You have 100 keys that work. Revoke one first.';
+    const keyId = first?.keyId ?? '';
+    expect(notice(await post({ action: 'create', name: 'x', scopes: 'read' }))).toBe(refusal);
+    expect(notice(await post({ action: 'rotate', keyId }))).toBe(refusal);
+    const { html } = await post({ action: 'revoke', keyId });
+    expect(html).toContain('Keys that no longer work: 101');
+    expect(html.match(/<li class="row">/g)).toHaveLength(119);
+    const created = { action: 'create', name: 'x', scopes: 'read' };
+    const pages = await Promise.all([post(created), post(created), post(created)]);
+    expect(pages.map(notice).sort()).toEqual([
+      'Copy the key now: it is not shown again.',
+      refusal,
+      refusal,
+    ]);
+  });
+
   const created = ({ html }: Visited) => /pk_test_\w{36}/.exec(html)?.[0] ?? '';
   const keyNamed = async (name: string) =>
     (await service.stores.keys.keys('beta')).filter((key) => key.name === name);
@@ -369,7 +419,8 @@ describe('keys', () => {
     const post = (fields: Record<string, string>) =>
       visitor.post(at('/console/keys'), new URLSearchParams(fields));
     const keyId = first?.keyId ?? '';
-    const rotated = await post({ action: 'rotate', keyId, overlap: '1' });
+    const forged = { forgedId: 'key_of_somebody_else' };
+    const rotated = await post({ ...forged, action: 'rotate', keyId, overlap: '1' });
     const [former, next] = await keyNamed('Desk <1>');
     expect([former?.scopes, next?.scopes]).toEqual([['read'], ['read']]);
     expect(
@@ -377,7 +428,7 @@ describe('keys', () => {
     ).toEqual({
       data: { viewer: { keyId: next?.keyId } },
     });
-    const revoked = await post({ action: 'revoke', keyId });
+    const revoked = await post({ ...forged, action: 'revoke', keyId });
     expect(notice(revoked)).toBe('Done.');
     expect((await keyNamed('Desk <1>'))[0]?.revokedAt).toBeInstanceOf(Date);
 

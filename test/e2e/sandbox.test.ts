@@ -145,6 +145,13 @@ describe('a fault at will', () => {
     expect(await failed).toMatchObject({ cause: { code: 'UND_ERR_SOCKET' } });
   });
 
+  test('no partner wakes whoever is on call: faults are not among the failed requests', async () => {
+    for (const name of ['unavailable', 'error']) await service.send(fault(name));
+    const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
+    expect(metrics).toContain('loyalty_request_duration_seconds_count{status="503"');
+    expect(metrics).not.toMatch(/^loyalty_request_duration_seconds_count{status="50.+ [1-9]/m);
+  });
+
   test('works for a member too', async () => {
     const token = await service.provider.issue('m-both');
     expect((await service.send({ ...fault('unavailable'), token })).status).toBe(503);

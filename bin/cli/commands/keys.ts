@@ -133,7 +133,9 @@ async function list(shell: Shell, partnerId: string): Promise<void> {
   const settings = shell.settings();
   const found = await withStore('keys', settings, async (keys) => {
     await requirePartner(keys, partnerId);
-    return withStore('usage', settings, (usage) => keysWithUse(keys, usage, partnerId));
+    return withStore('usage', settings, async (usage) =>
+      keysWithUse(await keys.keys(partnerId), usage),
+    );
   });
   if (found.length === 0)
     shell.note(`partner ${partnerId} has no keys yet: loyalty keys create ${partnerId}`);

@@ -40,6 +40,7 @@ export function createAppsSection({ apps: manage }: Pick<Manage, 'apps'>): Secti
     },
     async submit(visit, form) {
       const clientId = field(form, 'clientId');
+      visit.changed(clientId);
       switch (form.get('action')) {
         case 'create': {
           const made = done(await manage(visit, 'create', appIn(form)));

@@ -4,6 +4,7 @@ import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Audit } from '../audit/audit.ts';
+import { createTurns } from '../document/semaphore.ts';
 import type { Partner } from '../identity/keystore.ts';
 import { createFormPage } from '../sign-in/form.ts';
 import type { MembersClient } from '../sign-in/membersclient.ts';
@@ -43,6 +44,7 @@ export function createConsole(
   const signIn = createStaffSignInPage({ ...parts, sessions, cookies, signedIn: auditSignIn });
   const sections = createSections(parts);
   const sectionPages = createSectionPages({ audit, page });
+  const turnOf = createTurns();
   const frame = { environment: settings.environment, sections };
 
   function auditSignIn({ requestId }: HttpRequest, staff: Staff): void {
@@ -103,7 +105,17 @@ export function createConsole(
   async function submit(request: HttpRequest, form: URLSearchParams): Promise<HttpResponse> {
     const { path } = request;
     if (path === CONSOLE_SIGN_IN_PATH) return signIn.submit(request, form);
-    const signedIn = await sessions.current(request);
+    const before = await sessions.current(request);
+    const end = before?.staff && (await turnOf(before.staff.partnerId));
+    return change(request, form, before?.cookies).finally(end);
+  }
+
+  /** One at a time for each partner, so that none exceeds a limit that it read before another. */
+  async function change(request: HttpRequest, form: URLSearchParams, cookies: string[] = []) {
+    const { path } = request;
+    // Whoever was removed meanwhile may not do it any more.
+    const current = await sessions.current(request);
+    const signedIn = current && { ...current, cookies: [...cookies, ...current.cookies] };
     if (path === `${CONSOLE_PATH}/sign-out`)
       return redirect(CONSOLE_PATH, signedIn ? [await sessions.end(signedIn)] : []);
     if (signedIn === undefined) return signIn.form(request, 401);

@@ -8,9 +8,6 @@ import { actionForm, confirmed, timeText } from './frame.ts';
 
 type KeyWithUse = Awaited<ReturnType<typeof keysWithUse>>[number];
 
-/** Of the keys that no longer work, the latest. */
-const SHOWN_ENDED = 20;
-
 const SCOPE_TEXTS: Readonly<Record<KeyScope, string>> = {
   read: 'look members up, and read lists and events',
   enroll: 'enroll members and change them',
@@ -18,18 +15,16 @@ const SCOPE_TEXTS: Readonly<Record<KeyScope, string>> = {
   ingest: 'record activities',
 };
 
-/** The newest first, those that work before the others. */
-export function keyList(all: readonly KeyWithUse[], isAdmin: boolean): Html {
+/** Those that work before the others, of which there may be more than are given. */
+export function keyList(keys: readonly KeyWithUse[], ended: number, isAdmin: boolean): Html {
   const isActive = ({ record }: KeyWithUse) => stateOfKey(record) === 'active';
-  const newest = all.toReversed();
-  const active = newest.filter(isActive).map((key) => rowOf(key, isAdmin));
-  const ended = newest.filter((key) => !isActive(key));
-  const shown = ended.slice(0, SHOWN_ENDED).map((key) => rowOf(key, false));
+  const active = keys.filter(isActive).map((key) => rowOf(key, isAdmin));
+  const shown = keys.filter((key) => !isActive(key)).map((key) => rowOf(key, false));
   return html`${active.length === 0 ? html`<p>No key works now.</p>` : html`<ul class="rows">${active}</ul>`}
 ${
-  ended.length === 0
+  ended === 0
     ? ''
-    : html`<details class="ended"><summary>Keys that no longer work: ${ended.length}</summary>
+    : html`<details class="ended"><summary>Keys that no longer work: ${ended}</summary>
 <ul class="rows">${shown}</ul></details>`
 }`;
 }

@@ -13,6 +13,10 @@ import { ConsoleError, type ConsoleVisit, NotFoundError, type Section } from './
 
 /** Keys are never removed, so that their number has a bound. */
 const MAX_KEYS = 1_000;
+/** The page shows all that work. */
+const MAX_ACTIVE = 100;
+/** Of the keys that no longer work, the latest. */
+const SHOWN_ENDED = 20;
 const DAY_MS = 86_400_000;
 const readName = createParser(text(100), 'The name');
 
@@ -45,16 +49,18 @@ export function createKeysSection({
   }
 
   async function requireRoom(partnerId: string): Promise<void> {
-    if ((await keyStore.keys(partnerId)).length >= MAX_KEYS)
+    const all = await keyStore.keys(partnerId);
+    if (all.length >= MAX_KEYS)
       throw new ConsoleError(`You have made ${MAX_KEYS} keys. Ask the operator for another one.`);
+    if (all.filter(isActive).length >= MAX_ACTIVE)
+      throw new ConsoleError(`You have ${MAX_ACTIVE} keys that work. Revoke one first.`);
   }
 
   async function rotate(visit: ConsoleVisit, form: URLSearchParams): Promise<Html> {
     const former = await keyOf(visit, form);
     if (former.endpoint === 'mcp')
       throw new ConsoleError('Keys for /mcp are made by the operator of this service.');
-    if (stateOfKey(former) !== 'active')
-      throw new ConsoleError('This key no longer works. Create a new one.');
+    if (!isActive(former)) throw new ConsoleError('This key no longer works. Create a new one.');
     await requireRoom(former.partnerId);
     const overlapMs = (daysIn(form, 'overlap') ?? 0) * DAY_MS;
     const rotated = await rotateKey(keyStore, environment, former, { overlapMs });
@@ -62,10 +68,11 @@ export function createKeysSection({
   }
 
   /** The key of a form, if it is the partner's own. */
-  async function keyOf({ staff }: ConsoleVisit, form: URLSearchParams): Promise<KeyRecord> {
+  async function keyOf({ staff, changed }: ConsoleVisit, form: URLSearchParams) {
     const key = await keyStore.key(form.get('keyId') ?? '');
     if (key === undefined || key.partnerId !== staff.partnerId)
       throw new NotFoundError('There is no key with this ID.');
+    changed(key.keyId);
     return key;
   }
 
@@ -74,15 +81,16 @@ export function createKeysSection({
     title: 'API keys',
     about: 'Create, rotate and revoke keys; see their scopes and when they were last used.',
     async show({ staff: { partnerId, role } }) {
-      const [partner, all] = await Promise.all([
-        keyStore.partner(partnerId),
-        keysWithUse(keyStore, usageStore, partnerId),
-      ]);
+      const partner = await keyStore.partner(partnerId);
+      const newest = (await keyStore.keys(partnerId)).toReversed();
+      const ended = newest.filter((key) => !isActive(key));
+      const shown = [...newest.filter(isActive), ...ended.slice(0, SHOWN_ENDED)];
+      const keys = await keysWithUse(shown, usageStore);
       const isAdmin = role === 'admin';
       return html`<p>Send a key in the header <code>x-partner-api-key</code>. Keys belong on servers,
 never in an app or a web page. <a href="/docs#keys">Keys and scopes</a></p>
 ${isAdmin && partner ? newKeyForm(allowedScopes(partner), partner.allow) : ''}
-${keyList(all, isAdmin)}`;
+${keyList(keys, ended.length, isAdmin)}`;
     },
     async submit(visit, form) {
       const action = form.get('action');
@@ -95,6 +103,8 @@ ${keyList(all, isAdmin)}`;
     },
   };
 }
+
+const isActive = (key: KeyRecord) => stateOfKey(key) === 'active';
 
 /** The most that a key made here may be used for. */
 function allowedScopes({ scopes = DEFAULT_SCOPES }: Partner): readonly KeyScope[] {

@@ -9,7 +9,7 @@ export type ConsoleVisit = {
   staff: Staff;
   query: URLSearchParams;
   requestId: string;
-  /** Names what a form made or changed, for the audit log, if no field that ends in `Id` does. */
+  /** Names what a form made or changed, for the audit log. */
   changed(id: string): void;
 };
 

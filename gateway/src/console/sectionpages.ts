@@ -63,9 +63,9 @@ export function createSectionPages({ audit, page }: Parts) {
   ): Promise<HttpResponse> {
     const { staff, signedIn } = visitor;
     if (staff.role !== 'admin') return page(request, visitor, ADMINS_ONLY);
-    let target = [...form].find(([name]) => name.endsWith('Id'))?.[1].slice(0, 128);
+    let target: string | undefined;
     const changed = (id: string) => {
-      target = id;
+      target = id.slice(0, 128);
     };
     const [action = 'submit'] = /^[a-z-]{1,32}$/.exec(form.get('action') ?? '') ?? [];
     const record = (failed?: true) => {

@@ -30,21 +30,33 @@ export function createStaffSection({
     const others = await listStaff(tables, partnerId);
     const address = canonicalEmail(email);
     const known = others.find((one) => canonicalEmail(one.email) === address);
-    if (role === 'viewer' && known !== undefined) requireOtherAdmin(others, known);
+    const isDemoted = role === 'viewer' && known !== undefined;
+    if (isDemoted) requireOtherAdmin(others, known);
     const invited = await inviteStaff(tables, { partnerId, email, role });
     if (invited === 'invalid') throw new ConsoleError('That is not an email address we can use.');
     if (invited === 'full')
       throw new ConsoleError(`There can be ${MAX_STAFF} people. Remove somebody first.`);
     changed(invited.staffId);
+    if (isDemoted) await keepAdmin(known);
   }
 
-  async function remove({ staff: { partnerId } }: ConsoleVisit, staffId: string): Promise<void> {
+  async function remove({ staff, changed }: ConsoleVisit, staffId: string): Promise<void> {
+    const { partnerId } = staff;
     const tables = await keyStore.staffTables();
     const others = await listStaff(tables, partnerId);
     const known = others.find((one) => one.staffId === staffId);
     if (known !== undefined) requireOtherAdmin(others, known);
     if (known === undefined || !(await removeStaff(tables, staffId, partnerId)))
       throw new NotFoundError('There is nobody with this ID. Somebody may have removed them.');
+    changed(staffId);
+    await keepAdmin(known);
+  }
+
+  /** Two admins may have removed each other at once: then both are back. */
+  async function keepAdmin({ partnerId, email, role }: Staff): Promise<void> {
+    const tables = await keyStore.staffTables();
+    if (role === 'admin' && !(await listStaff(tables, partnerId)).some(isAdmin))
+      await inviteStaff(tables, { partnerId, email, role });
   }
 
   return {
@@ -54,11 +66,10 @@ export function createStaffSection({
     async show({ staff: own }) {
       const all = await listStaff(await keyStore.staffTables(), own.partnerId);
       const rows = all.map((one) => rowOf(one, own));
-      const isAdmin = own.role === 'admin';
       return html`<p>Admins make changes, viewers look at everything. Whoever is here signs in with a
 mailed link or code; nobody has to accept an invitation.</p>
 <ul class="rows">${rows}</ul>
-${isAdmin ? inviteForm() : ''}`;
+${isAdmin(own) ? inviteForm() : ''}`;
     },
     async submit(visit, form) {
       const action = form.get('action');
@@ -70,8 +81,9 @@ ${isAdmin ? inviteForm() : ''}`;
   };
 }
 
+const isAdmin = ({ role }: Staff) => role === 'admin';
+
 function requireOtherAdmin(all: readonly Staff[], known: Staff): void {
-  const isAdmin = ({ role }: Staff) => role === 'admin';
   if (isAdmin(known) && all.filter(isAdmin).length === 1)
     throw new ConsoleError('There has to be an admin. Make somebody else one first.');
 }

@@ -23,3 +23,16 @@ export function createSemaphore(slots: number): Semaphore {
     },
   };
 }
+
+/** Resolves with what ends the turn of the key, once all turns before it have ended. */
+export type Turns = (key: string) => Promise<() => void>;
+
+/** Remembers every key: for those that have a bound, such as partners. */
+export function createTurns(): Turns {
+  const byKey = new Map<string, Semaphore>();
+  return (key) => {
+    const ofKey = byKey.get(key) ?? createSemaphore(1);
+    byKey.set(key, ofKey);
+    return ofKey.acquire();
+  };
+}

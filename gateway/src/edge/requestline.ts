@@ -51,7 +51,8 @@ export function createRequestLine(
       'request',
     );
     const code = codes[0] ?? 'OK';
-    metrics.request(status, code, durationMs);
+    // Alerts are about failures that nobody wanted.
+    if (state.isFault !== true) metrics.request(status, code, durationMs);
     if (state.trace?.isRecorded) endSpan(state.trace, state);
     const partnerId = principal && partnerIdOf(principal);
     metrics.partner(partnerId, code);

@@ -48,13 +48,11 @@ export async function rotateKey(
   return { ...issued, formerExpiresAt: before < endsAt ? before : endsAt };
 }
 
-/** A partner's keys in the order of creation, each with its use if it was ever used. */
+/** The keys in the same order, each with its use if it was ever used. */
 export async function keysWithUse(
-  keys: Pick<KeyStore, 'keys'>,
+  records: readonly KeyRecord[],
   usage: Pick<UsageStore, 'keyActivities'>,
-  partnerId: string,
 ): Promise<{ record: KeyRecord; activity: KeyActivity | undefined }[]> {
-  const records = await keys.keys(partnerId);
   const keyIds = records.map(({ keyId }) => keyId);
   const activities = await usage.keyActivities(keyIds, new Date());
   const byKey = new Map(activities.map((activity) => [activity.keyId, activity]));

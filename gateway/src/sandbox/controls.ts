@@ -30,6 +30,7 @@ export async function applyControls(
   if (cause === undefined)
     return fail('BAD_REQUEST', `x-sandbox-fault must be one of ${[...FAULTS.keys()].join(', ')}`);
   if (!(await budget.charge(request, state))) fail('RATE_LIMITED');
+  state.isFault = true;
   await cause(request, state);
 }
 

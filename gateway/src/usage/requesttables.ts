@@ -1,5 +1,6 @@
 // The part of the usage store that has the requests of partners, on tables of either engine.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createTurns } from '../document/semaphore.ts';
 import type { Counts, CountTable } from './counts.ts';
 import { hourId } from './records.ts';
 import {
@@ -21,7 +22,7 @@ export type ChunkTable = CountTable<{ records: string }>;
 
 /** With 100 records in each, that takes 10 ms of CPU time. */
 const WRITTEN_AT_ONCE = 100;
-/** Between two turns of the event loop, about so many records are read. */
+/** Between two pauses, about so many records are read. */
 const RECORDS_A_TURN = 1_000;
 const [LEAST_CHUNKS, MOST_CHUNKS] = [10, 500];
 /** Partners whose old records are removed with one write. */
@@ -31,6 +32,8 @@ export function createRequestTables(
   hours: CountTable,
   chunks: ChunkTable,
 ): Pick<UsageStore, 'addRequests' | 'requestHours' | 'requests'> {
+  /** Of a partner, one search at a time, which pauses: they take half of a core at most. */
+  const turnOf = createTurns();
   let lastHour = '';
   /** Partners before it have no old records in this hour; undefined if none has. */
   let swept: string | undefined;
@@ -82,7 +85,8 @@ export function createRequestTables(
       const before = search.before && Math.max(0, Math.min(now.getTime(), search.before));
       const to = before === undefined ? endOf(partnerId) : chunkPlace(partnerId, before);
       const range = { from: await keptFrom(partnerId, now), to };
-      return findNewest(chunks, range, { ...search, before }, least);
+      const end = await turnOf(partnerId);
+      return findNewest(chunks, range, { ...search, before }, least).finally(end);
     },
   };
 }
@@ -105,6 +109,7 @@ async function findNewest(
   const found: RequestRecord[] = [];
   let [end, size, seen] = [to, LEAST_CHUNKS, 0];
   while (seen < KEPT_RECORDS) {
+    const startedAt = performance.now();
     const page = await chunks.last(from, end, size);
     // Cast: only records are stored.
     const read = page.flatMap(({ about }) => JSON.parse(about.records) as RequestRecord[]);
@@ -118,7 +123,7 @@ async function findNewest(
     if (next !== undefined && next >= partsOf(end).begun + CHUNK_MS) break;
     const fitting = Math.floor((RECORDS_A_TURN * page.length) / Math.max(1, read.length));
     size = Math.min(MOST_CHUNKS, Math.max(LEAST_CHUNKS, fitting));
-    await nextTurn();
+    await pause(performance.now() - startedAt);
   }
   // The next page begins before the last one's moment, so all of that moment are on this page.
   const last = found[least - 1]?.time;

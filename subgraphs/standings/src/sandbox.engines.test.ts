@@ -35,6 +35,27 @@ describe.each(ENGINES)('what a member gained later on %s', (engine) => {
     expect(await gained(19)).toEqual({ points: 0, stays: 0 });
   });
 
+  test('reads little of what is earlier, and nothing once an operation has needed too much', async () => {
+    await record(2_000, 5);
+    let read = 0;
+    const gainedLater = createGainedLater({
+      async latestActivities(...args) {
+        const page = await store.latestActivities(...args);
+        read += page.length;
+        return page;
+      },
+    });
+    const operation = { ...context };
+    const gained = (since: number) => gainedLater({ ...of, since: DAY(since) }, operation);
+    await gained(6);
+    expect(read).toBeLessThanOrEqual(50);
+    for (let count = 0; count < 5; count += 1) await gained(4);
+    await expect(gained(4)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+    read = 0;
+    await expect(gained(4)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+    expect(read).toBe(0);
+  });
+
   test('is BAD_USER_INPUT beyond 10,000 activities of an operation together', async () => {
     for (let from = 0; from < 5_001; from += 1_667)
       await store.record(

@@ -4,7 +4,8 @@ import type { SubgraphContext } from '@partner-loyalty/runtime/subgraph/types.ts
 import type { GainedLater } from './reading.ts';
 import type { Before, StandingsStore } from './store/store.ts';
 
-const PAGE_SIZE = 2_500;
+/** Each further page is twice as long. */
+const FIRST_PAGE = 50;
 /** Of one operation. */
 const MAX_ACTIVITIES = 10_000;
 
@@ -22,8 +23,9 @@ export function createGainedLater(store: Pick<StandingsStore, 'latestActivities'
   return async ({ partnerId, memberId, since, until }, context) => {
     const gained = { points: 0, stays: 0 };
     let before: Before = { occurredAtMs: until.getTime() };
-    for (;;) {
-      const page = await store.latestActivities(partnerId, memberId, PAGE_SIZE, before);
+    count(context, 0);
+    for (let size = FIRST_PAGE; ; size *= 2) {
+      const page = await store.latestActivities(partnerId, memberId, size, before);
       const later = page.filter(({ occurredAt }) => occurredAt > since);
       count(context, later.length);
       for (const { points, stays } of later) {
@@ -31,7 +33,7 @@ export function createGainedLater(store: Pick<StandingsStore, 'latestActivities'
         gained.stays += stays;
       }
       const last = later.at(-1);
-      if (last === undefined || later.length < PAGE_SIZE) return gained;
+      if (last === undefined || later.length < size) return gained;
       before = { occurredAtMs: last.occurredAt.getTime(), activityId: last.activityId };
     }
   };

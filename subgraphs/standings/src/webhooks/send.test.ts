@@ -175,6 +175,9 @@ describe('the URL of an endpoint', () => {
     ['no URL', 'hooks.example'],
     ['no URL', 'https://'],
     ['a fragment', 'https://hooks.example/#a'],
+    ['an escape sequence for the terminal of whoever lists it', 'https://hooks.example/\u001b[2J'],
+    ['a line break', 'https://hooks.example/\nwh_forged'],
+    ['text that is read backwards', 'https://hooks.example/\u202egnp.exe'],
     ['too many characters', `https://hooks.example/${'a'.repeat(2_048)}`],
   ])('never has %s: %s', (_, url) => {
     expect([faultOf(url), faultOf(url, true)]).toEqual([expect.any(String), expect.any(String)]);

@@ -23,6 +23,8 @@ export function rulesFor(
 /** What a URL must be or have, if it is not; undefined if it may be called. */
 export function urlFault(text: string, rules: TargetRules): string | undefined {
   if (text.length > MAX_LENGTH) return `must have at most ${MAX_LENGTH} characters`;
+  // `URL` skips or encodes them, and whoever lists endpoints sees the text.
+  if (/\p{C}/u.test(text)) return 'must not contain control characters';
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'https:' && !(url?.protocol === 'http:' && rules.webhookPrivate === 'on'))
     return 'must be a URL that starts with https://';

@@ -1,0 +1,30 @@
+// Admins of one partner on two gateways, whose forms do not wait for each other.
+import { temporaryFolder } from '../../../test/support/folder.ts';
+import { inviteStaff, listStaff } from '../identity/staff.ts';
+import { openKeyStore } from '../stores.ts';
+import { createStaffSection } from './staff.ts';
+
+test.each(['remove', 'invite'])(
+  'race: of two admins who %s each other, one is left',
+  async (action) => {
+    const folder = temporaryFolder();
+    const keyStore = await openKeyStore({ environment: 'sandbox', dataDir: folder.path });
+    const tables = await keyStore.staffTables();
+    for (const email of ['ada@inn.example', 'eve@inn.example'])
+      await inviteStaff(tables, { partnerId: 'inn', email, role: 'admin' });
+    const [ada, eve] = await listStaff(tables, 'inn');
+    const section = createStaffSection({ keyStore });
+    const submit = (by: typeof ada, of: typeof ada) =>
+      by &&
+      of &&
+      section.submit?.(
+        { staff: by, query: new URLSearchParams(), requestId: 'r', changed() {} },
+        new URLSearchParams({ action, staffId: of.staffId, email: of.email, role: 'viewer' }),
+      );
+    await Promise.all([submit(ada, eve), submit(eve, ada)]);
+    const left = (await listStaff(tables, 'inn')).map(({ role }) => role);
+    await keyStore.close();
+    folder.remove();
+    expect(left).toContain('admin');
+  },
+);
