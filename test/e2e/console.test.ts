@@ -335,6 +335,10 @@ describe('keys', () => {
     expect([rotated?.scopes, rotated?.allow]).toEqual([['sign-in'], undefined]);
     expect(await named('beyond')).toBeUndefined();
     expect((await create('x'.repeat(101), 'ingest')).status).toBe(400);
+    const { html } = await create('"Desk"', 'admin');
+    expect(html).toContain('value="&quot;Desk&quot;"');
+    expect(html).toContain('<option value="" selected>never</option>');
+    expect(html).not.toContain('value="ingest" checked');
 
     const { record } = issueKey('sandbox', 'gamma', new Date(), { endpoint: 'mcp' });
     await keys.createKey(record);

@@ -72,27 +72,3 @@ function partnerOf(name: string, canSwitch: boolean): Html {
   const change = html` <a href="${CHOICE_PATH}">Switch</a>`;
   return html`<p class="partner"><strong>${name}</strong>${canSwitch ? change : ''}</p>`;
 }
-
-/** A form of a section, with a button whose value says what it does. */
-export function actionForm(
-  section: string,
-  action: string,
-  button: string,
-  content: Html = html``,
-  kind = '',
-): Html {
-  return html`<form method="post" action="${CONSOLE_PATH}/${section}" class="${kind}">
-${content}
-<button name="action" value="${action}">${button}</button>
-</form>`;
-}
-
-/** What is done only after a second press: it opens first. */
-export function confirmed(summary: string, content: Html): Html {
-  return html`<details><summary>${summary}</summary>${content}</details>`;
-}
-
-/** `2026-11-25 17:03 UTC`. */
-export function timeText(at: Date): string {
-  return `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-}

@@ -5,19 +5,13 @@ import {
   KEY_SCOPES,
   type KeyScope,
   type RootScopes,
+  SCOPE_MEANINGS,
   type ScopeBits,
   scopeNames,
 } from '../../schema/scopes.ts';
 import type { SurfaceName } from '../../schema/surfaces.ts';
 import { codeBlock } from '../frame.ts';
 import { type Html, html } from '../html.ts';
-
-const MEANINGS: Readonly<Record<KeyScope, string>> = {
-  read: 'Read members, and introspect the schema',
-  enroll: 'Enroll and invite members, and change or end enrollments',
-  'sign-in': 'Mail sign-in links, and exchange them for ID tokens',
-  ingest: 'Record activities',
-};
 
 export function keysSection(scopes: RootScopes): Html {
   const optional = KEY_SCOPES.filter((scope) => !DEFAULT_SCOPES.includes(scope));
@@ -44,7 +38,7 @@ function row(scope: KeyScope, { query, mutation }: RootScopes): Html {
     ...fieldLinks('Mutation', mutation, scope),
   ].map((link, index) => html`${index === 0 ? '' : ', '}${link}`);
   return html`<tr><th scope="row"><code>${scope}</code></th>
-<td>${MEANINGS[scope]}${links.length === 0 ? '' : ': '}${links}</td></tr>`;
+<td>${SCOPE_MEANINGS[scope]}${links.length === 0 ? '' : ': '}${links}</td></tr>`;
 }
 
 function fieldLinks(
