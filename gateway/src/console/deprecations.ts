@@ -81,5 +81,5 @@ function usedTable(used: Used[]): Html {
     ['Last used'],
     ['What to do'],
   ] as const;
-  return table(['used', 'What you use'], columns, rows);
+  return table(['used', 'What you use'], columns, rows, 'used');
 }

@@ -9,7 +9,7 @@ import type { Section } from './section.ts';
 import type { SignedIn } from './sessions.ts';
 import { CHOICE_PATH, CONSOLE_PATH } from './signin.ts';
 
-const STYLE = styleOf('palette', 'frame', 'console', 'records');
+const STYLE = styleOf('palette', 'frame', 'parts', 'console', 'records');
 const HEADERS = pageHeaders(STYLE, ["form-action 'self'"]);
 
 export type ConsolePage = {
