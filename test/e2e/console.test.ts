@@ -95,6 +95,13 @@ describe('signing in', () => {
     expect(heading(await again.visit(link))).toBe('Type the code where you began');
   });
 
+  test('what is no address is shown again, to be corrected', async () => {
+    const visitor = createVisitor();
+    const form = await visitor.visit(at('/console/sign-in'));
+    const { html } = await visitor.send(form, { email: 'ann"acme.example' });
+    expect(html).toContain('value="ann&quot;acme.example"');
+  });
+
   test('probing: an unknown address gets the same page and no mail', async () => {
     const known = await begin(createVisitor(), (await invite('alpha', 'viewer')).email);
     const visitor = createVisitor();
