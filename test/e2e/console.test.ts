@@ -103,6 +103,13 @@ describe('signing in', () => {
     expect(heading(await again.visit(link))).toBe('Type the code where you began');
   });
 
+  test('what is no address is shown again, to be corrected', async () => {
+    const visitor = createVisitor();
+    const form = await visitor.visit(at('/console/sign-in'));
+    const { html } = await visitor.send(form, { email: 'ann"acme.example' });
+    expect(html).toContain('value="ann&quot;acme.example"');
+  });
+
   test('probing: an unknown address gets the same page and no mail', async () => {
     const known = await begin(createVisitor(), (await invite('alpha', 'viewer')).email);
     const visitor = createVisitor();
@@ -358,6 +365,10 @@ describe('keys', () => {
     expect([rotated?.scopes, rotated?.allow]).toEqual([['sign-in'], undefined]);
     expect(await named('beyond')).toBeUndefined();
     expect((await create('x'.repeat(101), 'ingest')).status).toBe(400);
+    const { html } = await create('"Desk"', 'admin');
+    expect(html).toContain('value="&quot;Desk&quot;"');
+    expect(html).toContain('<option value="" selected>never</option>');
+    expect(html).not.toContain('value="ingest" checked');
 
     const { record } = issueKey('sandbox', 'gamma', new Date(), { endpoint: 'mcp' });
     await keys.createKey(record);

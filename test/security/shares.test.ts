@@ -203,6 +203,30 @@ test('300 new documents of one partner at once do not hold up another', async ()
   expect(probesBetween).toBeGreaterThan(1);
 });
 
+test('a caller that holds 600 connections by x-sandbox-fault: timeout has a quarter of the requests in progress, and others theirs', async () => {
+  await raiseBudget('beta');
+  const request = post('{"query":"{ __typename }"}', [
+    keyOf(service.keys.beta),
+    'x-sandbox-fault: timeout',
+  ]);
+  const sockets = [...(await openAll(300, '127.0.0.2')), ...(await openAll(300, '127.0.0.3'))];
+  const refused = () => sockets.filter(({ received }) => received.startsWith('HTTP/1.1 503'));
+  await probe.during(async () => {
+    for (const socket of sockets) {
+      listen(socket);
+      socket.write(request);
+    }
+    await until(() => refused().length === 100);
+    expect((await service.send(probe.request)).text).toBe(probe.expected);
+  });
+  for (const socket of sockets) socket.destroy();
+  // What a closed connection held is free at once, long before the 10 seconds of the fault.
+  await until(
+    async () =>
+      (await service.send({ query: '{ __typename }', key: service.keys.beta })).status === 200,
+  );
+});
+
 test('responses that nobody reads take a share of the memory, and then their connections end', async () => {
   const names = Array.from({ length: 90 }, (_, n) => `${'a'.repeat(20)}${n}: email`).join(' ');
   const keys = Array.from({ length: 100 }, () => ({ email: 'both@example.com' }));

@@ -7,9 +7,10 @@ import {
   type RecordOutcome,
   yearOf,
 } from '@partner-loyalty/standings';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { ImportOutcome } from '../import/importer.ts';
 import { openSource, runImport } from '../import/run.ts';
+import { commandGroup } from '../shell/group.ts';
 import type { Shell } from '../shell/shell.ts';
 import { claimForOperator, withStore } from '../shell/stores.ts';
 
@@ -25,12 +26,10 @@ const OUTCOMES: Record<RecordOutcome, ImportOutcome> = {
 const BATCH_LINES = 20_000;
 
 export function activitiesCommand(shell: Shell): Command {
-  const group = new Command('activities').description('manage what members earned and gave back');
-  group
-    .command('import')
-    .description('import activities; repeating an import changes nothing')
-    .argument('<file>', 'NDJSON with one activity per line; - for stdin')
-    .action((file: string) => importActivities(shell, file));
+  const { group, add } = commandGroup('activities', 'manage what members earned and gave back');
+  add('import', 'import activities; repeating an import changes nothing', {
+    '<file>': 'NDJSON with one activity per line; - for stdin',
+  }).action((file: string) => importActivities(shell, file));
   return group;
 }
 

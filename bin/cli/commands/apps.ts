@@ -6,18 +6,20 @@ import type {
   AppRefusal,
   AppRequest,
 } from '@partner-loyalty/runtime/manage/apps.ts';
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
+import { commandGroup, PARTNER } from '../shell/group.ts';
 import { CommandError, noSuch, type Shell } from '../shell/shell.ts';
 import { changeMembers, requirePartner, withStore } from '../shell/stores.ts';
 import { putIntoMembers } from './partners.ts';
 
 export function appsCommand(shell: Shell): Command {
-  const group = new Command('apps').description('manage the apps that sign members in');
+  const { group, add } = commandGroup('apps', 'manage the apps that sign members in');
   const repeated = (given: string, before: string[] = []) => [...before, given];
-  group
-    .command('create')
-    .description('register an app, and print its ID and secret; the secret is not shown again')
-    .argument('<partner>', "the partner's ID")
+  add(
+    'create',
+    'register an app, and print its ID and secret; the secret is not shown again',
+    PARTNER,
+  )
     .requiredOption('--name <name>', 'its name, as members see it')
     .requiredOption('--redirect <uri>', 'where sign-ins lead back to; may be repeated', repeated)
     .addOption(
@@ -33,21 +35,15 @@ export function appsCommand(shell: Shell): Command {
       repeated,
     )
     .action((partnerId: string, options: CreateOptions) => create(shell, partnerId, options));
-  group
-    .command('list')
-    .description("list a partner's apps")
-    .argument('<partner>', "the partner's ID")
-    .action((partnerId: string) => list(shell, partnerId));
-  group
-    .command('rotate-secret')
-    .description('make a new secret and print it; the one before works for 24 more hours')
-    .argument('<clientid>', "the app's ID, as listed")
-    .action((clientId: string) => rotateSecret(shell, clientId));
-  group
-    .command('remove')
-    .description('remove an app: its tokens are refused within 5 seconds')
-    .argument('<clientid>', "the app's ID, as listed")
-    .action((clientId: string) => remove(shell, clientId));
+  add('list', "list a partner's apps", PARTNER).action((partnerId: string) =>
+    list(shell, partnerId),
+  );
+  add('rotate-secret', 'make a new secret and print it; the one before works for 24 more hours', {
+    '<clientid>': "the app's ID, as listed",
+  }).action((clientId: string) => rotateSecret(shell, clientId));
+  add('remove', 'remove an app: its tokens are refused within 5 seconds', {
+    '<clientid>': "the app's ID, as listed",
+  }).action((clientId: string) => remove(shell, clientId));
   return group;
 }
 

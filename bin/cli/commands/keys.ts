@@ -14,17 +14,15 @@ import {
   stateOfKey,
 } from '@partner-loyalty/gateway';
 import { omitUndefined, text } from '@partner-loyalty/runtime/input.ts';
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { addresses, durationMs, expiry, scopes, typed } from '../shell/argument.ts';
+import { commandGroup, PARTNER } from '../shell/group.ts';
 import { CommandError, noSuch, type Row, type Shell } from '../shell/shell.ts';
 import { claimForOperator, requirePartner, withStore } from '../shell/stores.ts';
 
 export function keysCommand(shell: Shell): Command {
-  const group = new Command('keys').description('manage the keys that partners authenticate with');
-  group
-    .command('create')
-    .description('create a key and print it; it is not shown again')
-    .argument('<partner>', "the partner's ID")
+  const { group, add } = commandGroup('keys', 'manage the keys that partners authenticate with');
+  add('create', 'create a key and print it; it is not shown again', PARTNER)
     .addOption(
       new Option('--for <endpoint>', 'the only endpoint that accepts it')
         .choices(KEY_ENDPOINTS)
@@ -47,10 +45,9 @@ export function keysCommand(shell: Shell): Command {
       typed('--allow', addresses),
     )
     .action((partnerId: string, options: CreateOptions) => create(shell, partnerId, options));
-  group
-    .command('rotate')
-    .description('create a key with the rights of another one, which ends after an overlap')
-    .argument('<keyid>', "the other key's ID, as listed")
+  add('rotate', 'create a key with the rights of another one, which ends after an overlap', {
+    '<keyid>': "the other key's ID, as listed",
+  })
     .option(
       '--overlap <duration>',
       'how long both keys work (default: 7d)',
@@ -62,16 +59,12 @@ export function keysCommand(shell: Shell): Command {
       typed('--expires', expiry),
     )
     .action((keyId: string, options: RotateOptions) => rotate(shell, keyId, options));
-  group
-    .command('list')
-    .description("list a partner's keys, without the keys themselves")
-    .argument('<partner>', "the partner's ID")
-    .action((partnerId: string) => list(shell, partnerId));
-  group
-    .command('revoke')
-    .description('revoke a key: it stops working within 5 seconds')
-    .argument('<keyid>', "the key's ID, as listed")
-    .action((keyId: string) => revoke(shell, keyId));
+  add('list', "list a partner's keys, without the keys themselves", PARTNER).action(
+    (partnerId: string) => list(shell, partnerId),
+  );
+  add('revoke', 'revoke a key: it stops working within 5 seconds', {
+    '<keyid>': "the key's ID, as listed",
+  }).action((keyId: string) => revoke(shell, keyId));
   return group;
 }
 

@@ -1,10 +1,11 @@
 // `loyalty members`: imports members, and locks addresses that are in dispute; and see rights.ts.
 import { type Address, endingSessions, type ImportResult } from '@partner-loyalty/members';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { ImportOutcome } from '../import/importer.ts';
 import { createMemberLineParser, emailAddress } from '../import/member.ts';
 import { openSource, runImport } from '../import/run.ts';
 import { typed } from '../shell/argument.ts';
+import { commandGroup } from '../shell/group.ts';
 import { CommandError, noSuch, type Shell } from '../shell/shell.ts';
 import { changeMembers, claimForOperator, withStore } from '../shell/stores.ts';
 import { addMergeCommand } from './merge.ts';
@@ -26,28 +27,23 @@ const OUTCOMES: Record<ImportResult, ImportOutcome> = {
 const BATCH_LINES = 5_000;
 
 export function membersCommand(shell: Shell): Command {
-  const group = new Command('members').description('manage the members of the platform');
-  group
-    .command('import')
-    .description('import members; repeating an import changes nothing')
-    .argument('<file>', 'NDJSON with one member per line; - for stdin')
+  const { group, add } = commandGroup('members', 'manage the members of the platform');
+  add('import', 'import members; repeating an import changes nothing', {
+    '<file>': 'NDJSON with one member per line; - for stdin',
+  })
     .option('--again', 'also import members who were erased')
     .action((file: string, { again }: { again?: true }) =>
       importMembers(shell, file, again === true),
     );
-  group
-    .command('lock')
-    .description('lock an address: it gets no links, and is neither changed nor taken over')
+  add('lock', 'lock an address: it gets no links, and is neither changed nor taken over')
     .argument('<email>', 'the address, current or earlier', typed('the address', emailAddress))
     .action((email: Address) => lock(shell, email));
-  group
-    .command('unlock')
-    .description('unlock an address')
+  add('unlock', 'unlock an address')
     .argument('<email>', 'the address', typed('the address', emailAddress))
     .option('--to <memberid>', 'the member whose current address it becomes')
     .action((email: Address, { to }: { to?: string }) => unlock(shell, email, to));
-  addRightsCommands(group, shell);
-  addMergeCommand(group, shell);
+  addRightsCommands(add, shell);
+  addMergeCommand(add, shell);
   return group;
 }
 

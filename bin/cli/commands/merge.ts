@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { endingSessions, type MembersStore } from '@partner-loyalty/members';
 import { joinStandings, type StandingsStore } from '@partner-loyalty/standings';
-import type { Command } from 'commander';
+import type { Add } from '../shell/group.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 import { claimForOperator, requireMember, withStore } from '../shell/stores.ts';
 import { alone, printExport } from './rights.ts';
@@ -16,12 +16,11 @@ const READS_END_MS = 4_500;
 type Pair = { from: string; into: string };
 type Stores = { members: MembersStore; standings: StandingsStore };
 
-export function addMergeCommand(group: Command, shell: Shell): void {
-  group
-    .command('merge')
-    .description('make one member of two, for ever; it can be repeated')
-    .argument('<from>', 'the ID of the member who becomes part of the other one')
-    .argument('<into>', 'the ID of the member who stays')
+export function addMergeCommand(add: Add, shell: Shell): void {
+  add('merge', 'make one member of two, for ever; it can be repeated', {
+    '<from>': 'the ID of the member who becomes part of the other one',
+    '<into>': 'the ID of the member who stays',
+  })
     .option('--dry-run', 'only say what would become of it')
     .action((from: string, into: string, { dryRun = false }: { dryRun?: boolean }) => {
       const settings = shell.settings();

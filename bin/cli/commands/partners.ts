@@ -10,8 +10,9 @@ import {
   type Program,
   type StandingsStore,
 } from '@partner-loyalty/standings';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { since, typed } from '../shell/argument.ts';
+import { commandGroup } from '../shell/group.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 import { claimForOperator, requirePartner, withStore } from '../shell/stores.ts';
 import {
@@ -23,11 +24,12 @@ import {
 } from './partneroptions.ts';
 import { top } from './partnerstop.ts';
 
+const ID = { '<id>': 'its ID' };
+
 export function partnersCommand(shell: Shell): Command {
-  const group = new Command('partners').description('manage the partners of the platform');
+  const { group, add } = commandGroup('partners', 'manage the partners of the platform');
   const parseName = typed('--name', partnerName);
-  withPartnerOptions(group.command('create'))
-    .description('create a partner')
+  withPartnerOptions(add('create', 'create a partner'))
     .argument(
       '<id>',
       'its ID: at most 64 letters, digits, ".", "_" and "-"',
@@ -35,33 +37,16 @@ export function partnersCommand(shell: Shell): Command {
     )
     .requiredOption('--name <name>', 'its name, as members see it', parseName)
     .action((id: string, options: CreateOptions) => create(shell, id, options));
-  withPartnerOptions(group.command('update'))
-    .description('change a partner; what is left out stays as it is')
-    .argument('<id>', 'its ID')
+  withPartnerOptions(add('update', 'change a partner; what is left out stays as it is', ID))
     .option('--name <name>', 'its name, as members see it', parseName)
     .action((id: string, options: PartnerOptions) => update(shell, id, options));
-  group
-    .command('suspend')
-    .description('refuse its keys and the tokens it holds, and disable its webhooks')
-    .argument('<id>', 'its ID')
-    .action((id: string) => suspend(shell, id));
-  group
-    .command('resume')
-    .description('end its suspension')
-    .argument('<id>', 'its ID')
-    .action((id: string) => resume(shell, id));
-  group
-    .command('show')
-    .description('print a partner with its program')
-    .argument('<id>', 'its ID')
-    .action((id: string) => show(shell, id));
-  group
-    .command('list')
-    .description('list the partners')
-    .action(() => list(shell));
-  group
-    .command('top')
-    .description('list the partners with the most requests, and the busiest key of each')
+  add('suspend', 'refuse its keys and the tokens it holds, and disable its webhooks', ID).action(
+    (id: string) => suspend(shell, id),
+  );
+  add('resume', 'end its suspension', ID).action((id: string) => resume(shell, id));
+  add('show', 'print a partner with its program', ID).action((id: string) => show(shell, id));
+  add('list', 'list the partners').action(() => list(shell));
+  add('top', 'list the partners with the most requests, and the busiest key of each')
     .option(
       '--since <time>',
       'such as 2h ago, or an ISO 8601 time; by full hours, 24h by default',

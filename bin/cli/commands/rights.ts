@@ -3,21 +3,16 @@ import type { MemberImport, MembersStore } from '@partner-loyalty/members';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { oneErasureAtATime } from '@partner-loyalty/runtime/store/lock.lmdb.ts';
 import type { StandingsStore } from '@partner-loyalty/standings';
-import type { Command } from 'commander';
+import { type Add, MEMBER } from '../shell/group.ts';
 import { CommandError, noSuch, oneLine, type Shell } from '../shell/shell.ts';
 import { claimForOperator, withStore } from '../shell/stores.ts';
 import { compactErased } from './compact.ts';
 
-export function addRightsCommands(group: Command, shell: Shell): void {
-  group
-    .command('export')
-    .description('print all that is kept of a member, as JSON')
-    .argument('<memberid>', "the member's ID")
-    .action((memberId: string) => exportMember(shell, memberId));
-  group
-    .command('erase')
-    .description('delete all that is kept of a member; it can be repeated')
-    .argument('<memberid>', "the member's ID")
+export function addRightsCommands(add: Add, shell: Shell): void {
+  add('export', 'print all that is kept of a member, as JSON', MEMBER).action((memberId: string) =>
+    exportMember(shell, memberId),
+  );
+  add('erase', 'delete all that is kept of a member; it can be repeated', MEMBER)
     .option('--later', 'leave the files of the embedded stores for the next start to rewrite')
     .action((memberId: string, { later = false }: { later?: boolean }) =>
       erase(shell, memberId, later),

@@ -8,17 +8,17 @@ import {
   type Staff,
   type StaffRole,
 } from '@partner-loyalty/gateway';
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
+import { commandGroup, PARTNER } from '../shell/group.ts';
 import { CommandError, noSuch, type Row, type Shell } from '../shell/shell.ts';
 import { claimForOperator, requirePartner, withStore } from '../shell/stores.ts';
 
 export function staffCommand(shell: Shell): Command {
-  const group = new Command('staff').description('manage who may use the console for a partner');
-  group
-    .command('invite')
-    .description('let an address sign in to the console, or change its role there')
-    .argument('<partner>', "the partner's ID")
-    .argument('<email>', 'the email address')
+  const { group, add } = commandGroup('staff', 'manage who may use the console for a partner');
+  add('invite', 'let an address sign in to the console, or change its role there', {
+    '<partner>': "the partner's ID",
+    '<email>': 'the email address',
+  })
     .addOption(
       new Option('--role <role>', 'an admin may also make changes')
         .choices(STAFF_ROLES)
@@ -27,16 +27,12 @@ export function staffCommand(shell: Shell): Command {
     .action((partnerId: string, email: string, { role }: { role: StaffRole }) =>
       invite(shell, partnerId, email, role),
     );
-  group
-    .command('list')
-    .description("list a partner's staff")
-    .argument('<partner>', "the partner's ID")
-    .action((partnerId: string) => list(shell, partnerId));
-  group
-    .command('remove')
-    .description('remove somebody; sessions in the console end within 5 seconds')
-    .argument('<staffid>', 'the ID, as listed')
-    .action((staffId: string) => remove(shell, staffId));
+  add('list', "list a partner's staff", PARTNER).action((partnerId: string) =>
+    list(shell, partnerId),
+  );
+  add('remove', 'remove somebody; sessions in the console end within 5 seconds', {
+    '<staffid>': 'the ID, as listed',
+  }).action((staffId: string) => remove(shell, staffId));
   return group;
 }
 

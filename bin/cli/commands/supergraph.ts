@@ -10,9 +10,10 @@ import {
 } from '@partner-loyalty/gateway';
 import { quoted } from '@partner-loyalty/runtime/input.ts';
 import { subgraphUrl } from '@partner-loyalty/runtime/settings/schemas.ts';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import * as z from 'zod';
 import { digits, typed } from '../shell/argument.ts';
+import { type Add, commandGroup } from '../shell/group.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 import { check } from '../supergraph/check.ts';
 import { composing, type EntryOptions } from '../supergraph/next.ts';
@@ -22,26 +23,22 @@ import { changelog, list, show } from '../supergraph/versions.ts';
 const FORCE = ['--force', 'go ahead even if callers use what it breaks'] as const;
 
 export function supergraphCommand(shell: Shell): Command {
-  const group = new Command('supergraph').description('manage the graph that the gateway serves');
-  addPublishing(group, shell);
-  addVersions(group, shell);
-  group
-    .command('compose')
-    .description('compose supergraph.yaml into gateway/supergraph.graphql')
+  const { group, add } = commandGroup('supergraph', 'manage the graph that the gateway serves');
+  addPublishing(add, shell);
+  addVersions(add, shell);
+  add('compose', 'compose supergraph.yaml into gateway/supergraph.graphql')
     .option('--check', 'write nothing; fail if the file is out of date')
     .action((options: { check?: boolean }) => composeCommitted(shell, options.check === true));
   return group;
 }
 
-function addPublishing(group: Command, shell: Shell): void {
-  withSchema(group.command('check'))
-    .description('show what a schema changes for callers, and who uses what it breaks')
+function addPublishing(add: Add, shell: Shell): void {
+  withSchema(add('check', 'show what a schema changes for callers, and who uses what it breaks'))
     .option('--strict', 'fail on any breaking change, even if nobody uses it')
     .action((name: string, file: string, options: { strict?: boolean }) =>
       check(shell, name, file, options),
     );
-  withSchema(group.command('publish'))
-    .description('publish a schema: every gateway serves it within 5 seconds')
+  withSchema(add('publish', 'publish a schema: every gateway serves it within 5 seconds'))
     .option('--url <url>', "the subgraph's endpoint", typed('--url', subgraphUrl))
     .option('--batching', 'it accepts several operations in one request')
     .option('--no-batching', 'it accepts one operation per request')
@@ -54,36 +51,24 @@ function addPublishing(group: Command, shell: Shell): void {
     .action((name: string, file: string, options: EntryOptions & { force?: boolean }) =>
       publish(shell, name, file, options),
     );
-  group
-    .command('remove')
-    .description('publish the graph without a subgraph')
-    .argument('<name>', "the subgraph's name")
+  add('remove', 'publish the graph without a subgraph', { '<name>': "the subgraph's name" })
     .option(...FORCE)
     .action((name: string, options: { force?: boolean }) => remove(shell, name, options));
 }
 
-function addVersions(group: Command, shell: Shell): void {
-  group
-    .command('list')
-    .description('list the published versions')
-    .action(() => list(shell));
-  group
-    .command('show')
-    .description('print a version')
+function addVersions(add: Add, shell: Shell): void {
+  add('list', 'list the published versions').action(() => list(shell));
+  add('show', 'print a version')
     .argument('[version]', 'its number; by default, the newest', typed('the version', version))
     .action((number?: number) => show(shell, number));
-  group
-    .command('changelog')
-    .description('show what callers read in the changelog')
+  add('changelog', 'show what callers read in the changelog')
     .option(
       '--surface <surface>',
       'partner or member; by default both',
       typed('--surface', surface),
     )
     .action((options: { surface?: SurfaceName }) => changelog(shell, options.surface));
-  group
-    .command('rollback')
-    .description('publish an earlier version again')
+  add('rollback', 'publish an earlier version again')
     .argument('[version]', 'its number; by default, the one before', typed('the version', version))
     .option(...FORCE)
     .action((number: number | undefined, options: { force?: boolean }) =>

@@ -5,31 +5,25 @@ import {
   revokeSigningKey,
   rotateSigningKey,
 } from '@partner-loyalty/members';
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { commandGroup, MEMBER } from '../shell/group.ts';
 import { noSuch, type Shell } from '../shell/shell.ts';
 import { changeMembers, requireMember, withStore } from '../shell/stores.ts';
 
 export function tokensCommand(shell: Shell): Command {
-  const group = new Command('tokens').description('manage ID tokens of the built-in provider');
-  group
-    .command('issue')
-    .description('issue an ID token of a member, valid for an hour')
-    .argument('<memberid>', "the member's ID")
-    .action((memberId: string) => issue(shell, memberId));
-  group
-    .command('rotate-key')
-    .description('sign with the next key from now on; tokens signed before stay valid')
-    .action(() => rotateKey(shell));
-  group
-    .command('revoke-key')
-    .description('refuse all tokens that a key has signed, within 5 seconds')
-    .argument('<kid>', "the key's ID")
-    .action((kid: string) => revokeKey(shell, kid));
-  group
-    .command('revoke')
-    .description('end all sessions of a member, within 5 seconds')
-    .argument('<memberid>', "the member's ID")
-    .action((memberId: string) => revoke(shell, memberId));
+  const { group, add } = commandGroup('tokens', 'manage ID tokens of the built-in provider');
+  add('issue', 'issue an ID token of a member, valid for an hour', MEMBER).action(
+    (memberId: string) => issue(shell, memberId),
+  );
+  add('rotate-key', 'sign with the next key from now on; tokens signed before stay valid').action(
+    () => rotateKey(shell),
+  );
+  add('revoke-key', 'refuse all tokens that a key has signed, within 5 seconds', {
+    '<kid>': "the key's ID",
+  }).action((kid: string) => revokeKey(shell, kid));
+  add('revoke', 'end all sessions of a member, within 5 seconds', MEMBER).action(
+    (memberId: string) => revoke(shell, memberId),
+  );
   return group;
 }
 

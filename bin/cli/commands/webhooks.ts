@@ -15,25 +15,21 @@ import {
   type EventType,
   MAX_ENDPOINTS,
 } from '@partner-loyalty/standings';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { eventTypes, since, typed } from '../shell/argument.ts';
+import { commandGroup, PARTNER } from '../shell/group.ts';
 import { CommandError, noSuch, type Row, type Shell } from '../shell/shell.ts';
 import { claimForOperator, requirePartner, withStore } from '../shell/stores.ts';
 
 export function webhooksCommand(shell: Shell): Command {
-  const group = new Command('webhooks').description('manage where partners get their events');
-  const onPartner = (name: string, description: string) =>
-    group.command(name).description(description).argument('<partner>', "the partner's ID");
+  const { group, add } = commandGroup('webhooks', 'manage where partners get their events');
   const onEndpoint = (name: string, description: string) =>
-    group
-      .command(name)
-      .description(description)
-      .argument('<webhookid>', "the endpoint's ID, as listed");
-  onPartner('create', 'create an endpoint and print its secret; it is not shown again')
+    add(name, description, { '<webhookid>': "the endpoint's ID, as listed" });
+  add('create', 'create an endpoint and print its secret; it is not shown again', PARTNER)
     .requiredOption('--url <url>', 'where to send the events')
     .option('--types <list>', 'the types of events (default: all)', typed('--types', eventTypes))
     .action((id: string, options: Target & { url: string }) => create(shell, id, options));
-  onPartner('list', "list a partner's endpoints").action((id: string) => list(shell, id));
+  add('list', "list a partner's endpoints", PARTNER).action((id: string) => list(shell, id));
   onEndpoint('update', 'change where the events go, or which')
     .option('--url <url>', 'where to send the events')
     .option('--types <list>', 'the types of events', typed('--types', eventTypes))

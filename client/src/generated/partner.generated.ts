@@ -387,7 +387,7 @@ export type Query = {
   readonly node: Maybe<Node>;
   /**
    * The mails to an address at `inbox.test` that calls of this partner have caused in the last 24
-   * hours, the newest first. Only a sandbox has them; empty for an address elsewhere.
+   * hours, the newest first, at most 100. Only a sandbox has them; empty for an address elsewhere.
    */
   readonly sandboxMails: Maybe<ReadonlyArray<SandboxMail>>;
   /** The calling partner's membership year and tiers. */
@@ -854,7 +854,7 @@ export type Operations = {
 
   /**
    * The mails to an address at `inbox.test` that calls of this partner have caused in the last 24
-   * hours, the newest first. Only a sandbox has them; empty for an address elsewhere.
+   * hours, the newest first, at most 100. Only a sandbox has them; empty for an address elsewhere.
    */
   sandboxMails: Operation<
     QuerySandboxMailsArgs,

@@ -1,17 +1,19 @@
 // The console's section for apps: what signs a partner's members in.
-import type {
-  AppAnswer,
-  AppInput,
-  AppRefusal,
-  ManagedApp,
-} from '@partner-loyalty/runtime/manage/apps.ts';
+import type { AppInput, AppRefusal, ManagedApp } from '@partner-loyalty/runtime/manage/apps.ts';
 import { codeBlock } from '../pages/frame.ts';
 import { type Html, html } from '../pages/html.ts';
 import { noticeBox } from '../sign-in/cards.ts';
-import { actionForm, confirmed, timeText } from './frame.ts';
+import { timeText } from './format.ts';
+import { actionForm, confirmed, field, hidden, type Typed, typedInto } from './forms.ts';
 import type { Manage } from './manage.ts';
-import { empty, facts, field, stateText } from './parts.ts';
-import { ConsoleError, NotFoundError, type Section } from './section.ts';
+import { empty, facts, rowList, stateText } from './parts.ts';
+import {
+  ConsoleError,
+  type ConsoleVisit,
+  isAdmin,
+  NotFoundError,
+  type Section,
+} from './section.ts';
 
 const GUIDES = html`<a href="/docs/guides/sign-in-web">Sign-in on the web</a>,
 <a href="/docs/guides/sign-in-mobile">sign-in in mobile apps</a>`;
@@ -30,42 +32,40 @@ const ARGUMENTS = {
 };
 
 export function createAppsSection({ apps: manage }: Pick<Manage, 'apps'>): Section {
+  const idIn = ({ changed }: ConsoleVisit, form: URLSearchParams) => {
+    const clientId = field(form, 'clientId');
+    changed(clientId);
+    return { clientId };
+  };
   return {
     name: 'apps',
     title: 'Apps',
     about: 'What signs your members in with OpenID Connect.',
-    async show(visit) {
-      const { apps } = done(await manage(visit, 'list', {}));
-      return listPage(apps, visit.staff.role === 'admin');
-    },
-    async submit(visit, form) {
-      const clientId = field(form, 'clientId');
-      visit.changed(clientId);
-      switch (form.get('action')) {
-        case 'create': {
-          const made = done(await manage(visit, 'create', appIn(form)));
-          visit.changed(made.app.clientId);
-          return readyPage(made, true);
-        }
-        case 'rotate':
-          return readyPage(done(await manage(visit, 'rotate', { clientId })), false);
-        case 'remove':
-          done(await manage(visit, 'remove', { clientId }));
-          return undefined;
-        default:
-          throw new ConsoleError('Use one of the buttons on this page.');
-      }
+    show: async (visit) => listPage(done(await manage(visit, 'list', {})).apps, visit),
+    actions: {
+      async create(visit, form) {
+        const made = done(await manage(visit, 'create', appIn(form)));
+        visit.changed(made.app.clientId);
+        return readyPage(made, 'is registered');
+      },
+      rotate: async (visit, form) =>
+        readyPage(done(await manage(visit, 'rotate', idIn(visit, form))), 'has a new secret'),
+      async remove(visit, form) {
+        done(await manage(visit, 'remove', idIn(visit, form)));
+        return undefined;
+      },
     },
   };
 }
 
-function done<Answer extends AppAnswer<'list' | 'create' | 'rotate' | 'remove'>>(
-  answer: Answer,
-): Exclude<Answer, AppRefusal> {
+function done<Answer extends object>(answer: Answer): Exclude<Answer, AppRefusal> {
   if (!('refused' in answer)) return answer as Exclude<Answer, AppRefusal>;
-  if (answer.refused === 'invalid')
-    throw new ConsoleError(`${ARGUMENTS[answer.argument]} ${answer.fault}.`);
-  throw new (answer.refused === 'unknown' ? NotFoundError : ConsoleError)(REFUSALS[answer.refused]);
+  const refusal = answer as unknown as AppRefusal; // Cast: no other answer has it.
+  if (refusal.refused === 'invalid')
+    throw new ConsoleError(`${ARGUMENTS[refusal.argument]} ${refusal.fault}.`);
+  throw new (refusal.refused === 'unknown' ? NotFoundError : ConsoleError)(
+    REFUSALS[refusal.refused],
+  );
 }
 
 function appIn(form: URLSearchParams): AppInput<'create'> {
@@ -79,7 +79,7 @@ function appIn(form: URLSearchParams): AppInput<'create'> {
   };
 }
 
-function listPage(apps: ManagedApp[], isAdmin: boolean): Html {
+function listPage(apps: ManagedApp[], visit: ConsoleVisit): Html {
   const items = apps.map((app) => {
     const { name, kind, isFirstParty, clientId, redirectUris, origins, createdAt } = app;
     return html`<li class="row"><h2>${name} ${stateText(kind)}
@@ -88,23 +88,20 @@ ${facts([
   ['Client ID', html`<code>${clientId}</code>`],
   ['Redirect URIs', linesOf(redirectUris)],
   ['Origins', origins.length === 0 ? 'None' : linesOf(origins)],
-  ['Created', timeText(new Date(createdAt))],
+  ['Created', timeText(createdAt)],
 ])}
-${isAdmin && !isFirstParty ? changes(app) : ''}</li>`;
+${isAdmin(visit) && !isFirstParty ? changes(app) : ''}</li>`;
   });
-  const none = isAdmin
+  const none = isAdmin(visit)
     ? 'Register your web site or mobile app to let members sign in there, with any library for OpenID Connect.'
     : 'An admin of your company can register one here.';
-  const isEmpty = apps.length === 0;
+  const typed = typedInto(visit, 'create');
+  const form = actionForm('apps', 'create', 'Register app', fieldsOf(typed));
+  const isOpen = apps.length === 0 || typed.isRejected;
   return html`<p class="soft">Members sign in to your apps with OpenID Connect, and agree to each once.
 ${GUIDES}.</p>
-${isEmpty ? empty('No apps yet', none) : html`<ul class="rows">${items}</ul>`}
-${
-  isAdmin
-    ? html`<details class="new"${isEmpty ? html` open` : ''}><summary>Register an app</summary>
-${actionForm('apps', 'create', 'Register app', APP_FIELDS)}</details>`
-    : ''
-}`;
+${rowList(items, empty('No apps yet', none))}
+${isAdmin(visit) ? confirmed('Register an app', form, isOpen, 'new') : ''}`;
 }
 
 function linesOf(values: string[]): Html {
@@ -112,7 +109,7 @@ function linesOf(values: string[]): Html {
 }
 
 function changes({ clientId, name, kind }: ManagedApp): Html {
-  const id = html`<input type="hidden" name="clientId" value="${clientId}">`;
+  const id = hidden('clientId', clientId);
   const rotating = html`<p>You see the new secret of ${name} once. For 24 hours, the former one works
 too.</p>${actionForm('apps', 'rotate', 'Create a new secret', id)}`;
   const removing = html`<p>Members can no longer sign in to ${name}, and its tokens are refused within 5
@@ -121,32 +118,34 @@ seconds. There is no undoing it.</p>${actionForm('apps', 'remove', 'Remove this 
 ${confirmed('Remove', removing)}</div>`;
 }
 
-const APP_FIELDS = html`<label for="name">Name, as members see it</label>
-<input id="name" name="name" maxlength="100" autocomplete="off" required>
+function fieldsOf({ value, checked }: Typed): Html {
+  return html`<label for="name">Name, as members see it</label>
+<input id="name" name="name" value="${value('name')}" maxlength="100" autocomplete="off" required>
 <fieldset><legend>Where it runs</legend>
-<label class="box"><input type="radio" name="kind" value="public" checked> <span>In a browser or on a
+<label class="box"><input type="radio" name="kind" value="public"${checked('kind', 'public', true)}> <span>In a browser or on a
 device: public, without a secret</span></label>
-<label class="box"><input type="radio" name="kind" value="confidential"> <span>On a server of yours:
+<label class="box"><input type="radio" name="kind" value="confidential"${checked('kind', 'confidential')}> <span>On a server of yours:
 confidential, with a secret</span></label>
 </fieldset>
 <label for="redirects">Redirect URIs, one on each line</label>
 <textarea id="redirects" name="redirects" rows="3" spellcheck="false" aria-describedby="redirect-hint"
- required></textarea>
+ required>${value('redirects')}</textarea>
 <p class="soft" id="redirect-hint">Sign-ins lead back there, and they have to match exactly: https, or a
 scheme such as com.example.app:/callback.</p>
 <label for="origins">Origins of its pages, one on each line (optional)</label>
-<textarea id="origins" name="origins" rows="2" spellcheck="false" aria-describedby="origin-hint"></textarea>
+<textarea id="origins" name="origins" rows="2" spellcheck="false" aria-describedby="origin-hint">
+${value('origins')}</textarea>
 <p class="soft" id="origin-hint">Such as https://app.example.com. Left empty, they are those of the https
 redirect URIs.</p>`;
+}
 
 /** A secret is on this page alone. */
 function readyPage(
   { app, secret }: { app: ManagedApp; secret?: string | undefined },
-  isNew: boolean,
+  what: string,
 ): Html {
-  const text = isNew ? `${app.name} is registered.` : `${app.name} has a new secret.`;
   const saving = html`<p>Save its secret now: it is not shown again.</p>${codeBlock('Secret', secret ?? '')}`;
-  return html`${noticeBox(text, false)}
+  return html`${noticeBox(`${app.name} ${what}.`, false)}
 <p>Its client ID is <code>${app.clientId}</code>. ${GUIDES}.</p>
 ${secret === undefined ? '' : saving}
 <p><a href="/console/apps">${secret === undefined ? 'Back to the apps' : 'I have saved it: back to the apps'}</a></p>`;

@@ -6,13 +6,13 @@ import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Audit } from '../audit/audit.ts';
 import { createTurns } from '../document/semaphore.ts';
 import type { Partner } from '../identity/keystore.ts';
+import type { Staff } from '../identity/staff.ts';
 import { createFormPage } from '../sign-in/form.ts';
 import type { MembersClient } from '../sign-in/membersclient.ts';
 import type { Tokens } from '../sign-in/tokens.ts';
 import { createCookies } from './cookies.ts';
 import { type ConsolePage, consolePage } from './frame.ts';
 import { choicePage, NO_PAGE, overviewPage, suspendedPage } from './overview.ts';
-import type { Staff } from './section.ts';
 import { createSectionPages, type Visitor } from './sectionpages.ts';
 import { createSections, type SectionParts } from './sections.ts';
 import { createSessions, type SignedIn } from './sessions.ts';
@@ -123,7 +123,7 @@ export function createConsole(
     const visitor = await visitorOf(request, signedIn);
     if ('status' in visitor) return visitor;
     const section = sectionOf(request);
-    return section?.submit === undefined
+    return section === undefined
       ? page(request, visitor, NO_PAGE)
       : sectionPages.submit(request, visitor, section, form);
   }

@@ -5,6 +5,8 @@ import { dayOf } from '../schema/dates.ts';
 import { deprecationsOf } from '../schema/deprecations.ts';
 import { SURFACE_NAMES } from '../schema/surfaces.ts';
 import type { UsageStore } from '../usage/usagestore.ts';
+import { shownNumber } from './format.ts';
+import { table } from './parts.ts';
 import type { Section } from './section.ts';
 
 const DAYS = 30;
@@ -50,7 +52,7 @@ export function createDeprecationsSection({ usageStore, graphs }: DeprecationsPa
 <a href="/docs#changelog">Changelog</a></p>`;
       return html`<p>What counts is your requests of the last ${DAYS} days, with your keys and with the
 tokens of members that you or your apps hold.</p>
-${used.length === 0 ? html`<p>You use nothing that is deprecated.</p>` : table(used)}${rest}`;
+${used.length === 0 ? html`<p>You use nothing that is deprecated.</p>` : usedTable(used)}${rest}`;
     },
   };
 }
@@ -64,16 +66,20 @@ type Used = {
 };
 
 /** The first to go comes first. */
-function table(used: Used[]): Html {
+function usedTable(used: Used[]): Html {
   const rows = used
     .sort((one, other) => one.until - other.until)
     .map(
       ({ coordinate, reason, until, count, lastDay }) => html`<tr>
 <th scope="row"><code>${coordinate}</code></th><td>${dayOf(until)}</td>
-<td class="number">${count.toLocaleString('en')}</td><td>${lastDay}</td><td>${reason}</td></tr>`,
+<td class="number">${shownNumber(count)}</td><td>${lastDay}</td><td>${reason}</td></tr>`,
     );
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="What you use">
-<table><thead><tr><th scope="col">What</th><th scope="col">Kept until</th>
-<th scope="col" class="number">Uses</th><th scope="col">Last used</th>
-<th scope="col">What to do</th></tr></thead><tbody>${rows}</tbody></table></div>`;
+  const columns = [
+    ['What'],
+    ['Kept until'],
+    ['Uses', 'number'],
+    ['Last used'],
+    ['What to do'],
+  ] as const;
+  return table(['used', 'What you use'], columns, rows, 'used');
 }

@@ -28,3 +28,8 @@ export function shownHour(hour: string): string {
 export function timeTag(time: number): Html {
   return html`<time datetime="${new Date(time).toISOString()}">${TIME.format(time)}</time>`;
 }
+
+/** `2026-11-25 17:03 UTC`. */
+export function timeText(at: Date | number): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}

@@ -9,7 +9,7 @@ import type { Section } from './section.ts';
 import type { SignedIn } from './sessions.ts';
 import { CHOICE_PATH, CONSOLE_PATH } from './signin.ts';
 
-const STYLE = styleOf('palette', 'frame', 'console', 'records');
+const STYLE = styleOf('palette', 'frame', 'parts', 'console', 'records');
 const HEADERS = pageHeaders(STYLE, ["form-action 'self'"]);
 
 export type ConsolePage = {
@@ -71,28 +71,4 @@ ${content}
 function partnerOf(name: string, canSwitch: boolean): Html {
   const change = html` <a href="${CHOICE_PATH}">Switch</a>`;
   return html`<p class="partner"><strong>${name}</strong>${canSwitch ? change : ''}</p>`;
-}
-
-/** A form of a section, with a button whose value says what it does. */
-export function actionForm(
-  section: string,
-  action: string,
-  button: string,
-  content: Html = html``,
-  kind = '',
-): Html {
-  return html`<form method="post" action="${CONSOLE_PATH}/${section}" class="${kind}">
-${content}
-<button name="action" value="${action}">${button}</button>
-</form>`;
-}
-
-/** What is done only after a second press: it opens first. */
-export function confirmed(summary: string, content: Html): Html {
-  return html`<details><summary>${summary}</summary>${content}</details>`;
-}
-
-/** `2026-11-25 17:03 UTC`. */
-export function timeText(at: Date): string {
-  return `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

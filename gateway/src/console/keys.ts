@@ -1,15 +1,24 @@
 // The section /console/keys: the partner's API keys, and what they were used for.
 import { createParser, omitUndefined, text } from '@partner-loyalty/runtime/input.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import { defaultScopes } from '../identity/apikey.ts';
 import { createKey, keysWithUse, rotateKey, stateOfKey } from '../identity/keys.ts';
 import type { KeyRecord, KeyStore, Partner } from '../identity/keystore.ts';
+import { codeBlock } from '../pages/frame.ts';
 import { type Html, html } from '../pages/html.ts';
 import { DEFAULT_SCOPES, type KeyScope } from '../schema/scopes.ts';
+import { noticeBox } from '../sign-in/cards.ts';
 import type { UsageStore } from '../usage/usagestore.ts';
-import { timeText } from './frame.ts';
-import { keyList, newKeyForm } from './keylist.ts';
-import { ConsoleError, type ConsoleVisit, NotFoundError, type Section } from './section.ts';
+import { timeText } from './format.ts';
+import { typedInto } from './forms.ts';
+import { keyList, limitsOf, nameOf, newKeyForm } from './keylist.ts';
+import { facts } from './parts.ts';
+import {
+  ConsoleError,
+  type ConsoleVisit,
+  isAdmin,
+  NotFoundError,
+  type Section,
+} from './section.ts';
 
 /** Keys are never removed, so that their number has a bound. */
 const MAX_KEYS = 1_000;
@@ -67,6 +76,11 @@ export function createKeysSection({
     return newKey(rotated.key, rotated.record, rotated.formerExpiresAt);
   }
 
+  async function revoke(visit: ConsoleVisit, form: URLSearchParams): Promise<undefined> {
+    const { keyId } = await keyOf(visit, form);
+    await keyStore.revokeKey(keyId, new Date());
+  }
+
   /** The key of a form, if it is the partner's own. */
   async function keyOf({ staff, changed }: ConsoleVisit, form: URLSearchParams) {
     const key = await keyStore.key(form.get('keyId') ?? '');
@@ -80,27 +94,19 @@ export function createKeysSection({
     name: 'keys',
     title: 'API keys',
     about: 'Create, rotate and revoke keys; see their scopes and when they were last used.',
-    async show({ staff: { partnerId, role } }) {
+    async show(visit) {
+      const { partnerId } = visit.staff;
       const partner = await keyStore.partner(partnerId);
       const newest = (await keyStore.keys(partnerId)).toReversed();
       const ended = newest.filter((key) => !isActive(key));
       const shown = [...newest.filter(isActive), ...ended.slice(0, SHOWN_ENDED)];
       const keys = await keysWithUse(shown, usageStore);
-      const isAdmin = role === 'admin';
       return html`<p>Send a key in the header <code>x-partner-api-key</code>. Keys belong on servers,
 never in an app or a web page. <a href="/docs#keys">Keys and scopes</a></p>
-${isAdmin && partner ? newKeyForm(allowedScopes(partner), partner.allow) : ''}
-${keyList(keys, ended.length, isAdmin)}`;
+${isAdmin(visit) && partner ? newKeyForm(allowedScopes(partner), partner.allow, typedInto(visit, 'create')) : ''}
+${keyList(keys, ended.length, isAdmin(visit))}`;
     },
-    async submit(visit, form) {
-      const action = form.get('action');
-      if (action === 'create') return create(visit, form);
-      if (action === 'rotate') return rotate(visit, form);
-      if (action !== 'revoke') throw new ConsoleError('Nothing was changed.');
-      const { keyId } = await keyOf(visit, form);
-      await keyStore.revokeKey(keyId, new Date());
-      return undefined;
-    },
+    actions: { create, rotate, revoke },
   };
 }
 
@@ -132,23 +138,14 @@ function daysIn(form: URLSearchParams, name: string): number | undefined {
 }
 
 function newKey(key: string, record: KeyRecord, formerExpiresAt?: Date): Html {
-  const {
-    keyId,
-    name = 'Key without a name',
-    expiresAt,
-    scopes = defaultScopes('graphql'),
-  } = record;
-  const former =
-    formerExpiresAt &&
-    html`<div><dt>The former key</dt><dd>works until ${timeText(formerExpiresAt)}</dd></div>`;
-  return html`<p class="notice" role="status">Copy the key now: it is not shown again.</p>
-<pre tabindex="0" role="group" aria-label="Your new key"><code>${key}</code></pre>
-<dl class="facts">
-<div><dt>Name</dt><dd>${name}</dd></div>
-<div><dt>Key ID</dt><dd><code>${keyId}</code></dd></div>
-<div><dt>Scopes</dt><dd>${scopes.join(', ')}</dd></div>
-<div><dt>Expires</dt><dd>${expiresAt ? timeText(expiresAt) : 'never'}</dd></div>
-${former ?? ''}
-</dl>
+  const rows: [string, string | Html][] = [
+    ['Name', nameOf(record)],
+    ['Key ID', html`<code>${record.keyId}</code>`],
+    ...limitsOf(record),
+  ];
+  if (formerExpiresAt) rows.push(['The former key', `works until ${timeText(formerExpiresAt)}`]);
+  return html`${noticeBox('Copy the key now: it is not shown again.', false)}
+${codeBlock('Your new key', key)}
+${facts(rows)}
 <p><a href="/console/keys">All keys</a></p>`;
 }

@@ -4,7 +4,9 @@ import { keyPrefix } from '../identity/apikey.ts';
 import type { KeyStore, Partner } from '../identity/keystore.ts';
 import type { Staff } from '../identity/staff.ts';
 import { html } from '../pages/html.ts';
+import { shownNumber } from './format.ts';
 import type { ConsolePage } from './frame.ts';
+import { facts } from './parts.ts';
 import type { Section } from './section.ts';
 import { CHOICE_PATH, CONSOLE_PATH } from './signin.ts';
 
@@ -35,25 +37,24 @@ export function overviewPage(
 ): ConsolePage {
   const { budget = rateLimitBudget } = partner;
   const cards = sections.map(
-    ({
-      name,
-      title,
-      about = '',
-    }) => html`<li><h2><a href="${CONSOLE_PATH}/${name}">${title}</a></h2>
-<p>${about}</p></li>`,
+    ({ name, title, about }) =>
+      html`<li><h2><a href="${CONSOLE_PATH}/${name}">${title}</a></h2><p>${about}</p></li>`,
   );
-  return {
-    title: partner.name,
-    content: html`<dl class="facts">
-<div><dt>Partner ID</dt><dd><code>${partner.partnerId}</code></dd></div>
-<div><dt>Endpoint</dt><dd><code>POST ${ownUrl}/graphql</code>, for keys that begin with
-<code>${keyPrefix(environment)}</code></dd></div>
-<div><dt>Budget</dt><dd>${budget.toLocaleString('en')} in ${rateLimitWindowSeconds} seconds, for each
-key. <a href="/docs#limits">Limits</a></dd></div>
-<div><dt>Documentation</dt><dd><a href="/docs">Reference</a></dd></div>
-</dl>
-<ul class="cards">${cards}</ul>`,
-  };
+  const about = facts([
+    ['Partner ID', html`<code>${partner.partnerId}</code>`],
+    [
+      'Endpoint',
+      html`<code>POST ${ownUrl}/graphql</code>, for keys that begin with
+<code>${keyPrefix(environment)}</code>`,
+    ],
+    [
+      'Budget',
+      html`${shownNumber(budget)} in ${rateLimitWindowSeconds} seconds, for each key.
+<a href="/docs#limits">Limits</a>`,
+    ],
+    ['Documentation', html`<a href="/docs">Reference</a>`],
+  ]);
+  return { title: partner.name, content: html`${about}<ul class="cards">${cards}</ul>` };
 }
 
 /** Of the partners that somebody is staff of. */

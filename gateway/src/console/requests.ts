@@ -11,6 +11,7 @@ import {
   sumOf,
 } from '../usage/requests.ts';
 import { shownMs, shownNumber, timeTag } from './format.ts';
+import { empty, facts, table } from './parts.ts';
 import type { Section } from './section.ts';
 import { noRequests, type UsageParts } from './usage.ts';
 
@@ -52,8 +53,10 @@ ${countedOnly(hours, at)}`;
   };
 }
 
-const NOTHING_FOUND = html`<div class="empty"><h2>No such request is recorded</h2>
-<p>The ID of a request is in the header x-request-id of its response, and in each error.</p></div>`;
+const NOTHING_FOUND = empty(
+  'No such request is recorded',
+  'The ID of a request is in the header x-request-id of its response, and in each error.',
+);
 
 function searchForm(query: URLSearchParams): Html {
   const fields = FIELDS.map(
@@ -75,12 +78,11 @@ function found(records: readonly RequestRecord[]): Html {
 <td class="number">${record.cost}</td><td class="number">${shownMs(record.durationMs)}</td>
 <td class="mono">${record.requestId}</td></tr>`,
   );
-  return html`<div class="scroll" role="region" tabindex="0" aria-labelledby="found">
-<table class="found"><caption id="found">The newest first. Times are in UTC.</caption>
-<thead><tr><th scope="col">Time</th><th scope="col">Status</th><th scope="col">Operation</th>
-<th scope="col">Code</th><th scope="col" class="number">Cost</th>
-<th scope="col" class="number">Duration</th><th scope="col">Request ID</th></tr></thead>
-<tbody>${rows}</tbody></table></div>`;
+  const columns = [
+    ...[['Time'], ['Status'], ['Operation'], ['Code']],
+    ...[['Cost', 'number'], ['Duration', 'number'], ['Request ID']],
+  ] as const;
+  return table(['found', 'The newest first. Times are in UTC.'], columns, rows, 'found');
 }
 
 function statusOf(record: RequestRecord): Html {
@@ -107,7 +109,8 @@ function olderLink(query: URLSearchParams, records: readonly RequestRecord[]): H
 function detail(record: RequestRecord): Html {
   const { requestId, keyId, clientId, operation, codes } = record;
   const holder = clientId === undefined ? "a member's token" : `app ${clientId}`;
-  const facts: [string, string | Html][] = [
+  return html`<section class="detail" aria-label="Request ${requestId}">
+<h2>${operation ?? 'Request'}</h2>${facts([
     ['Request ID', html`<span class="mono">${requestId}</span>`],
     ['Time', timeTag(record.time)],
     ['Operation', operation ?? 'without a name'],
@@ -116,10 +119,7 @@ function detail(record: RequestRecord): Html {
     ['Cost', `${shownNumber(record.cost)} of the budget`],
     ['Duration', `${record.durationMs} ms`],
     ['Credential', keyId === undefined ? holder : `key ${keyId}`],
-  ];
-  const each = facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`);
-  return html`<section class="detail" aria-label="Request ${requestId}">
-<h2>${operation ?? 'Request'}</h2><dl>${each}</dl>
+  ])}
 <p class="soft">Queries, variables and responses are not recorded.</p></section>`;
 }
 

@@ -2,33 +2,48 @@
 import type { Staff } from '../identity/staff.ts';
 import type { Html } from '../pages/html.ts';
 
-export { STAFF_ROLES, type Staff, type StaffRole } from '../identity/staff.ts';
-
 export type ConsoleVisit = {
   /** Of the partner that the page is about, and of no other. */
   staff: Staff;
   query: URLSearchParams;
   requestId: string;
+  /** A form of the section that a ConsoleError has rejected, to be shown with what was typed. */
+  rejected?: URLSearchParams | undefined;
   /** Names what a form made or changed, for the audit log. */
   changed(id: string): void;
 };
+
+export function isAdmin({ staff }: ConsoleVisit): boolean {
+  return staff.role === 'admin';
+}
+
+/**
+ * Does what a form asks for. Resolves with what is shown once, such as a new secret; undefined
+ * leads back to the section. Rejects with a ConsoleError whose message is for the reader.
+ */
+export type Action = (visit: ConsoleVisit, form: URLSearchParams) => Promise<Html | undefined>;
 
 export type Section = {
   /** Its path below /console/, such as `keys`. */
   name: string;
   title: string;
   /** A sentence for the overview. */
-  about?: string;
+  about: string;
   /** Its content below the heading. Changes nothing. Forms post to the section's own path. */
   show(visit: ConsoleVisit): Promise<Html>;
   /**
-   * Does what a form of the section asks for; called for admins alone, from pages of this origin
-   * alone, and written to the audit log with the value of the form's button, whose name is
-   * `action`. Resolves with what is shown once, such as a new secret; undefined leads back to the
-   * section. Rejects with a ConsoleError whose message is for the reader.
+   * By the value of a form's button, whose name is `action`. They are called for admins alone, from
+   * pages of this origin alone, and written to the audit log.
    */
-  submit?(visit: ConsoleVisit, form: URLSearchParams): Promise<Html | undefined>;
+  actions?: Readonly<Record<string, Action>>;
 };
+
+/** The action of a form's button. Throws a ConsoleError if the section has none of that name. */
+export function actionOf({ actions = {} }: Section, name: string): Action {
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+  if (action === undefined) throw new ConsoleError('Use one of the buttons on this page.');
+  return action;
+}
 
 /** Something that the reader can put right: the message is shown above the section. */
 export class ConsoleError extends Error {}

@@ -3,14 +3,15 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Partner } from '../identity/keystore.ts';
+import type { Staff } from '../identity/staff.ts';
 import { type Html, html } from '../pages/html.ts';
 import type { ConsolePage } from './frame.ts';
 import {
+  actionOf,
   ConsoleError,
   type ConsoleVisit,
   NotFoundError,
   type Section,
-  type Staff,
 } from './section.ts';
 import type { SignedIn } from './sessions.ts';
 import { redirect } from './signin.ts';
@@ -32,27 +33,23 @@ export function createSectionPages({ audit, page }: Parts) {
     request: HttpRequest,
     visitor: Visitor,
     section: Section,
-    problem?: ConsoleError,
+    rejected?: { form: URLSearchParams; problem: ConsoleError },
   ): Promise<HttpResponse> {
-    const visit = visitOf(request, visitor.staff);
-    let said = problem;
+    const visit = { ...visitOf(request, visitor.staff), rejected: rejected?.form };
+    const { title } = section;
+    let problem = rejected?.problem;
     const content = await section.show(visit).catch((error: unknown) => {
       if (!(error instanceof ConsoleError)) throw error;
-      said ??= error;
+      problem ??= error;
       return html``;
     });
-    const { title } = section;
-    if (said !== undefined) {
-      const notice = { text: said.message, isProblem: true };
-      const status = said instanceof NotFoundError ? 404 : 400;
+    if (problem !== undefined) {
+      const notice = { text: problem.message, isProblem: true };
+      const status = problem instanceof NotFoundError ? 404 : 400;
       return page(request, visitor, { title, content, status, notice });
     }
-    const done = { text: 'Done.', isProblem: false };
-    return page(request, visitor, {
-      title,
-      content,
-      ...(visit.query.has(DONE) && { notice: done }),
-    });
+    const notice = visit.query.has(DONE) ? { text: 'Done.', isProblem: false } : undefined;
+    return page(request, visitor, { title, content, notice });
   }
 
   async function submit(
@@ -67,16 +64,17 @@ export function createSectionPages({ audit, page }: Parts) {
     const changed = (id: string) => {
       target = id.slice(0, 128);
     };
-    const [action = 'submit'] = /^[a-z-]{1,32}$/.exec(form.get('action') ?? '') ?? [];
+    const name = form.get('action') ?? '';
     const record = (failed?: true) => {
-      const operation = `console.${section.name}.${action}`;
+      const operation = `console.${section.name}.${name}`;
       audit?.staff({ requestId: request.requestId, staff, operation, target, failed });
     };
     let shown: Html | undefined;
     try {
-      shown = await section.submit?.({ ...visitOf(request, staff), changed }, form);
+      shown = await actionOf(section, name)({ ...visitOf(request, staff), changed }, form);
     } catch (error) {
-      if (error instanceof ConsoleError) return show(request, visitor, section, error);
+      if (error instanceof ConsoleError)
+        return show(request, visitor, section, { form, problem: error });
       record(true);
       throw error;
     }

@@ -13,14 +13,15 @@ import {
 } from '@partner-loyalty/standings';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { startReceiver } from '../../../test/support/servers/receiver.ts';
+import type { StaffRole } from '../identity/staff.ts';
 import { createAppsSection } from './apps.ts';
 import { createManage } from './manage.ts';
 import {
+  actionOf,
   ConsoleError,
   type ConsoleVisit,
   NotFoundError,
   type Section,
-  type StaffRole,
 } from './section.ts';
 import { createWebhooksSection } from './webhooks.ts';
 
@@ -89,8 +90,11 @@ function visit(query = '', partnerId = 'inn', role: StaffRole = 'admin'): Consol
 }
 const show = async (name: 'webhooks' | 'apps', of = visit()) =>
   (await sections[name].show(of)).html;
-const submit = async (name: 'webhooks' | 'apps', form: [string, string][], of = visit()) =>
-  (await sections[name].submit?.(of, new URLSearchParams(form)))?.html;
+const submit = async (name: 'webhooks' | 'apps', form: [string, string][], of = visit()) => {
+  const typed = new URLSearchParams(form);
+  const act = actionOf(sections[name], typed.get('action') ?? '');
+  return (await act(of, typed))?.html;
+};
 const refusal = async (name: 'webhooks' | 'apps', form: [string, string][], of = visit()) => {
   const error = await submit(name, form, of).then(
     () => undefined,
@@ -240,6 +244,23 @@ describe('webhooks', () => {
     ).toBe('The URL must be a URL that starts with https://.');
     expect(await refusal('webhooks', [['action', 'constructor']])).toMatch(/^Use one of/);
     expect(await refusal('webhooks', [])).toMatch(/^Use one of/);
+  });
+
+  test('a form that was rejected is open, with what was typed, and no other form has it', async () => {
+    const { webhookId } = await add();
+    const rejected = (action: string) =>
+      new URLSearchParams({ action, url: HOSTILE, events: 'some', type: 'YEAR_ENDED' });
+    const list = await show('webhooks', { ...visit(), rejected: rejected('create') });
+    expect(list).toContain('<details class="new" open>');
+    expect(list).toContain('value="&quot;&gt;&lt;script&gt;');
+    expect(list).toContain('value="some" checked');
+    expect(list).toContain('value="YEAR_ENDED" checked');
+    expect(list).not.toContain('value="TIER_CHANGED" checked');
+    const page = visit(`webhook=${webhookId}`);
+    const edited = await show('webhooks', { ...page, rejected: rejected('edit') });
+    expect(edited).toContain('<details class="" open><summary>Edit</summary>');
+    const tested = await show('webhooks', { ...page, rejected: rejected('test') });
+    expect(tested).not.toMatch(/<details[^>]* open|&lt;script/);
   });
 
   test.each([

@@ -66,7 +66,7 @@ export function createStaffSignInPage(parts: Parts) {
       requestId,
     );
     if (answer.outcome === 'invalid' || answer.outcome === 'limited')
-      return card(request, { name: 'address', problem: answer.outcome });
+      return card(request, { name: 'address', problem: answer.outcome, typed: email });
     if (answer.outcome !== 'begun') return card(request, { name: 'address' });
     const cookie = cookies.write(COOKIE, answer.id, SIGN_IN_MS);
     return card(request, { name: 'code', address: answer.address }, 200, [cookie]);

@@ -17,7 +17,7 @@ test.each(['remove', 'invite'])(
     const submit = (by: typeof ada, of: typeof ada) =>
       by &&
       of &&
-      section.submit?.(
+      section.actions?.[action]?.(
         { staff: by, query: new URLSearchParams(), requestId: 'r', changed() {} },
         new URLSearchParams({ action, staffId: of.staffId, email: of.email, role: 'viewer' }),
       );

@@ -1,29 +1,35 @@
 // The section /console/staff: who may use the console for the partner.
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { KeyStore } from '../identity/keystore.ts';
-import { inviteStaff, listStaff, MAX_STAFF, removeStaff } from '../identity/staff.ts';
+import {
+  inviteStaff,
+  listStaff,
+  MAX_STAFF,
+  removeStaff,
+  STAFF_ROLES,
+  type Staff,
+} from '../identity/staff.ts';
 import { type Html, html } from '../pages/html.ts';
-import { actionForm, confirmed, timeText } from './frame.ts';
+import { timeText } from './format.ts';
+import { actionForm, confirmed, field, hidden, type Typed, typedInto } from './forms.ts';
+import { rowList, stateText } from './parts.ts';
 import {
   ConsoleError,
   type ConsoleVisit,
+  isAdmin,
   NotFoundError,
   type Section,
-  STAFF_ROLES,
-  type Staff,
-  type StaffRole,
 } from './section.ts';
 
-const NAME = 'staff';
+type StaffParts = { keyStore: Pick<KeyStore, 'staffTables'> };
 
-export function createStaffSection({
-  keyStore,
-}: {
-  keyStore: Pick<KeyStore, 'staffTables'>;
-}): Section {
-  async function invite({ staff, changed }: ConsoleVisit, form: URLSearchParams): Promise<void> {
+export function createStaffSection({ keyStore }: StaffParts): Section {
+  async function invite(
+    { staff, changed }: ConsoleVisit,
+    form: URLSearchParams,
+  ): Promise<undefined> {
     const { partnerId } = staff;
-    const email = form.get('email') ?? '';
+    const email = field(form, 'email');
     const role = STAFF_ROLES.find((one) => one === form.get('role'));
     if (role === undefined) throw new ConsoleError('The role is admin or viewer.');
     const tables = await keyStore.staffTables();
@@ -40,8 +46,12 @@ export function createStaffSection({
     if (isDemoted) await keepAdmin(known);
   }
 
-  async function remove({ staff, changed }: ConsoleVisit, staffId: string): Promise<void> {
+  async function remove(
+    { staff, changed }: ConsoleVisit,
+    form: URLSearchParams,
+  ): Promise<undefined> {
     const { partnerId } = staff;
+    const staffId = field(form, 'staffId');
     const tables = await keyStore.staffTables();
     const others = await listStaff(tables, partnerId);
     const known = others.find((one) => one.staffId === staffId);
@@ -55,70 +65,53 @@ export function createStaffSection({
   /** Two admins may have removed each other at once: then both are back. */
   async function keepAdmin({ partnerId, email, role }: Staff): Promise<void> {
     const tables = await keyStore.staffTables();
-    if (role === 'admin' && !(await listStaff(tables, partnerId)).some(isAdmin))
+    const all = role === 'admin' ? await listStaff(tables, partnerId) : [];
+    if (role === 'admin' && !all.some((one) => one.role === 'admin'))
       await inviteStaff(tables, { partnerId, email, role });
   }
 
   return {
-    name: NAME,
+    name: 'staff',
     title: 'Staff',
     about: 'Who may use this console, and who may make changes in it.',
-    async show({ staff: own }) {
-      const all = await listStaff(await keyStore.staffTables(), own.partnerId);
-      const rows = all.map((one) => rowOf(one, own));
+    async show(visit) {
+      const { staff } = visit;
+      const all = await listStaff(await keyStore.staffTables(), staff.partnerId);
+      const form = actionForm('staff', 'invite', 'Invite', fieldsOf(typedInto(visit, 'invite')));
       return html`<p>Admins make changes, viewers look at everything. Whoever is here signs in with a
 mailed link or code; nobody has to accept an invitation.</p>
-<ul class="rows">${rows}</ul>
-${isAdmin(own) ? inviteForm() : ''}`;
+${rowList(all.map((one) => rowOf(one, visit)))}
+${isAdmin(visit) ? confirmed('Invite somebody', form, true, 'new') : ''}`;
     },
-    async submit(visit, form) {
-      const action = form.get('action');
-      if (action === 'invite') await invite(visit, form);
-      else if (action === 'remove') await remove(visit, form.get('staffId') ?? '');
-      else throw new ConsoleError('Nothing was changed.');
-      return undefined;
-    },
+    actions: { invite, 'change-role': invite, remove },
   };
 }
 
-const isAdmin = ({ role }: Staff) => role === 'admin';
-
 function requireOtherAdmin(all: readonly Staff[], known: Staff): void {
-  if (isAdmin(known) && all.filter(isAdmin).length === 1)
+  const others = all.filter(({ role, staffId }) => role === 'admin' && staffId !== known.staffId);
+  if (known.role === 'admin' && others.length === 0)
     throw new ConsoleError('There has to be an admin. Make somebody else one first.');
 }
 
-function rowOf(one: Staff, own: Staff): Html {
-  const { staffId, email, role, createdAt } = one;
-  const other: StaffRole = role === 'admin' ? 'viewer' : 'admin';
-  const change = actionForm(
-    NAME,
-    'invite',
-    `Make ${other === 'admin' ? 'an admin' : 'a viewer'}`,
-    html`<input type="hidden" name="email" value="${email}">
-<input type="hidden" name="role" value="${other}">`,
-  );
+function rowOf({ staffId, email, role, createdAt }: Staff, visit: ConsoleVisit): Html {
+  const [other, button] =
+    role === 'admin' ? ['viewer', 'Make a viewer'] : ['admin', 'Make an admin'];
+  const ids = html`${hidden('email', email)}${hidden('role', other)}`;
+  const change = actionForm('staff', 'change-role', button, ids);
   const removal = html`<p>${email} can no longer use the console for you, and is signed out at
 once.</p>
-${actionForm(NAME, 'remove', 'Remove', html`<input type="hidden" name="staffId" value="${staffId}">`, 'danger')}`;
-  return html`<li class="row"><h2>${email} <span class="state ${role}">${role}</span></h2>
-<p class="soft">${staffId === own.staffId ? 'You, s' : 'S'}ince ${timeText(createdAt)}</p>
-${own.role === 'admin' ? html`<div class="actions">${confirmed('Change role', change)}${confirmed('Remove', removal)}</div>` : ''}</li>`;
+${actionForm('staff', 'remove', 'Remove', hidden('staffId', staffId), 'danger')}`;
+  const actions = html`<div class="actions">${confirmed('Change role', change)}${confirmed('Remove', removal)}</div>`;
+  return html`<li class="row"><h2>${email} ${stateText(role)}</h2>
+<p class="soft">${staffId === visit.staff.staffId ? 'You, s' : 'S'}ince ${timeText(createdAt)}</p>
+${isAdmin(visit) ? actions : ''}</li>`;
 }
 
-function inviteForm(): Html {
-  const roles = STAFF_ROLES.map(
-    (role) =>
-      html`<option value="${role}"${role === 'viewer' ? html` selected` : ''}>${role}</option>`,
-  );
-  return html`<section class="new" aria-labelledby="invite"><h2 id="invite">Invite somebody</h2>
-${actionForm(
-  NAME,
-  'invite',
-  'Invite',
-  html`<label for="email">Email address</label>
-<input id="email" name="email" type="email" autocomplete="off" maxlength="254" spellcheck="false" required>
+function fieldsOf({ value, options }: Typed): Html {
+  const roles = STAFF_ROLES.map((role) => [role, role] as const);
+  return html`<label for="email">Email address</label>
+<input id="email" name="email" type="email" value="${value('email')}" autocomplete="off" maxlength="254"
+ spellcheck="false" required>
 <label for="role">Role</label>
-<select id="role" name="role">${roles}</select>`,
-)}</section>`;
+<select id="role" name="role">${options('role', roles, 'viewer')}</select>`;
 }

@@ -4,6 +4,7 @@ import { errorsIn, keptHours, quantile, type RequestHour, sumOf } from '../usage
 import type { UsageStore } from '../usage/usagestore.ts';
 import { barChart, type Chart, roundUp } from './chart.ts';
 import { shownHour, shownMs, shownNumber, shownPercent, shownShort } from './format.ts';
+import { empty, table } from './parts.ts';
 import type { Section } from './section.ts';
 
 export type UsageParts = { usageStore: Pick<UsageStore, 'requestHours' | 'requests'> };
@@ -33,22 +34,24 @@ ${hourTable(used)}</div>`;
 }
 
 export function noRequests(within: string): Html {
-  return html`<div class="empty"><h2>No requests in the last 7 days</h2>
-<p>Requests show here within ${within}. <a href="/docs">Send the first one</a> with one of your
-<a href="/console/keys">keys</a>.</p></div>`;
+  return empty(
+    'No requests in the last 7 days',
+    html`Requests show here within ${within}. <a href="/docs">Send the first one</a> with one of your
+<a href="/console/keys">keys</a>.`,
+  );
 }
 
 function tiles(used: readonly RequestHour[]): Html {
   const sum = sumOf(used);
   const [requests, errors] = [sum.counts.requests ?? 0, errorsIn(sum)];
-  const facts = [
+  const values = [
     ['Requests', shownNumber(requests), 'in 7 days'],
     ['With errors', shownNumber(errors), `${shownPercent(errors / requests)} of requests`],
     ['Budget at its fullest', shownPercent(sum.budget), 'of one key'],
     ['Latency, p50', shownMs(quantile(sum, 0.5)), 'half of the requests'],
     ['Latency, p99', shownMs(quantile(sum, 0.99)), '99 of 100 requests'],
   ] as const;
-  const each = facts.map(
+  const each = values.map(
     ([name, value, note]) =>
       html`<div><dt>${name}</dt><dd>${value}</dd><dd class="soft">${note}</dd></div>`,
   );
@@ -122,11 +125,9 @@ function hourTable(used: readonly RequestHour[]): Html {
 <td>${shownNumber(requests)}</td>${errors}<td>${shownPercent(of.budget)}</td>
 <td>${shownMs(quantile(of, 0.5))}</td><td>${shownMs(quantile(of, 0.99))}</td></tr>`;
   });
-  const heads = ['Requests', 'Partial', '4xx', '5xx', 'Budget', 'p50', 'p99'].map(
-    (name) => html`<th scope="col">${name}</th>`,
+  const columns = ['Hour (UTC)', 'Requests', 'Partial', '4xx', '5xx', 'Budget', 'p50', 'p99'].map(
+    (name) => [name] as const,
   );
-  return html`<div class="scroll" role="region" tabindex="0" aria-labelledby="by-hour">
-<table class="numbers"><caption id="by-hour">By hour. Partial means a status of 200 with errors.</caption>
-<thead><tr><th scope="col">Hour (UTC)</th>${heads}</tr></thead>
-<tbody>${rows}</tbody></table></div>`;
+  const caption = 'By hour. Partial means a status of 200 with errors.';
+  return table(['by-hour', caption], columns, rows, 'numbers');
 }

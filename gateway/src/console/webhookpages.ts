@@ -8,19 +8,20 @@ import {
 import { codeBlock } from '../pages/frame.ts';
 import { type Html, html } from '../pages/html.ts';
 import { noticeBox } from '../sign-in/cards.ts';
-import { actionForm, confirmed, timeText } from './frame.ts';
-import { empty, facts, stateText } from './parts.ts';
+import { timeText } from './format.ts';
+import { actionForm, confirmed, hidden, type Typed, typedInto } from './forms.ts';
+import { empty, facts, rowList, stateText } from './parts.ts';
+import { type ConsoleVisit, isAdmin } from './section.ts';
 
 const GUIDE = html`<a href="/docs/guides/events-and-webhooks">How webhooks work</a>`;
 
 type List = { webhooks: WebhookSummary[]; eventTypes: string[] };
 type Shown = { webhook: WebhookSummary; deliveries: WebhookDelivery[]; eventTypes: string[] };
 
-export function listPage({ webhooks, eventTypes }: List, isAdmin: boolean): Html {
-  const isEmpty = webhooks.length === 0;
+export function listPage({ webhooks, eventTypes }: List, visit: ConsoleVisit): Html {
   const items = webhooks.map((webhook) => {
     const { webhookId, url, types, waiting, last } = webhook;
-    const outcome = last && html`${stateText(last.outcome)} ${timeText(new Date(last.at))}`;
+    const outcome = last && html`${stateText(last.outcome)} ${timeText(last.at)}`;
     return html`<li class="row"><h2><a href="${pathOf(webhookId)}">${url}</a> ${stateOf(webhook)}</h2>
 ${facts([
   ['Events', typesText(types)],
@@ -28,22 +29,21 @@ ${facts([
   ['Last message', outcome ?? 'None yet'],
 ])}</li>`;
   });
-  const none = isAdmin
+  const none = isAdmin(visit)
     ? 'Add the https URL of your own system that is to receive events. You get a secret with which it checks our signature.'
     : 'An admin of your company can add one here.';
-  const fields = targetFields('', undefined, eventTypes);
+  const typed = typedInto(visit, 'create');
+  const fields = fieldsOf({ url: '', types: undefined }, eventTypes, typed);
+  const form = actionForm('webhooks', 'create', 'Add endpoint', fields);
+  const isOpen = webhooks.length === 0 || typed.isRejected;
   return html`<p class="soft">We send what changes for your members to your endpoints, signed, and again
 until you have it. ${GUIDE}</p>
-${isEmpty ? empty('No endpoints yet', none) : html`<ul class="rows">${items}</ul>`}
-${
-  isAdmin
-    ? html`<details class="new"${isEmpty ? html` open` : ''}><summary>Add an endpoint</summary>
-${actionForm('webhooks', 'create', 'Add endpoint', fields)}</details>`
-    : ''
-}`;
+${rowList(items, empty('No endpoints yet', none))}
+${isAdmin(visit) ? confirmed('Add an endpoint', form, isOpen, 'new') : ''}`;
 }
 
-export function endpointPage({ webhook, deliveries, eventTypes }: Shown, isAdmin: boolean): Html {
+export function endpointPage(shown: Shown, visit: ConsoleVisit): Html {
+  const { webhook, deliveries, eventTypes } = shown;
   const { webhookId, url, types, waiting, createdAt } = webhook;
   return html`<p><a href="/console/webhooks">All endpoints</a></p>
 <h2>${url} ${stateOf(webhook)}</h2>
@@ -52,11 +52,11 @@ ${facts([
   ['ID', html`<code>${webhookId}</code>`],
   ['Events', typesText(types)],
   ['Waiting', waitingText(waiting)],
-  ['Created', timeText(new Date(createdAt))],
+  ['Created', timeText(createdAt)],
 ])}
-${isAdmin ? changes(webhook, eventTypes) : ''}
+${isAdmin(visit) ? changes(webhook, eventTypes, visit) : ''}
 <h2 id="messages" class="next">Latest messages</h2>
-${deliveryList(deliveries, webhook, isAdmin)}`;
+${deliveryList(deliveries, webhook, isAdmin(visit))}`;
 }
 
 /** Forms of an endpoint lead to its own page, which shows what is wrong. */
@@ -67,8 +67,8 @@ function endpointForm(
   return actionForm(`webhooks?webhook=${webhookId}`, action, button, content, kind);
 }
 
-function changes(webhook: Webhook, eventTypes: string[]): Html {
-  const { url, types, state } = webhook;
+function changes(webhook: Webhook, eventTypes: string[], visit: ConsoleVisit): Html {
+  const [edited, replayed] = [typedInto(visit, 'edit'), typedInto(visit, 'replay')];
   const hourAgo = new Date(Date.now() - 3_600_000).toISOString().slice(0, 16);
   const replaying = html`<p>Your system gets events that it has seen once more, with the same
 <code>webhook-id</code>.</p>
@@ -77,26 +77,26 @@ ${endpointForm(
   'replay',
   'Send again',
   html`<label for="since">Since, in UTC</label>
-<input id="since" name="since" type="datetime-local" value="${hourAgo}" required>`,
+<input id="since" name="since" type="datetime-local" value="${replayed.value('since', hourAgo)}" required>`,
 )}`;
   const rotating = html`<p>You see the new secret once. For 24 hours, we sign with the former one too, so
 that your system can change over.</p>${endpointForm(webhook, 'rotate', 'Create a new secret')}`;
   const removing = html`<p>What waits for it is given up, and its messages are no longer listed. There is
 no undoing it.</p>${endpointForm(webhook, 'remove', 'Remove this endpoint', html``, 'danger')}`;
-  const isActive = state === 'active';
+  const isActive = webhook.state === 'active';
   return html`<div class="actions">${endpointForm(webhook, 'test', 'Send a test', html``, 'plain')}
 ${endpointForm(webhook, isActive ? 'disable' : 'enable', isActive ? 'Disable' : 'Enable', html``, 'plain')}
-${confirmed('Edit', endpointForm(webhook, 'edit', 'Save', targetFields(url, types, eventTypes)))}
-${isActive ? confirmed('Send events again', replaying) : ''}
+${confirmed('Edit', endpointForm(webhook, 'edit', 'Save', fieldsOf(webhook, eventTypes, edited)), edited.isRejected)}
+${isActive ? confirmed('Send events again', replaying, replayed.isRejected) : ''}
 ${confirmed('New secret', rotating)}${confirmed('Remove', removing)}</div>`;
 }
 
 /** The secret is on this page alone. */
 export function secretPage(
   { webhook, secret }: { webhook: Webhook; secret: string },
-  isNew: boolean,
+  text: string,
 ): Html {
-  return html`${noticeBox(isNew ? 'The endpoint is ready.' : 'The endpoint has a new secret.', false)}
+  return html`${noticeBox(text, false)}
 <p>Save the secret of <strong>${webhook.url}</strong> now: it is not shown again. ${GUIDE}</p>
 ${codeBlock('Secret', secret)}
 <p><a href="${pathOf(webhook.webhookId)}">I have saved it: go to the endpoint</a></p>`;
@@ -148,41 +148,45 @@ function warningOf({ state, disabledBecause, failingSince }: Webhook): Html {
   }
   if (failingSince === undefined) return html``;
   return html`<p class="notice problem" role="alert">No message has got through since
-${timeText(new Date(failingSince))}. We go on trying; after five days, we disable the endpoint. Send a test to see
+${timeText(failingSince)}. We go on trying; after five days, we disable the endpoint. Send a test to see
 what it answers.</p>`;
 }
 
-function targetFields(url: string, types: string[] | undefined, eventTypes: string[]): Html {
-  const choice = (kind: string, name: string, value: string, isSet: boolean, text: string | Html) =>
-    html`<label class="box"><input type="${kind}" name="${name}" value="${value}"${
-      isSet ? html` checked` : ''
-    }> <span>${text}</span></label>`;
+function fieldsOf(
+  { url, types }: Pick<Webhook, 'url' | 'types'>,
+  eventTypes: string[],
+  { value, checked }: Typed,
+): Html {
   const isAll = types === undefined;
-  const boxes = eventTypes.map((type) =>
-    choice('checkbox', 'type', type, types?.includes(type) === true, html`<code>${type}</code>`),
+  const boxes = eventTypes.map(
+    (
+      type,
+    ) => html`<label class="box"><input type="checkbox" name="type" value="${type}"${checked('type', type, types?.includes(type))}>
+<span><code>${type}</code></span></label>`,
   );
   return html`<label for="url">URL</label>
-<input id="url" name="url" type="url" value="${url}" maxlength="2048" placeholder="https://example.com/webhooks"
+<input id="url" name="url" type="url" value="${value('url', url)}" maxlength="2048" placeholder="https://example.com/webhooks"
  autocomplete="off" spellcheck="false" required>
 <fieldset class="events"><legend>Events</legend>
-${choice('radio', 'events', 'all', isAll, 'All types, those to come too')}
-${choice('radio', 'events', 'some', !isAll, 'Only these')}
+<label class="box"><input type="radio" name="events" value="all"${checked('events', 'all', isAll)}>
+<span>All types, those to come too</span></label>
+<label class="box"><input type="radio" name="events" value="some"${checked('events', 'some', !isAll)}>
+<span>Only these</span></label>
 <div class="types">${boxes}</div>
 </fieldset>`;
 }
 
-function deliveryList(deliveries: WebhookDelivery[], webhook: Webhook, isAdmin: boolean): Html {
+function deliveryList(deliveries: WebhookDelivery[], webhook: Webhook, canSend: boolean): Html {
   if (deliveries.length === 0)
     return empty(
       'No messages yet',
       'Send a test, or wait for the first event. The last 100 delivered and the last 100 given up are listed here.',
     );
   const rows = deliveries.map((one) => {
-    const event = html`<input type="hidden" name="event" value="${one.id}">`;
-    const again = endpointForm(webhook, 'resend', 'Send again', event, 'plain');
+    const again = endpointForm(webhook, 'resend', 'Send again', hidden('event', one.id), 'plain');
     return html`<li class="row"><h3>${one.type} ${stateText(one.outcome)}</h3>
-<p class="soft"><code>${one.id}</code><br>${timeText(new Date(one.at))}, ${answerOf(one)}</p>
-${isAdmin && webhook.state === 'active' && one.isEvent ? again : ''}</li>`;
+<p class="soft"><code>${one.id}</code><br>${timeText(one.at)}, ${answerOf(one)}</p>
+${canSend && webhook.state === 'active' && one.isEvent ? again : ''}</li>`;
   });
   return html`<ul class="rows messages" aria-labelledby="messages">${rows}</ul>`;
 }

@@ -5,8 +5,8 @@ import type {
   WebhookRefusal,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import type { Html } from '../pages/html.ts';
+import { field } from './forms.ts';
 import type { Manage } from './manage.ts';
-import { field } from './parts.ts';
 import { ConsoleError, type ConsoleVisit, NotFoundError, type Section } from './section.ts';
 import { endpointPage, listPage, outcomePage, secretPage, testText } from './webhookpages.ts';
 
@@ -22,76 +22,75 @@ const REFUSALS: Readonly<Record<Exclude<WebhookRefusal['refused'], 'url'>, strin
 };
 
 export function createWebhooksSection({ webhooks: manage }: Pick<Manage, 'webhooks'>): Section {
-  async function show(visit: ConsoleVisit): Promise<Html> {
-    const isAdmin = visit.staff.role === 'admin';
-    const webhookId = visit.query.get('webhook');
-    return webhookId === null
-      ? listPage(done(await manage(visit, 'list', {})), isAdmin)
-      : endpointPage(done(await manage(visit, 'show', { webhookId })), isAdmin);
+  const ask = async <Name extends WebhookAction>(
+    visit: ConsoleVisit,
+    name: Name,
+    input: WebhookInput<Name>,
+  ) => done(await manage(visit, name, input));
+
+  /** The endpoint of the page, for the audit log too. */
+  function idIn({ query, changed }: ConsoleVisit) {
+    const webhookId = query.get('webhook') ?? '';
+    changed(webhookId);
+    return { webhookId };
+  }
+
+  /** Changes the endpoint of the page, and says so. */
+  async function change<Name extends 'edit' | 'disable' | 'enable' | 'replay'>(
+    visit: ConsoleVisit,
+    name: Name,
+    input: Omit<WebhookInput<Name>, 'webhookId'>,
+    text: string,
+  ): Promise<Html> {
+    const of = idIn(visit);
+    // Cast: an input has the ID of its endpoint beside the rest.
+    await ask(visit, name, { ...input, ...of } as WebhookInput<Name>);
+    return outcomePage(of.webhookId, text);
   }
 
   return {
     name: 'webhooks',
     title: 'Webhooks',
     about: 'Endpoints of yours that get events, and what was delivered.',
-    show,
-    async submit(visit, form) {
-      const webhookId = visit.query.get('webhook') ?? '';
-      const of = { webhookId };
-      visit.changed(webhookId);
-      async function change<Action extends WebhookAction>(
-        action: Action,
-        input: WebhookInput<Action>,
-        text: string,
-      ): Promise<Html> {
-        done(await manage(visit, action, input));
-        return outcomePage(webhookId, text);
-      }
-      switch (form.get('action')) {
-        case 'create': {
-          const made = done(await manage(visit, 'create', targetIn(form)));
-          visit.changed(made.webhook.webhookId);
-          return secretPage(made, true);
-        }
-        case 'rotate':
-          return secretPage(done(await manage(visit, 'rotate', of)), false);
-        case 'edit': {
-          const { url, types = null } = targetIn(form);
-          return change('edit', { webhookId, url, types }, 'The endpoint is changed.');
-        }
-        case 'test': {
-          const { sent } = done(await manage(visit, 'test', of));
-          return outcomePage(webhookId, testText(sent), sent?.outcome === 'failed');
-        }
-        case 'disable':
-          return change(
-            'disable',
-            of,
-            'The endpoint is disabled. It gets nothing until you enable it.',
-          );
-        case 'enable':
-          return change('enable', of, 'The endpoint is enabled. It gets what happens from now on.');
-        case 'replay': {
-          const since = sinceIn(form);
-          return change(
-            'replay',
-            { webhookId, since },
-            'What has happened since then is being sent again.',
-          );
-        }
-        case 'resend': {
-          const eventId = field(form, 'event');
-          return change('replay', { webhookId, eventId }, 'The event is being sent again.');
-        }
-        case 'remove':
-          done(await manage(visit, 'remove', of));
-          return undefined;
-        default:
-          throw new ConsoleError('Use one of the buttons on this page.');
-      }
+    async show(visit) {
+      const webhookId = visit.query.get('webhook');
+      return webhookId === null
+        ? listPage(await ask(visit, 'list', {}), visit)
+        : endpointPage(await ask(visit, 'show', { webhookId }), visit);
+    },
+    actions: {
+      async create(visit, form) {
+        const made = await ask(visit, 'create', targetIn(form));
+        visit.changed(made.webhook.webhookId);
+        return secretPage(made, 'The endpoint is ready.');
+      },
+      rotate: async (visit) =>
+        secretPage(await ask(visit, 'rotate', idIn(visit)), 'The endpoint has a new secret.'),
+      edit(visit, form) {
+        const { url, types = null } = targetIn(form);
+        return change(visit, 'edit', { url, types }, 'The endpoint is changed.');
+      },
+      async test(visit) {
+        const of = idIn(visit);
+        const { sent } = await ask(visit, 'test', of);
+        return outcomePage(of.webhookId, testText(sent), sent?.outcome === 'failed');
+      },
+      disable: (visit) => change(visit, 'disable', {}, DISABLED),
+      enable: (visit) => change(visit, 'enable', {}, ENABLED),
+      replay: (visit, form) => change(visit, 'replay', { since: sinceIn(form) }, REPLAYED),
+      resend: (visit, form) => change(visit, 'replay', { eventId: field(form, 'event') }, RESENT),
+      async remove(visit) {
+        await ask(visit, 'remove', idIn(visit));
+        return undefined;
+      },
     },
   };
 }
+
+const DISABLED = 'The endpoint is disabled. It gets nothing until you enable it.';
+const ENABLED = 'The endpoint is enabled. It gets what happens from now on.';
+const REPLAYED = 'What has happened since then is being sent again.';
+const RESENT = 'The event is being sent again.';
 
 function done<Answer extends object>(answer: Answer): Exclude<Answer, WebhookRefusal> {
   if (!('refused' in answer)) return answer as Exclude<Answer, WebhookRefusal>;

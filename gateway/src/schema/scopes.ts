@@ -19,6 +19,13 @@ const BITS_OF_TAG = { ...BITS, none: 0, sandbox: SANDBOX_SCOPE, unknown: UNKNOWN
 
 export type KeyScope = keyof typeof BITS;
 
+export const SCOPE_MEANINGS: Readonly<Record<KeyScope, string>> = {
+  read: 'Read members, lists and events, and introspect the schema',
+  enroll: 'Enroll and invite members, and change or end enrollments',
+  'sign-in': 'Mail sign-in links, and exchange them for ID tokens',
+  ingest: 'Record activities',
+};
+
 export type ScopeBits = number;
 
 // Cast: Object.keys loses the names.

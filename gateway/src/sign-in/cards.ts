@@ -39,15 +39,16 @@ ${form(path, html`<input type="hidden" name="token" value="${token}">${submit(bu
   return page(title, content, language);
 }
 
-function addressPage({ action, appName, problem }: PageOf<'address'>, texts: Texts): string {
+function addressPage(shown: PageOf<'address'>, texts: Texts): string {
+  const { action, appName, problem, typed = '' } = shown;
   const { title, app, label, hint, button, problems } = texts.address;
   const content = html`${appName === undefined ? '' : html`<p>${fill(app, { app: appName })}</p>`}
 ${problem === undefined ? '' : noticeBox(problems[problem], true)}
 ${form(
   action,
   html`<label for="email">${label}</label>
-<input id="email" name="email" type="email" autocomplete="email" maxlength="254" spellcheck="false"
- aria-describedby="how" required>
+<input id="email" name="email" type="email" value="${typed}" autocomplete="email" maxlength="254"
+ spellcheck="false" aria-describedby="how" required>
 <p class="soft" id="how">${hint}</p>${submit(button)}`,
 )}`;
   return page(title, content, texts.language);

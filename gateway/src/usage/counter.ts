@@ -9,6 +9,7 @@ import type { ExecutableOperation } from '../document/executable.ts';
 import { coordinatesOf } from '../schema/deprecations.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
 import type { FieldUsage, OperationUsage, UsageStore } from './usagestore.ts';
+import { createWriter, type Writer } from './writer.ts';
 
 const WRITE_MS = 10_000;
 /** Distinct operations between two writes. New ones beyond these are not counted. */
@@ -20,7 +21,7 @@ const BYTES_PER_COORDINATE = 64;
 /** Operations of so many characters are tallied before other work gets its turn. */
 const CHARACTERS_IN_A_ROW = 2_000;
 
-export type UsageCounter = {
+export type UsageCounter = Writer & {
   count(
     surface: SurfaceName,
     schema: GraphQLSchema,
@@ -28,24 +29,21 @@ export type UsageCounter = {
     caller: Caller,
     variables: Record<string, unknown>,
   ): void;
-  /** Writes what is counted so far. Never rejects: what cannot be written is logged and lost. */
-  write(): Promise<void>;
-  /** Writes for the last time. */
-  close(): Promise<void>;
 };
 
 /** Counts by partner; the empty string stands for members whose tokens no partner holds. */
 export type ByPartner = Map<string, number>;
 
 type SurfaceCounts = {
-  schema: GraphQLSchema;
+  surface: SurfaceName;
   /** By the operation's printed form, which has no literals. */
   operations: Map<string, ByPartner>;
   /** By coordinate: the input fields that callers send in variables. */
   inputFields: Map<string, ByPartner>;
 };
 
-type Counts = Map<SurfaceName, SurfaceCounts>;
+/** By schema: that of a new graph may have other coordinates. */
+type Counts = Map<GraphQLSchema, SurfaceCounts>;
 
 export function createUsageCounter(
   store: Pick<UsageStore, 'add'>,
@@ -56,38 +54,31 @@ export function createUsageCounter(
   let counts: Counts = new Map();
   /** Of the operations in `counts`. */
   let characters = 0;
-  let writing: Promise<void> = Promise.resolve();
 
-  async function writeCounts(taken: Counts): Promise<void> {
-    try {
-      const usage = await tally(taken, today(), coordinates.of);
-      if (usage.operations.length > 0) await store.add(usage);
-    } catch (error) {
-      log.outage({ store: 'usage', err: error }, 'usage could not be written');
-    }
-  }
-
-  function write(): Promise<void> {
+  function take(): Counts | undefined {
     const taken = counts;
     counts = new Map();
     characters = 0;
-    if (taken.size > 0) writing = writing.then(() => writeCounts(taken));
-    return writing;
+    return taken.size === 0 ? undefined : taken;
   }
 
-  const timer = setInterval(write, WRITE_MS).unref();
+  async function add(taken: Counts): Promise<void> {
+    const usage = await tally(taken, today(), coordinates.of);
+    if (usage.operations.length > 0) await store.add(usage);
+  }
+
+  const writer = createWriter(take, add, { intervalMs: WRITE_MS, what: 'usage', log });
   return {
-    count(name, schema, { federated, inputVariables }, caller, variables) {
+    ...writer,
+    count(surface, schema, { federated, inputVariables }, caller, variables) {
       if (federated === undefined) return;
-      let surface = counts.get(name);
-      if (surface === undefined || surface.schema !== schema) {
-        // A new graph, whose coordinates may differ.
-        if (surface !== undefined) void write();
-        surface = { schema, operations: new Map(), inputFields: new Map() };
-        counts.set(name, surface);
+      let ofSchema = counts.get(schema);
+      if (ofSchema === undefined) {
+        ofSchema = { surface, operations: new Map(), inputFields: new Map() };
+        counts.set(schema, ofSchema);
       }
       const partner = (caller.kind === 'service' ? undefined : caller.partnerId) ?? '';
-      const { operations, inputFields } = surface;
+      const { operations, inputFields } = ofSchema;
       const { key } = federated;
       if (operations.has(key)) increment(operations, key, partner);
       else if (operations.size < MAX_OPERATIONS && characters + key.length <= MAX_CHARACTERS) {
@@ -99,10 +90,8 @@ export function createUsageCounter(
           increment(inputFields, coordinate, partner),
         );
     },
-    write,
     async close() {
-      clearInterval(timer);
-      await write();
+      await writer.close();
       coordinates.close();
     },
   };
@@ -129,7 +118,7 @@ async function tally(
 ): Promise<{ fields: FieldUsage[]; operations: OperationUsage[] }> {
   const fields: FieldUsage[] = [];
   const operations: OperationUsage[] = [];
-  for (const [surface, { schema, operations: byOperation, inputFields }] of counts) {
+  for (const [schema, { surface, operations: byOperation, inputFields }] of counts) {
     const caller = (partner: string) => ({ day, surface, ...(partner && { partnerId: partner }) });
     const byCoordinate = new Map(inputFields);
     let inARow = 0;

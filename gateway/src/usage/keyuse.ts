@@ -1,24 +1,16 @@
 // Counts the requests of each key, and writes the counts once a minute.
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import { hourOf } from './requests.ts';
 import type { KeyUse, UsageStore } from './usagestore.ts';
+import { createWriter, type Writer } from './writer.ts';
 
 const WRITE_MS = 60_000;
-const DEADLINE_MS = 10_000;
 /** Keys between two writes. Further ones are not counted. */
 const MAX_KEYS = 10_000;
 
-export type KeyUseCounter = {
+export type KeyUseCounter = Writer & {
   /** Counts a request with a key by the HTTP status of its response, once that has ended. */
   count(keyId: string, status: number): void;
-  /**
-   * Writes what is counted so far, unless a write is under way. Never rejects: what cannot be
-   * written is logged and lost.
-   */
-  write(): Promise<void>;
-  /** Writes for the last time. */
-  close(): Promise<void>;
 };
 
 type Count = Omit<KeyUse, 'keyId' | 'hour' | 'lastUsedAt'> & { lastUsedMs: number };
@@ -30,31 +22,14 @@ export function createKeyUseCounter(
   now: () => number = Date.now,
 ): KeyUseCounter {
   let counts = new Map<string, Count>();
-  let writing: Promise<void> | undefined;
 
-  async function writeCounts(uses: KeyUse[]): Promise<void> {
-    try {
-      await withTimeout(
-        store.addKeyUses(uses),
-        DEADLINE_MS,
-        'the usage store did not respond in time',
-      );
-    } catch (error) {
-      log.outage({ store: 'usage', err: error }, 'the use of keys could not be written');
-    } finally {
-      writing = undefined;
-    }
-  }
-
-  function write(): Promise<void> {
-    if (writing !== undefined || counts.size === 0) return writing ?? Promise.resolve();
+  function take(): KeyUse[] | undefined {
     const uses = Array.from(counts, ([keyId, count]) => keyUse(keyId, count));
     counts = new Map();
-    writing = writeCounts(uses);
-    return writing;
+    return uses.length === 0 ? undefined : uses;
   }
 
-  const timer = setInterval(write, WRITE_MS).unref();
+  const options = { intervalMs: WRITE_MS, what: 'the use of keys', log };
   return {
     count(keyId, status) {
       let count = counts.get(keyId);
@@ -68,12 +43,7 @@ export function createKeyUseCounter(
       else if (status >= 400) count.refusals += 1;
       count.lastUsedMs = now();
     },
-    write,
-    async close() {
-      clearInterval(timer);
-      await writing;
-      await write();
-    },
+    ...createWriter(take, store.addKeyUses, options),
   };
 }
 

@@ -1,7 +1,6 @@
 // Records the requests of partners and counts them, and writes both every 1.5 seconds.
 import { randomBytes } from 'node:crypto';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import {
   addCount,
   bucketOf,
@@ -14,10 +13,10 @@ import {
   type RequestSums,
 } from './requests.ts';
 import type { PartnerHour, RequestBatch, UsageStore } from './usagestore.ts';
+import { createWriter, type Writer } from './writer.ts';
 
 /** With the time of a write, a killed process loses at most 2 seconds. */
 const WRITE_MS = 1_500;
-const DEADLINE_MS = 10_000;
 /** Of all partners, in a clock minute: about 20 MB. */
 const MAX_RECORDS = 50_000;
 /** In a clock minute. Requests of further ones are not counted. */
@@ -29,19 +28,12 @@ const LEAST_PART = 1 / 20;
 
 type Ended = Omit<RequestRecord, 'time'>;
 
-export type RequestRecorder = {
+export type RequestRecorder = Writer & {
   /**
    * Counts a request whose response has ended just now, and records it if its minute has room.
    * `budgetUsed` is the part of its key's budget that is spent.
    */
   note(partnerId: string, request: Ended, budgetUsed: number): void;
-  /**
-   * Writes what there is, unless a write is under way. Never rejects: what cannot be written is
-   * logged and lost.
-   */
-  write(): Promise<void>;
-  /** Writes for the last time. */
-  close(): Promise<void>;
 };
 
 type Chunk = { id: string; begun: number; records: RequestRecord[] };
@@ -64,7 +56,6 @@ export function createRequestRecorder(
   /** What is not written yet. */
   const sums = new Set<PartnerHour>();
   let chunks = new Set<Chunk>();
-  let writing: Promise<void> | undefined;
 
   /** Undefined if there are too many partners. */
   function minuteOf(partnerId: string, time: number): Minute | undefined {
@@ -105,27 +96,17 @@ export function createRequestRecorder(
     chunk.records.push(record);
   }
 
-  async function writeBatch(batch: RequestBatch): Promise<void> {
-    try {
-      const added = store.addRequests(batch);
-      await withTimeout(added, DEADLINE_MS, 'the usage store did not respond in time');
-    } catch (error) {
-      log.outage({ store: 'usage', err: error }, 'requests could not be recorded');
-    } finally {
-      writing = undefined;
-    }
-  }
-
-  function write(most = Math.max(SUMS_IN_A_WRITE, sums.size * LEAST_PART)): Promise<void> {
-    if (writing !== undefined || sums.size + chunks.size === 0) return writing ?? Promise.resolve();
+  function take(isLast: boolean): RequestBatch | undefined {
+    if (sums.size + chunks.size === 0) return undefined;
+    const most = isLast ? sums.size : Math.max(SUMS_IN_A_WRITE, sums.size * LEAST_PART);
     const hours = [...sums].slice(0, most);
     for (const each of hours) sums.delete(each);
-    writing = writeBatch({ at: new Date(now()), hours, chunks: [...chunks] });
+    const batch = { at: new Date(now()), hours, chunks: [...chunks] };
     chunks = new Set();
-    return writing;
+    return batch;
   }
 
-  const timer = setInterval(() => write(), WRITE_MS).unref();
+  const options = { intervalMs: WRITE_MS, what: 'records of requests', log };
   return {
     note(partnerId, request, budgetUsed) {
       const time = now();
@@ -146,12 +127,7 @@ export function createRequestRecorder(
       if (failed) of.errors += 1;
       add(partnerId, of, { time, ...request });
     },
-    write: () => write(),
-    async close() {
-      clearInterval(timer);
-      await writing;
-      await write(Number.POSITIVE_INFINITY);
-    },
+    ...createWriter(take, store.addRequests, options),
   };
 }
 

@@ -40,8 +40,13 @@ export type IdentityResponse = {
 export type IdentityPage = { action: string; formOrigins?: string[] | undefined } & PageContent;
 
 export type PageContent =
-  /** Asks for `email`. */
-  | { name: 'address'; appName?: string | undefined; problem?: 'invalid' | 'limited' | undefined }
+  /** Asks for `email`; `typed` is what was refused. */
+  | {
+      name: 'address';
+      appName?: string | undefined;
+      problem?: 'invalid' | 'limited' | undefined;
+      typed?: string | undefined;
+    }
   /** Asks for `code`. */
   | { name: 'code'; address: string; problem?: 'wrong' | 'expired' | undefined }
   /** A mailed link, opened elsewhere: the code is to be typed where sign-in began. */

@@ -5,38 +5,25 @@ import {
   KEY_SCOPES,
   type KeyScope,
   type RootScopes,
+  SCOPE_MEANINGS,
   type ScopeBits,
   scopeNames,
 } from '../../schema/scopes.ts';
 import type { SurfaceName } from '../../schema/surfaces.ts';
-import { codeBlock } from '../frame.ts';
 import { type Html, html } from '../html.ts';
-
-const MEANINGS: Readonly<Record<KeyScope, string>> = {
-  read: 'Read members, and introspect the schema',
-  enroll: 'Enroll and invite members, and change or end enrollments',
-  'sign-in': 'Mail sign-in links, and exchange them for ID tokens',
-  ingest: 'Record activities',
-};
 
 export function keysSection(scopes: RootScopes): Html {
   const optional = KEY_SCOPES.filter((scope) => !DEFAULT_SCOPES.includes(scope));
-  return html`<p>The operator of the service gives out keys. Ask for one, and say which scopes you
-need: a key does only what its scopes allow. Anything else fails with <a href="#FORBIDDEN"
-><code>FORBIDDEN</code></a>, and nothing runs.</p>
+  return html`<p>Make keys in the <a href="/console/keys">console</a>, or ask the operator of the
+service, who makes those for <code>/mcp</code>. A key does only what its scopes allow: anything else
+fails with <a href="#FORBIDDEN"><code>FORBIDDEN</code></a>, and nothing runs.</p>
 <table aria-labelledby="keys">
 <thead><tr><th scope="col">Scope</th><th scope="col">Allows</th></tr></thead>
 <tbody>${KEY_SCOPES.map((scope) => row(scope, scopes))}</tbody>
 </table>
-<p>A key has ${list(DEFAULT_SCOPES)} unless the operator chooses others. It lacks ${list(optional)}.
-An MCP key has <code>read</code>.</p>
-<p>Operators create a key with these commands:</p>
-${codeBlock('Commands that create a key', COMMANDS)}`;
+<p>A key has at most ${list(DEFAULT_SCOPES)} unless the operator allows others. It lacks
+${list(optional)}. An MCP key has <code>read</code>.</p>`;
 }
-
-const COMMANDS = `npx --no-install loyalty keys create PARTNER
-npx --no-install loyalty keys create PARTNER --scopes read,ingest
-npx --no-install loyalty keys create PARTNER --for mcp`;
 
 function row(scope: KeyScope, { query, mutation }: RootScopes): Html {
   const links = [
@@ -44,7 +31,7 @@ function row(scope: KeyScope, { query, mutation }: RootScopes): Html {
     ...fieldLinks('Mutation', mutation, scope),
   ].map((link, index) => html`${index === 0 ? '' : ', '}${link}`);
   return html`<tr><th scope="row"><code>${scope}</code></th>
-<td>${MEANINGS[scope]}${links.length === 0 ? '' : ': '}${links}</td></tr>`;
+<td>${SCOPE_MEANINGS[scope]}${links.length === 0 ? '' : ': '}${links}</td></tr>`;
 }
 
 function fieldLinks(

@@ -13,9 +13,10 @@ export function createInbox({ sandboxMails }: Pick<MembersStore, 'sandboxMails'>
     /** Whether mail to the address stays here. */
     has,
     /** Keeps the mail for the partner whose call caused it; nobody reads any other one. */
-    async keep({ jobId, task }: Job, email: Email, now: number): Promise<void> {
-      if (task.kind !== 'notice' && 'partnerId' in task && task.partnerId !== undefined)
-        await sandboxMails.add({ ...email, id: jobId, partnerId: task.partnerId, sentAt: now });
+    async keep({ jobId, task, requestedAt }: Job, email: Email, now: number): Promise<void> {
+      if (task.kind === 'notice' || !('partnerId' in task) || task.partnerId === undefined) return;
+      const mail = { ...email, id: jobId, partnerId: task.partnerId, sentAt: now };
+      await sandboxMails.add(mail, requestedAt);
     },
     async list(partnerId: string, canonical: string) {
       if (!has(canonical)) return [];

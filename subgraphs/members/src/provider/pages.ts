@@ -83,7 +83,8 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
       }
       const begun: Begun = email === null ? {} : await signIns.begin(ctx, email, of);
       if (begun.name === 'code') return show(ctx, 200, { ...begun, ...target });
-      show(ctx, 200, { name: 'address', appName: app?.appName, ...begun, ...target });
+      const typed = email ?? undefined;
+      show(ctx, 200, { name: 'address', appName: app?.appName, typed, ...begun, ...target });
     }
 
     async function agree(ctx: Context, interaction: Interaction, app: App): Promise<void> {

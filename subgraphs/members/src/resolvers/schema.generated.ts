@@ -48,7 +48,7 @@ export type Query = {
   node: Maybe<Node>;
   /**
    * The mails to an address at `inbox.test` that calls of this partner have caused in the last 24
-   * hours, the newest first. Only a sandbox has them; empty for an address elsewhere.
+   * hours, the newest first, at most 100. Only a sandbox has them; empty for an address elsewhere.
    */
   sandboxMails: Maybe<Array<SandboxMail>>;
   /** The signed-in member's own profile. */

@@ -16,6 +16,8 @@ export type SandboxMail = {
 type StoredMail = SandboxMail & { key: string };
 
 const KEPT_MS = 24 * 3_600_000;
+/** Of a partner, to one address. */
+const SHOWN = 100;
 
 export const SANDBOX_MAILS: TableDefinition<StoredMail> = {
   name: 'sandboxmails',
@@ -29,12 +31,15 @@ export async function openSandboxMails(open: OpenTable) {
   const mails = await open(SANDBOX_MAILS);
   const prefix = (partnerId: string, to: string) => `${partnerId}\n${to}\n`;
   return {
-    /** Repeated with the same ID, it replaces the mail. */
-    add: (mail: SandboxMail) =>
-      mails.put({ ...mail, key: `${prefix(mail.partnerId, mail.to)}${mail.id}` }),
-    /** The mails of the last 24 hours, the newest first. */
+    /** Repeated with the same ID and request, it replaces the mail. */
+    add(mail: SandboxMail, requestedAt: number): Promise<void> {
+      // The newest is the first one in the order of keys.
+      const key = `${prefix(mail.partnerId, mail.to)}${1e14 - requestedAt} ${mail.id}`;
+      return mails.put({ ...mail, key });
+    },
+    /** The mails of the last 24 hours, the newest first: the last 100 that were asked for. */
     async list(partnerId: string, to: string, now: number): Promise<SandboxMail[]> {
-      const found = await mails.startingWith(prefix(partnerId, to));
+      const found = await mails.startingWith(prefix(partnerId, to), SHOWN);
       return found
         .filter(({ sentAt }) => sentAt > now - KEPT_MS)
         .sort((one, other) => other.sentAt - one.sentAt);
