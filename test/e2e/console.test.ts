@@ -35,7 +35,7 @@ const SETTINGS = {
   webhookPrivate: 'off',
   host: '127.0.0.1',
 } as const;
-const GONE = 'There is no such endpoint any more. Choose one from the list.';
+const GONE = 'There is no such endpoint. Choose one from the list.';
 const newAddress = () => {
   made += 1;
   return `staff-${made}@example.com`;
@@ -300,7 +300,7 @@ describe('staff', () => {
     const demoted = await post({ action: 'invite', email: staff.email, role: 'viewer' });
     expect([demoted.status, notice(demoted)]).toEqual([
       400,
-      'There has to be an admin. Make somebody else one first.',
+      'There must be at least one admin. Make somebody else an admin first.',
     ]);
     expect((await post({ action: 'remove', staffId: staff.staffId })).status).toBe(400);
     for (const fields of [
@@ -375,7 +375,7 @@ describe('keys', () => {
     const refused = await post({ action: 'rotate', keyId: record.keyId, overlap: '1' });
     expect([refused.status, notice(refused)]).toEqual([
       400,
-      'Keys for /mcp are made by the operator of this service.',
+      'Only the operator of this service can create keys for /mcp.',
     ]);
   });
 
@@ -392,7 +392,7 @@ describe('keys', () => {
     const [first] = (await service.stores.keys.keys(partnerId)).filter((key) => !key.expiresAt);
     const post = (fields: Record<string, string>) =>
       visitor.post(at('/console/keys'), new URLSearchParams(fields));
-    const refusal = 'You have 100 keys that work. Revoke one first.';
+    const refusal = 'You have 100 active keys. Revoke one first.';
     const keyId = first?.keyId ?? '';
     expect(notice(await post({ action: 'create', name: 'x', scopes: 'read' }))).toBe(refusal);
     expect(notice(await post({ action: 'rotate', keyId }))).toBe(refusal);

@@ -15,15 +15,15 @@ import {
   type Section,
 } from './section.ts';
 
-const GUIDES = html`<a href="/docs/guides/sign-in-web">Sign-in on the web</a>,
-<a href="/docs/guides/sign-in-mobile">sign-in in mobile apps</a>`;
+const GUIDES = html`Read <a href="/docs/guides/sign-in-web">Sign in on the web</a> or
+<a href="/docs/guides/sign-in-mobile">Sign in on a mobile app</a>`;
 
 const REFUSALS: Readonly<Record<Exclude<AppRefusal['refused'], 'invalid'>, string>> = {
-  unknown: 'There is no such app any more.',
-  tooMany: 'You have as many apps as a partner may have. Remove one first.',
-  public: 'The app is public: it has no secret.',
-  firstParty: 'Only the operator of this service can change a first-party app. Ask there.',
-  noPartner: 'Apps are not set up for you yet. Ask the operator of this service.',
+  unknown: 'There is no such app.',
+  tooMany: 'You have reached the limit for apps. Remove one first.',
+  public: 'This app is public, so it has no secret.',
+  firstParty: 'Only the operator of this service can change a first-party app.',
+  noPartner: 'Apps are not set up for your company yet. Ask the operator of this service.',
 };
 const ARGUMENTS = {
   name: 'The name',
@@ -40,7 +40,7 @@ export function createAppsSection({ apps: manage }: Pick<Manage, 'apps'>): Secti
   return {
     name: 'apps',
     title: 'Apps',
-    about: 'What signs your members in with OpenID Connect.',
+    about: 'Register web and mobile apps that your members sign in to.',
     show: async (visit) => listPage(done(await manage(visit, 'list', {})).apps, visit),
     actions: {
       async create(visit, form) {
@@ -93,12 +93,13 @@ ${facts([
 ${isAdmin(visit) && !isFirstParty ? changes(app) : ''}</li>`;
   });
   const none = isAdmin(visit)
-    ? 'Register your web site or mobile app to let members sign in there, with any library for OpenID Connect.'
+    ? 'Register a website or mobile app that members sign in to. Any OpenID Connect library works.'
     : 'An admin of your company can register one here.';
   const typed = typedInto(visit, 'create');
   const form = actionForm('apps', 'create', 'Register app', fieldsOf(typed));
   const isOpen = apps.length === 0 || typed.isRejected;
-  return html`<p class="soft">Members sign in to your apps with OpenID Connect, and agree to each once.
+  return html`<p class="soft">Members sign in to your apps with OpenID Connect. An app gets
+their data only after they agree.
 ${GUIDES}.</p>
 ${rowList(items, empty('No apps yet', none))}
 ${isAdmin(visit) ? confirmed('Register an app', form, isOpen, 'new') : ''}`;
@@ -110,10 +111,10 @@ function linesOf(values: string[]): Html {
 
 function changes({ clientId, name, kind }: ManagedApp): Html {
   const id = hidden('clientId', clientId);
-  const rotating = html`<p>You see the new secret of ${name} once. For 24 hours, the former one works
-too.</p>${actionForm('apps', 'rotate', 'Create a new secret', id)}`;
-  const removing = html`<p>Members can no longer sign in to ${name}, and its tokens are refused within 5
-seconds. There is no undoing it.</p>${actionForm('apps', 'remove', 'Remove this app', id, 'danger')}`;
+  const rotating = html`<p>The new secret of ${name} is shown once. The old one works for another
+24 hours.</p>${actionForm('apps', 'rotate', 'Create a new secret', id)}`;
+  const removing = html`<p>Members can no longer sign in to ${name}, and its tokens stop working within 5
+seconds. This cannot be undone.</p>${actionForm('apps', 'remove', 'Remove this app', id, 'danger')}`;
   return html`<div class="actions">${kind === 'public' ? '' : confirmed('New secret', rotating)}
 ${confirmed('Remove', removing)}</div>`;
 }
@@ -124,19 +125,19 @@ function fieldsOf({ value, checked }: Typed): Html {
 <fieldset><legend>Where it runs</legend>
 <label class="box"><input type="radio" name="kind" value="public"${checked('kind', 'public', true)}> <span>In a browser or on a
 device: public, without a secret</span></label>
-<label class="box"><input type="radio" name="kind" value="confidential"${checked('kind', 'confidential')}> <span>On a server of yours:
+<label class="box"><input type="radio" name="kind" value="confidential"${checked('kind', 'confidential')}> <span>On your server:
 confidential, with a secret</span></label>
 </fieldset>
-<label for="redirects">Redirect URIs, one on each line</label>
+<label for="redirects">Redirect URIs, one per line</label>
 <textarea id="redirects" name="redirects" rows="3" spellcheck="false" aria-describedby="redirect-hint"
  required>${value('redirects')}</textarea>
-<p class="soft" id="redirect-hint">Sign-ins lead back there, and they have to match exactly: https, or a
-scheme such as com.example.app:/callback.</p>
-<label for="origins">Origins of its pages, one on each line (optional)</label>
+<p class="soft" id="redirect-hint">Where members return after they sign in. Your app must send
+exactly the same URI: https, or a custom scheme such as com.example.app:/callback.</p>
+<label for="origins">Origins of its pages, one per line (optional)</label>
 <textarea id="origins" name="origins" rows="2" spellcheck="false" aria-describedby="origin-hint">
 ${value('origins')}</textarea>
-<p class="soft" id="origin-hint">Such as https://app.example.com. Left empty, they are those of the https
-redirect URIs.</p>`;
+<p class="soft" id="origin-hint">For example, https://app.example.com. If you leave this empty, the
+origins of the https redirect URIs apply.</p>`;
 }
 
 /** A secret is on this page alone. */

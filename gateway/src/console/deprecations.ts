@@ -33,7 +33,7 @@ export function createDeprecationsSection({ usageStore, graphs }: DeprecationsPa
   return {
     name: 'deprecations',
     title: 'Deprecations',
-    about: 'Which fields that you use will go away, and when.',
+    about: 'Which of the fields that you use will be removed, and when.',
     async show({ staff: { partnerId } }) {
       const uses = await useOf(partnerId);
       const { surfaces } = graphs.current();
@@ -48,10 +48,10 @@ export function createDeprecationsSection({ usageStore, graphs }: DeprecationsPa
       const rest =
         others === 0
           ? html``
-          : html`<p class="soft">Deprecated and not used by you: ${others}.
+          : html`<p class="soft">Deprecated, but not used by you: ${others}.
 <a href="/docs#changelog">Changelog</a></p>`;
-      return html`<p>What counts is your requests of the last ${DAYS} days, with your keys and with the
-tokens of members that you or your apps hold.</p>
+      return html`<p>Based on your requests in the last ${DAYS} days, made with your keys or with
+members’ tokens that you or your apps hold.</p>
 ${used.length === 0 ? html`<p>You use nothing that is deprecated.</p>` : usedTable(used)}${rest}`;
     },
   };

@@ -15,7 +15,7 @@ export function keyList(keys: readonly KeyWithUse[], ended: number, canChange: b
   const isActive = ({ record }: KeyWithUse) => stateOfKey(record) === 'active';
   const active = keys.filter(isActive).map((key) => rowOf(key, canChange));
   const shown = keys.filter((key) => !isActive(key)).map((key) => rowOf(key, false));
-  return html`${rowList(active, html`<p>No key works now.</p>`)}
+  return html`${rowList(active, html`<p>You have no active keys.</p>`)}
 ${ended === 0 ? '' : confirmed(`Keys that no longer work: ${ended}`, rowList(shown))}`;
 }
 
@@ -24,7 +24,7 @@ function rowOf({ record, activity }: KeyWithUse, canChange: boolean): Html {
   const use =
     activity === undefined
       ? 'never'
-      : `${timeText(activity.lastUsedAt)}; in 24 hours ${shownNumber(activity.requests)} requests, ${shownNumber(activity.refusals)} refused`;
+      : `${timeText(activity.lastUsedAt)}; in the last 24 hours: ${shownNumber(activity.requests)} requests, ${shownNumber(activity.refusals)} refused`;
   return html`<li class="row"><h2>${nameOf(record)} ${stateText(stateOfKey(record))}${
     endpoint === 'mcp' ? html` <span class="state">for /mcp</span>` : ''
   }</h2>
@@ -49,8 +49,8 @@ export function limitsOf(record: KeyRecord): [name: string, value: string][] {
 
 function actionsOf({ keyId, endpoint }: KeyRecord): Html {
   const id = hidden('keyId', keyId);
-  const rotation = html`<p>Makes a new key with the same scopes and addresses, and lets this one work
-on for a while.</p>
+  const rotation = html`<p>Creates a new key with the same scopes and addresses. This key keeps
+working for the time that you choose.</p>
 ${actionForm(
   'keys',
   'rotate',
@@ -59,8 +59,7 @@ ${actionForm(
 <select id="overlap-${keyId}" name="overlap">
 <option value="1">1 day</option><option value="7" selected>7 days</option><option value="30">30 days</option></select>`,
 )}`;
-  const revocation = html`<p>Requests with this key are refused within 5 seconds. This cannot be
-undone.</p>
+  const revocation = html`<p>This key stops working within 5 seconds. This cannot be undone.</p>
 ${actionForm('keys', 'revoke', 'Revoke', id, 'danger')}`;
   return html`<div class="actions">
 ${endpoint === 'mcp' ? '' : confirmed('Rotate', rotation)}${confirmed('Revoke', revocation)}</div>`;
@@ -92,7 +91,7 @@ export function newKeyForm(
 <fieldset><legend>Scopes</legend>${boxes}</fieldset>
 <label for="expires">Expires</label>
 <select id="expires" name="expires">${options('expires', LIFETIMES, '90')}</select>
-${allow === undefined ? '' : html`<p class="soft">It works from ${allow.join(', ')}.</p>`}`;
+${allow === undefined ? '' : html`<p class="soft">It works only from ${allow.join(', ')}.</p>`}`;
   const form = actionForm('keys', 'create', 'Create the key', fields);
   return confirmed('Create a key', form, isRejected, 'new');
 }

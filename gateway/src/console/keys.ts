@@ -60,15 +60,17 @@ export function createKeysSection({
   async function requireRoom(partnerId: string): Promise<void> {
     const all = await keyStore.keys(partnerId);
     if (all.length >= MAX_KEYS)
-      throw new ConsoleError(`You have made ${MAX_KEYS} keys. Ask the operator for another one.`);
+      throw new ConsoleError(
+        `You have created ${MAX_KEYS} keys, which is the limit. Ask the operator.`,
+      );
     if (all.filter(isActive).length >= MAX_ACTIVE)
-      throw new ConsoleError(`You have ${MAX_ACTIVE} keys that work. Revoke one first.`);
+      throw new ConsoleError(`You have ${MAX_ACTIVE} active keys. Revoke one first.`);
   }
 
   async function rotate(visit: ConsoleVisit, form: URLSearchParams): Promise<Html> {
     const former = await keyOf(visit, form);
     if (former.endpoint === 'mcp')
-      throw new ConsoleError('Keys for /mcp are made by the operator of this service.');
+      throw new ConsoleError('Only the operator of this service can create keys for /mcp.');
     if (!isActive(former)) throw new ConsoleError('This key no longer works. Create a new one.');
     await requireRoom(former.partnerId);
     const overlapMs = (daysIn(form, 'overlap') ?? 0) * DAY_MS;
@@ -143,7 +145,7 @@ function newKey(key: string, record: KeyRecord, formerExpiresAt?: Date): Html {
     ['Key ID', html`<code>${record.keyId}</code>`],
     ...limitsOf(record),
   ];
-  if (formerExpiresAt) rows.push(['The former key', `works until ${timeText(formerExpiresAt)}`]);
+  if (formerExpiresAt) rows.push(['The old key', `works until ${timeText(formerExpiresAt)}`]);
   return html`${noticeBox('Copy the key now: it is not shown again.', false)}
 ${codeBlock('Your new key', key)}
 ${facts(rows)}

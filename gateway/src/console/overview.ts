@@ -20,8 +20,8 @@ export function suspendedPage(canSwitch: boolean): ConsolePage {
   const change = html`<p><a href="${CHOICE_PATH}">Switch to another partner</a></p>`;
   return {
     title: 'Your company is suspended',
-    content: html`<p>Its keys and the tokens it holds are refused, and its webhooks are disabled. The
-operator of this service can tell you why, and can end the suspension.</p>${canSwitch ? change : ''}`,
+    content: html`<p>Its keys and the tokens that it holds are refused, and its webhooks are disabled. Ask
+the operator of this service why, and how to end the suspension.</p>${canSwitch ? change : ''}`,
     status: 403,
   };
 }

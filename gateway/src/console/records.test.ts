@@ -157,7 +157,7 @@ test('requests are found by ID, status and code, and one has its details', async
   expect(three).toContain('<dd>app app_1</dd>');
   expect(three).not.toContain('#OFFERS_CLOSED');
   expect(await requests('q=four')).toContain('a member&#39;s token');
-  expect(await requests('q=none')).toContain('No such request is recorded');
+  expect(await requests('q=none')).toContain('No matching requests are recorded');
 });
 
 test('older requests follow on the next page, with the same search', async () => {

@@ -30,7 +30,7 @@ export function createRequestsSection(
   return {
     name: 'requests',
     title: 'Requests',
-    about: 'Each request of the last 7 days, by ID, status or error code.',
+    about: 'Find requests of the last 7 days by ID, status or error code.',
     async show({ staff: { partnerId }, query }) {
       const at = now();
       const given = (name: string) => query.get(name)?.trim() || undefined;
@@ -54,8 +54,8 @@ ${countedOnly(hours, at)}`;
 }
 
 const NOTHING_FOUND = empty(
-  'No such request is recorded',
-  'The ID of a request is in the header x-request-id of its response, and in each error.',
+  'No matching requests are recorded',
+  'A request’s ID is in the x-request-id header of its response, and in each of its errors.',
 );
 
 function searchForm(query: URLSearchParams): Html {
@@ -82,7 +82,7 @@ function found(records: readonly RequestRecord[]): Html {
     ...[['Time'], ['Status'], ['Operation'], ['Code']],
     ...[['Cost', 'number'], ['Duration', 'number'], ['Request ID']],
   ] as const;
-  return table(['found', 'The newest first. Times are in UTC.'], columns, rows, 'found');
+  return table(['found', 'Newest first. Times are in UTC.'], columns, rows, 'found');
 }
 
 function statusOf(record: RequestRecord): Html {
@@ -113,7 +113,7 @@ function detail(record: RequestRecord): Html {
 <h2>${operation ?? 'Request'}</h2>${facts([
     ['Request ID', html`<span class="mono">${requestId}</span>`],
     ['Time', timeTag(record.time)],
-    ['Operation', operation ?? 'without a name'],
+    ['Operation', operation ?? 'unnamed'],
     ['Status', statusOf(record)],
     ['Errors', codes.length === 0 ? 'none' : codesOf(record)],
     ['Cost', `${shownNumber(record.cost)} of the budget`],
@@ -130,10 +130,10 @@ function countedOnly(hours: readonly RequestHour[], at: Date): Html {
   const isCut = since > Date.parse(`${hours[0]?.hour}:00Z`);
   if (recorded >= requests && !isCut) return html``;
   const beyond = html` ${shownNumber(requests - recorded)} of ${shownNumber(requests)} requests in
-the last 7 days have no record: beyond ${RECORDS_A_MINUTE} in a minute, a gateway only counts them,
-and records errors first.`;
+the last 7 days have no record: each gateway records up to ${RECORDS_A_MINUTE} a minute, errors
+first.`;
   const cut = html` The last ${shownNumber(KEPT_RECORDS)} records are kept: those since
 ${timeTag(since)}.`;
-  return html`<div class="notice"><p><b>Some requests were only counted.</b>${recorded < requests ? beyond : ''}${isCut ? cut : ''}
-<a href="/console/usage">Usage</a> has all of them.</p></div>`;
+  return html`<div class="notice"><p><b>Some requests were counted but not recorded.</b>${recorded < requests ? beyond : ''}${isCut ? cut : ''}
+<a href="/console/usage">Usage</a> includes all of them.</p></div>`;
 }

@@ -89,7 +89,7 @@ export function createSectionPages({ audit, page }: Parts) {
 
 const ADMINS_ONLY: ConsolePage = {
   title: 'Only admins can make changes',
-  content: html`<p>You may look at everything here. Ask an admin of your company.</p>`,
+  content: html`<p>You can view everything here. To make a change, ask an admin of your company.</p>`,
   status: 403,
 };
 

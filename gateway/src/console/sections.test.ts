@@ -175,7 +175,7 @@ describe('webhooks', () => {
     const { webhookId } = await add();
     const page = () => show('webhooks', visit(`webhook=${webhookId}`));
     await submit(...press(webhookId, 'disable'));
-    expect(await page()).toContain('Your staff has disabled it.');
+    expect(await page()).toContain('Your staff disabled it.');
     expect(buttons(await page())).toEqual(['test', 'enable', 'edit', 'rotate', 'remove']);
     const since: [string, string] = ['since', '2026-01-01T00:00'];
     expect(await refusal(...press(webhookId, 'replay', [since]))).toContain('Enable it');
@@ -210,7 +210,7 @@ describe('webhooks', () => {
     expect(html).toContain('1970-01-01 00:00 UTC');
     expect(buttons(html).filter((name) => name === 'resend')).toHaveLength(1);
     expect(await refusal(...press(webhookId, 'resend', [['event', 'e']]))).toContain(
-      'is not kept any more',
+      'is no longer kept',
     );
   });
 
@@ -281,7 +281,7 @@ describe('webhooks', () => {
     }
     await submit('webhooks', form);
     const [webhookId = ''] = await webhookIds();
-    expect(await submit(...press(webhookId, 'test'))).toContain('may not go to its address');
+    expect(await submit(...press(webhookId, 'test'))).toContain('cannot be sent to its address');
   });
 
   test("isolation: another partner's endpoint is neither shown nor changed, whatever a form says", async () => {
@@ -440,7 +440,7 @@ describe('apps', () => {
           ['clientId', clientId],
           ['partnerId', 'spa'],
         ]),
-      ).toBe('There is no such app any more.');
+      ).toBe('There is no such app.');
     expect(await opened.members.apps.find(clientId)).toBeDefined();
   });
 

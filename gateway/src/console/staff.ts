@@ -31,7 +31,7 @@ export function createStaffSection({ keyStore }: StaffParts): Section {
     const { partnerId } = staff;
     const email = field(form, 'email');
     const role = STAFF_ROLES.find((one) => one === form.get('role'));
-    if (role === undefined) throw new ConsoleError('The role is admin or viewer.');
+    if (role === undefined) throw new ConsoleError('Choose the role admin or viewer.');
     const tables = await keyStore.staffTables();
     const others = await listStaff(tables, partnerId);
     const address = canonicalEmail(email);
@@ -39,9 +39,11 @@ export function createStaffSection({ keyStore }: StaffParts): Section {
     const isDemoted = role === 'viewer' && known !== undefined;
     if (isDemoted) requireOtherAdmin(others, known);
     const invited = await inviteStaff(tables, { partnerId, email, role });
-    if (invited === 'invalid') throw new ConsoleError('That is not an email address we can use.');
+    if (invited === 'invalid') throw new ConsoleError('This is not a valid email address.');
     if (invited === 'full')
-      throw new ConsoleError(`There can be ${MAX_STAFF} people. Remove somebody first.`);
+      throw new ConsoleError(
+        `You have reached the limit of ${MAX_STAFF} people. Remove somebody first.`,
+      );
     changed(invited.staffId);
     if (isDemoted) await keepAdmin(known);
   }
@@ -57,7 +59,7 @@ export function createStaffSection({ keyStore }: StaffParts): Section {
     const known = others.find((one) => one.staffId === staffId);
     if (known !== undefined) requireOtherAdmin(others, known);
     if (known === undefined || !(await removeStaff(tables, staffId, partnerId)))
-      throw new NotFoundError('There is nobody with this ID. Somebody may have removed them.');
+      throw new NotFoundError('There is nobody with this ID. They may already have been removed.');
     changed(staffId);
     await keepAdmin(known);
   }
@@ -73,13 +75,13 @@ export function createStaffSection({ keyStore }: StaffParts): Section {
   return {
     name: 'staff',
     title: 'Staff',
-    about: 'Who may use this console, and who may make changes in it.',
+    about: 'Who can use this console, and who can make changes.',
     async show(visit) {
       const { staff } = visit;
       const all = await listStaff(await keyStore.staffTables(), staff.partnerId);
       const form = actionForm('staff', 'invite', 'Invite', fieldsOf(typedInto(visit, 'invite')));
-      return html`<p>Admins make changes, viewers look at everything. Whoever is here signs in with a
-mailed link or code; nobody has to accept an invitation.</p>
+      return html`<p>Admins can make changes; viewers can see everything. Everybody listed here signs in
+with a link or code sent by email. There is no invitation to accept.</p>
 ${rowList(all.map((one) => rowOf(one, visit)))}
 ${isAdmin(visit) ? confirmed('Invite somebody', form, true, 'new') : ''}`;
     },
@@ -90,7 +92,7 @@ ${isAdmin(visit) ? confirmed('Invite somebody', form, true, 'new') : ''}`;
 function requireOtherAdmin(all: readonly Staff[], known: Staff): void {
   const others = all.filter(({ role, staffId }) => role === 'admin' && staffId !== known.staffId);
   if (known.role === 'admin' && others.length === 0)
-    throw new ConsoleError('There has to be an admin. Make somebody else one first.');
+    throw new ConsoleError('There must be at least one admin. Make somebody else an admin first.');
 }
 
 function rowOf({ staffId, email, role, createdAt }: Staff, visit: ConsoleVisit): Html {
@@ -98,8 +100,8 @@ function rowOf({ staffId, email, role, createdAt }: Staff, visit: ConsoleVisit):
     role === 'admin' ? ['viewer', 'Make a viewer'] : ['admin', 'Make an admin'];
   const ids = html`${hidden('email', email)}${hidden('role', other)}`;
   const change = actionForm('staff', 'change-role', button, ids);
-  const removal = html`<p>${email} can no longer use the console for you, and is signed out at
-once.</p>
+  const removal = html`<p>${email} can no longer use the console for your company, and is signed out
+immediately.</p>
 ${actionForm('staff', 'remove', 'Remove', hidden('staffId', staffId), 'danger')}`;
   const actions = html`<div class="actions">${confirmed('Change role', change)}${confirmed('Remove', removal)}</div>`;
   return html`<li class="row"><h2>${email} ${stateText(role)}</h2>

@@ -36,7 +36,7 @@ ${hourTable(used)}</div>`;
 export function noRequests(within: string): Html {
   return empty(
     'No requests in the last 7 days',
-    html`Requests show here within ${within}. <a href="/docs">Send the first one</a> with one of your
+    html`Requests appear here within ${within}. <a href="/docs">Send the first one</a> with one of your
 <a href="/console/keys">keys</a>.`,
   );
 }
@@ -47,9 +47,9 @@ function tiles(used: readonly RequestHour[]): Html {
   const values = [
     ['Requests', shownNumber(requests), 'in 7 days'],
     ['With errors', shownNumber(errors), `${shownPercent(errors / requests)} of requests`],
-    ['Budget at its fullest', shownPercent(sum.budget), 'of one key'],
-    ['Latency, p50', shownMs(quantile(sum, 0.5)), 'half of the requests'],
-    ['Latency, p99', shownMs(quantile(sum, 0.99)), '99 of 100 requests'],
+    ['Peak budget use', shownPercent(sum.budget), 'of one key'],
+    ['Latency, p50', shownMs(quantile(sum, 0.5)), 'half are faster'],
+    ['Latency, p99', shownMs(quantile(sum, 0.99)), '99 in 100 are faster'],
   ] as const;
   const each = values.map(
     ([name, value, note]) =>
@@ -86,8 +86,8 @@ function chartsOf(used: readonly RequestHour[]): (Chart & { caption: Html })[] {
       axis: shownShort,
     },
     {
-      title: 'Budget at its fullest by hour',
-      caption: html`<b>Budget at its fullest</b>`,
+      title: 'Peak budget use by hour',
+      caption: html`<b>Peak budget use</b>`,
       classes: ['succeeded'],
       bars: barsOf(
         ({ budget }) => [budget],
@@ -128,6 +128,6 @@ function hourTable(used: readonly RequestHour[]): Html {
   const columns = ['Hour (UTC)', 'Requests', 'Partial', '4xx', '5xx', 'Budget', 'p50', 'p99'].map(
     (name) => [name] as const,
   );
-  const caption = 'By hour. Partial means a status of 200 with errors.';
+  const caption = 'By hour. Partial means status 200 with errors.';
   return table(['by-hour', caption], columns, rows, 'numbers');
 }

@@ -30,14 +30,14 @@ ${facts([
 ])}</li>`;
   });
   const none = isAdmin(visit)
-    ? 'Add the https URL of your own system that is to receive events. You get a secret with which it checks our signature.'
+    ? 'Add the https URL where your system receives events. You get a secret to verify them with.'
     : 'An admin of your company can add one here.';
   const typed = typedInto(visit, 'create');
   const fields = fieldsOf({ url: '', types: undefined }, eventTypes, typed);
   const form = actionForm('webhooks', 'create', 'Add endpoint', fields);
   const isOpen = webhooks.length === 0 || typed.isRejected;
-  return html`<p class="soft">We send what changes for your members to your endpoints, signed, and again
-until you have it. ${GUIDE}</p>
+  return html`<p class="soft">We send signed events about your members to your endpoints, and
+retry failed deliveries. ${GUIDE}</p>
 ${rowList(items, empty('No endpoints yet', none))}
 ${isAdmin(visit) ? confirmed('Add an endpoint', form, isOpen, 'new') : ''}`;
 }
@@ -70,7 +70,7 @@ function endpointForm(
 function changes(webhook: Webhook, eventTypes: string[], visit: ConsoleVisit): Html {
   const [edited, replayed] = [typedInto(visit, 'edit'), typedInto(visit, 'replay')];
   const hourAgo = new Date(Date.now() - 3_600_000).toISOString().slice(0, 16);
-  const replaying = html`<p>Your system gets events that it has seen once more, with the same
+  const replaying = html`<p>Your system receives events again that it already has, with the same
 <code>webhook-id</code>.</p>
 ${endpointForm(
   webhook,
@@ -79,10 +79,10 @@ ${endpointForm(
   html`<label for="since">Since, in UTC</label>
 <input id="since" name="since" type="datetime-local" value="${replayed.value('since', hourAgo)}" required>`,
 )}`;
-  const rotating = html`<p>You see the new secret once. For 24 hours, we sign with the former one too, so
-that your system can change over.</p>${endpointForm(webhook, 'rotate', 'Create a new secret')}`;
-  const removing = html`<p>What waits for it is given up, and its messages are no longer listed. There is
-no undoing it.</p>${endpointForm(webhook, 'remove', 'Remove this endpoint', html``, 'danger')}`;
+  const rotating = html`<p>The new secret is shown once. For 24 hours, we also sign with the old one,
+so that you have time to switch.</p>${endpointForm(webhook, 'rotate', 'Create a new secret')}`;
+  const removing = html`<p>Events that are waiting for it are discarded, and its messages are no
+longer listed. This cannot be undone.</p>${endpointForm(webhook, 'remove', 'Remove this endpoint', html``, 'danger')}`;
   const isActive = webhook.state === 'active';
   return html`<div class="actions">${endpointForm(webhook, 'test', 'Send a test', html``, 'plain')}
 ${endpointForm(webhook, isActive ? 'disable' : 'enable', isActive ? 'Disable' : 'Enable', html``, 'plain')}
@@ -109,7 +109,7 @@ export function outcomePage(webhookId: string, text: string, isProblem = false):
 
 export function testText(sent: WebhookDelivery | undefined): string {
   if (sent === undefined)
-    return 'The test is on its way. Its outcome will be among the latest messages, within 15 seconds.';
+    return 'The test is on its way. Its outcome appears under Latest messages within 15 seconds.';
   const not = sent.outcome === 'delivered' ? '' : 'not ';
   return `The test was ${not}delivered: ${answerOf(sent)}.`;
 }
@@ -132,24 +132,23 @@ function stateOf({ state, failingSince }: Webhook): Html {
 }
 
 const DISABLED = {
-  COMMAND: 'The operator of this service has disabled it.',
-  CONSOLE: 'Your staff has disabled it.',
-  SUSPENDED: 'It was disabled while you were suspended.',
-  GONE: 'It answered 410, which says that it is gone, so we have disabled it.',
-  FAILING: 'Five days long, no message got through, so we have disabled it.',
+  COMMAND: 'The operator of this service disabled it.',
+  CONSOLE: 'Your staff disabled it.',
+  SUSPENDED: 'It was disabled when your company was suspended.',
+  GONE: 'It responded with 410 (Gone), so we disabled it.',
+  FAILING: 'No message got through for five days, so we disabled it.',
 };
 
 function warningOf({ state, disabledBecause, failingSince }: Webhook): Html {
   if (state === 'disabled') {
     const why = disabledBecause === undefined ? '' : DISABLED[disabledBecause];
-    const then =
-      'Enable it to get what happens from then on, then send the events again that it missed.';
+    const then = 'Enable it to receive new events, then send the missed ones again.';
     return noticeBox(`${why} ${then}`, true);
   }
   if (failingSince === undefined) return html``;
   return html`<p class="notice problem" role="alert">No message has got through since
-${timeText(failingSince)}. We go on trying; after five days, we disable the endpoint. Send a test to see
-what it answers.</p>`;
+${timeText(failingSince)}. We keep trying, and disable the endpoint after five days.
+Send a test to see how it responds.</p>`;
 }
 
 function fieldsOf(
@@ -169,7 +168,7 @@ function fieldsOf(
  autocomplete="off" spellcheck="false" required>
 <fieldset class="events"><legend>Events</legend>
 <label class="box"><input type="radio" name="events" value="all"${checked('events', 'all', isAll)}>
-<span>All types, those to come too</span></label>
+<span>All types, including future ones</span></label>
 <label class="box"><input type="radio" name="events" value="some"${checked('events', 'some', !isAll)}>
 <span>Only these</span></label>
 <div class="types">${boxes}</div>
@@ -180,7 +179,7 @@ function deliveryList(deliveries: WebhookDelivery[], webhook: Webhook, canSend: 
   if (deliveries.length === 0)
     return empty(
       'No messages yet',
-      'Send a test, or wait for the first event. The last 100 delivered and the last 100 given up are listed here.',
+      'Send a test, or wait for the first event. The last 100 delivered and the last 100 failed messages are listed here.',
     );
   const rows = deliveries.map((one) => {
     const again = endpointForm(webhook, 'resend', 'Send again', hidden('event', one.id), 'plain');
@@ -192,8 +191,8 @@ ${canSend && webhook.state === 'active' && one.isEvent ? again : ''}</li>`;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ADDRESS: 'webhooks may not go to its address',
-  DNS: 'its name was not found',
+  ADDRESS: 'webhooks cannot be sent to its address',
+  DNS: 'its host name was not found',
   REFUSED: 'no connection',
   TLS: 'no valid certificate',
   TIMEOUT: 'no answer within 15 seconds',

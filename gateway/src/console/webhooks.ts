@@ -11,14 +11,14 @@ import { ConsoleError, type ConsoleVisit, NotFoundError, type Section } from './
 import { endpointPage, listPage, outcomePage, secretPage, testText } from './webhookpages.ts';
 
 const REFUSALS: Readonly<Record<Exclude<WebhookRefusal['refused'], 'url'>, string>> = {
-  unknown: 'There is no such endpoint any more. Choose one from the list.',
-  tooMany: 'You have as many endpoints as a partner may have. Remove one first.',
+  unknown: 'There is no such endpoint. Choose one from the list.',
+  tooMany: 'You have reached the limit for endpoints. Remove one first.',
   disabled: 'The endpoint is disabled. Enable it, then send the events again.',
   noKey:
-    'This service cannot keep secrets of webhooks yet. Ask its operator to set KEY_ENCRYPTION_KEY.',
+    'This service cannot store webhook secrets yet. Ask its operator to set KEY_ENCRYPTION_KEY.',
   testing: 'A test is still on its way. Wait a few seconds, then look at the latest messages.',
-  off: 'This service sends no tests from here. Ask its operator to send one.',
-  dropped: 'The event is not kept any more, so it cannot be sent again.',
+  off: 'Tests cannot be sent from here. Ask the operator of this service to send one.',
+  dropped: 'The event is no longer kept, so it cannot be sent again.',
 };
 
 export function createWebhooksSection({ webhooks: manage }: Pick<Manage, 'webhooks'>): Section {
@@ -51,7 +51,7 @@ export function createWebhooksSection({ webhooks: manage }: Pick<Manage, 'webhoo
   return {
     name: 'webhooks',
     title: 'Webhooks',
-    about: 'Endpoints of yours that get events, and what was delivered.',
+    about: 'Your endpoints for events, and what was delivered to them.',
     async show(visit) {
       const webhookId = visit.query.get('webhook');
       return webhookId === null
@@ -68,7 +68,7 @@ export function createWebhooksSection({ webhooks: manage }: Pick<Manage, 'webhoo
         secretPage(await ask(visit, 'rotate', idIn(visit)), 'The endpoint has a new secret.'),
       edit(visit, form) {
         const { url, types = null } = targetIn(form);
-        return change(visit, 'edit', { url, types }, 'The endpoint is changed.');
+        return change(visit, 'edit', { url, types }, 'The endpoint was changed.');
       },
       async test(visit) {
         const of = idIn(visit);
@@ -87,9 +87,9 @@ export function createWebhooksSection({ webhooks: manage }: Pick<Manage, 'webhoo
   };
 }
 
-const DISABLED = 'The endpoint is disabled. It gets nothing until you enable it.';
-const ENABLED = 'The endpoint is enabled. It gets what happens from now on.';
-const REPLAYED = 'What has happened since then is being sent again.';
+const DISABLED = 'The endpoint is disabled. It receives nothing until you enable it.';
+const ENABLED = 'The endpoint is enabled. It receives events from now on.';
+const REPLAYED = 'Events since then are being sent again.';
 const RESENT = 'The event is being sent again.';
 
 function done<Answer extends object>(answer: Answer): Exclude<Answer, WebhookRefusal> {
