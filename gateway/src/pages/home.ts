@@ -19,16 +19,16 @@ let them sign in. One GraphQL endpoint, one key.</p>
 ${otherFact(otherEndpoint, isSandbox)}<div><dt>Assistants</dt><dd><code>POST ${mcpEndpoint}</code>, over the Model Context Protocol, with
 an MCP key</dd></div>
 <div><dt>Keys</dt><dd>${keysFrom(about)} <a href="/docs#keys">Keys and scopes</a></dd></div>
-<div><dt>Status</dt><dd>Beta: fields are added at any time, and none goes away without notice.
+<div><dt>Status</dt><dd>Beta: fields can be added at any time, and none is removed without notice.
 <a href="/docs#versioning">Versioning</a></dd></div>
 </dl>
 <section aria-labelledby="first">
 <h2 id="first">Your first request</h2>
-<p>Put your key into <code>$PARTNER_LOYALTY_KEY</code>${toReplace(isSandbox)}</p>
+<p>Set <code>PARTNER_LOYALTY_KEY</code> to your key${toReplace(isSandbox)}</p>
 ${codeBlock('A request to paste into a shell', firstRequest(endpoint, isSandbox))}
-<p class="soft">The field is <code>null</code> with the code <code>MEMBER_NOT_FOUND</code> unless the
-member is enrolled with you. Keys belong on servers, never in an app or a web page.</p>
-<p>Then follow a guide to what you want to build:
+<p class="soft">If the member is not enrolled with you, the field is <code>null</code> and the error has
+the code <code>MEMBER_NOT_FOUND</code>. Keep keys on servers, never in an app or a web page.</p>
+<p>Next, follow the guide for what you want to build:
 <a href="${guidePath('check-in')}">check-in</a>, <a href="${guidePath('nightly-batch')}">a copy of
 your members</a>, <a href="${guidePath('events-and-webhooks')}">events and webhooks</a>,
 <a href="${guidePath('sign-in-web')}">signing in</a>, or <a href="/docs#guides">another one</a>.</p>
@@ -43,9 +43,9 @@ const DEMO_ADDRESS = 'Teal.Heron@example.com';
 
 function toReplace(isSandbox: boolean): Html {
   return isSandbox
-    ? html`. <code>${DEMO_ADDRESS}</code> is in the demo data of a new sandbox; without that
+    ? html`. <code>${DEMO_ADDRESS}</code> is in the demo data of a new sandbox. Without that
 data, use the email address of one of your members.`
-    : html`, and the email address of a member in place of <code>${ADDRESS}</code>.`;
+    : html`, and replace <code>${ADDRESS}</code> with the email address of one of your members.`;
 }
 
 function otherFact(endpoint: string | undefined, isSandbox: boolean): Html {
@@ -69,7 +69,7 @@ function firstRequest(endpoint: string, isSandbox: boolean): string {
 
 function keysFrom({ hasConsole }: About): Html {
   return hasConsole
-    ? html`An admin of your company makes one in the <a href="/console/keys">console</a>; the operator
+    ? html`An admin of your company creates one in the <a href="/console/keys">console</a>; the operator
 of this service invites the first admin.`
     : html`From the operator of this service, who creates one with
 <code>npx --no-install loyalty keys create PARTNER</code>.`;
@@ -77,10 +77,11 @@ of this service invites the first admin.`
 
 function cards({ hasExplorer, hasConsole }: About): Html[] {
   const documentation = html`<li><h2><a href="/docs">Documentation</a></h2>
-<p>Guides, and every operation with an example in seven languages, error codes and limits.</p></li>`;
+<p>Guides, every operation with an example in seven languages, error codes and limits.</p></li>`;
   const explorer = html`<li><h2><a href="/explorer">Explorer</a></h2>
-<p>Write operations with completion, or begin with an example, and run them with your key.</p></li>`;
+<p>Write operations with autocompletion, or start from an example, and run them with your key.</p></li>`;
   const console = html`<li><h2><a href="/console">Console</a></h2>
-<p>Make and rotate keys, find your requests, set up webhooks and apps. For your company’s staff.</p></li>`;
+<p>Create and rotate keys, find your requests, set up webhooks and apps. For your company’s
+staff.</p></li>`;
   return [documentation, ...(hasExplorer ? [explorer] : []), ...(hasConsole ? [console] : [])];
 }

@@ -35,8 +35,8 @@ export async function docsPage(about: About, served: Served, budget: Budget): Pr
       ({ id, title, contents = '' }) => html`<li><a href="#${id}">${title}</a>${contents}</li>`,
     ),
     text: html`<h1>Documentation</h1>
-<p class="claim">How to build with the ${about.environment} at <code>${about.endpoint}</code>, and
-everything that it offers, generated from the schema that it serves now.</p>
+<p class="claim">Guides and a reference for the ${about.environment} at
+<code>${about.endpoint}</code>, generated from the schema that it serves now.</p>
 ${section({ id: 'guides', title: 'Guides', body: guides() })}
 ${sections.map(section)}`,
   });
@@ -50,10 +50,10 @@ ${body}
 }
 
 function guides(): Html {
-  return html`<p>Each builds one thing, from the first request to what to do when something fails.</p>
+  return html`<p>Each guide takes you through one task, from the first request to handling failures.</p>
 ${guidesList()}
-<p>What the API does not do: ${OUT_OF_SCOPE.join(', ')}. It reads and records what members earn;
-what they get for it stays in your own systems.</p>`;
+<p>The API reads and records what members earn. What they get for it stays in your own systems. Out of
+scope: ${OUT_OF_SCOPE.join(', ')}.</p>`;
 }
 
 async function sectionsOf(about: About, served: Served, budget: Budget): Promise<Section[]> {
@@ -66,14 +66,14 @@ async function sectionsOf(about: About, served: Served, budget: Budget): Promise
       id: 'partner',
       title: 'Partner surface',
       contents: contentsOf('partner', partner),
-      body: html`<p>What a partner key reads and changes: members who are enrolled with you.</p>
+      body: html`<p>A partner key reads and changes the members who are enrolled with you.</p>
 ${await surfaceSection({ surface: 'partner', schema: partner, scopes, examples: await examplesOf('partner', partner, about) })}`,
     },
     {
       id: 'member',
       title: 'Member surface',
       contents: contentsOf('member', member),
-      body: html`<p>What an ID token of a member reads and changes: the member’s own data.</p>
+      body: html`<p>A member’s token reads and changes the member’s own data.</p>
 ${await surfaceSection({ surface: 'member', schema: member, examples: await examplesOf('member', member, about) })}`,
     },
     { id: 'errors', title: 'Errors', body: errors(about) },
@@ -106,7 +106,7 @@ x-partner-api-key: pk_test_…
 <code>operationName</code>. One header identifies you:</p>
 <ul>
 <li><code>x-partner-api-key</code>: a partner’s <a href="#keys">key</a>. Use it from servers only.</li>
-<li><code>authorization: Bearer …</code>: a member’s ID token.</li>
+<li><code>authorization: Bearer …</code>: a member’s token.</li>
 </ul>
 ${codeBlock('A request', request)}
 <p>Assistants read members at <code>/mcp</code>, over the Model Context Protocol, with an MCP key as
@@ -118,25 +118,26 @@ you report a problem.</p>`;
 function errors(about: About): Html {
   return html`<p>Branch on <code>extensions.code</code>; the wording of a <code>message</code> can
 change. A request that fails a check has no <code>data</code>: nothing ran. A field that fails is
-<code>null</code> while the others keep their values, with the status 200.</p>
+<code>null</code>, the others keep their values, and the status is 200.</p>
 ${errorExamples(about)}
 ${errorsList()}`;
 }
 
 function limits(budget: Budget): Html {
-  return html`<p>Each root field takes 1 from the budget; one with a list, or with a page of
-<code>first</code> entries, 1 for each 10 of them, rounded up. What is left is in the <code>RateLimit</code> headers. If nothing is left, wait as long as
-<code>Retry-After</code> says.</p>
+  return html`<p>Each root field costs 1. A root field with a list argument, or with a page of
+<code>first</code> entries, costs 1 for every 10 entries, rounded up. The <code>RateLimit</code> headers
+state how much of your budget is left. When it is spent, wait for the number of seconds in
+<code>Retry-After</code>.</p>
 ${limitsTable(budget)}`;
 }
 
 function versioning(): Html {
   return html`<p>The API is in beta and has one version. New fields, arguments, types, error codes and
-headers can be added at any time, so ignore what you do not know. What is going to be removed is
-deprecated first: the reason in the schema names the day of the deprecation, and the day until which
-it is kept, at least ${MONTHS_KEPT} months later.</p>
+headers can be added at any time, so ignore what you do not know. Nothing is removed before it
+is deprecated. The deprecation reason in the schema states the date of the deprecation and the date
+until which the field, argument or value is kept, at least ${MONTHS_KEPT} months later.</p>
 <p>A response to an operation that uses something deprecated has the headers
-<code>Deprecation</code> and <code>Sunset</code> with these days, and a <code>Link</code> to the
+<code>Deprecation</code> and <code>Sunset</code> with these dates, and a <code>Link</code> to the
 changelog below.</p>`;
 }
 

@@ -8,7 +8,7 @@ export function llmsText({ endpoint, mcpEndpoint, environment }: About): string 
   const guides = GUIDES.map((name) => `- [${guideTitle(name)}](${base}${guidePath(name)}.md)`);
   return `# Partner Loyalty API
 
-> A GraphQL API with which partners of a loyalty platform read a member's identity, tier and points,
+> A GraphQL API that partners of a loyalty platform use to read a member's identity, tier and points,
 > enroll members, record activities and let members sign in. This is the ${environment}.
 
 - Endpoint: POST ${endpoint}, with \`content-type: application/json\` and one credential: a partner

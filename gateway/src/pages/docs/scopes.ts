@@ -14,14 +14,14 @@ import { type Html, html } from '../html.ts';
 
 export function keysSection(scopes: RootScopes): Html {
   const optional = KEY_SCOPES.filter((scope) => !DEFAULT_SCOPES.includes(scope));
-  return html`<p>Make keys in the <a href="/console/keys">console</a>, or ask the operator of the
-service, who makes those for <code>/mcp</code>. A key does only what its scopes allow: anything else
-fails with <a href="#FORBIDDEN"><code>FORBIDDEN</code></a>, and nothing runs.</p>
+  return html`<p>Admins of your company create keys in the <a href="/console/keys">console</a>. Only the
+operator of the service can create keys for <code>/mcp</code>. A key can do only what its scopes
+allow. Anything else fails with <a href="#FORBIDDEN"><code>FORBIDDEN</code></a>, and nothing runs.</p>
 <table aria-labelledby="keys">
 <thead><tr><th scope="col">Scope</th><th scope="col">Allows</th></tr></thead>
 <tbody>${KEY_SCOPES.map((scope) => row(scope, scopes))}</tbody>
 </table>
-<p>A key has at most ${list(DEFAULT_SCOPES)} unless the operator allows others. It lacks
+<p>By default, a key can have ${list(DEFAULT_SCOPES)}. The operator must allow
 ${list(optional)}. An MCP key has <code>read</code>.</p>`;
 }
 
