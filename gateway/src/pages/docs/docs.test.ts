@@ -107,7 +107,7 @@ test('each root field of the partner surface says which scope it needs, and the 
     'introspect the schema: mine',
     'enrollments: change',
     'Record activities: both',
-    'A key has at most read, enroll and sign-in unless the operator allows others. It lacks ingest.',
+    'By default, a key can have read, enroll and sign-in. The operator must allow ingest.',
   ])
     expect(text).toContain(entry);
   expect(text.match(/Needs the scope/g)).toHaveLength(3);
