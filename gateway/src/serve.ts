@@ -67,7 +67,15 @@ export async function serveGateway(options: {
   lifecycle.opened('requests', requests.close);
   const changelogs = createChangelogs({ store, graphs });
   const use = { usage, usageStore, keyUse, requests, audit };
-  const gateway = openGateway({ ...parts, ...use, keyStore, counters, graphs, changelogs });
+  const gateway = openGateway({
+    ...parts,
+    ...use,
+    keyStore,
+    counters,
+    graphs,
+    graphStore: store,
+    changelogs,
+  });
   watchGateway(metrics, { graphs, counters, caches });
   const { host, port, trustedProxies, maxConnections, maxConnectionsPerAddress } = settings;
   const limits = { maxConnections, maxConnectionsPerAddress };
