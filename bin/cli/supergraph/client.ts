@@ -51,5 +51,6 @@ function messageIn(answer: unknown): string | undefined {
 
 function reasonOf(error: unknown): string {
   const { cause = error } = error instanceof Error ? error : {};
-  return cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : '';
+  const { code, message } = cause as NodeJS.ErrnoException;
+  return code || message || 'the connection failed';
 }
