@@ -11,6 +11,8 @@ import { printChanges } from './report.ts';
 /** Where an operation runs, beside LOYALTY_REGISTRY. */
 export type Where = { registry?: string | undefined };
 
+const CHANGES: ReadonlySet<string> = new Set(['publish', 'remove', 'rollback', 'approve']);
+
 /** Runs an operation and prints all but its result. Throws a CommandError if it is refused. */
 export async function operate(
   shell: Shell,
@@ -25,8 +27,7 @@ export async function operate(
       : await sendToRegistry(base, settings.subgraphToken, request);
   print(shell, request, outcome);
   if ('refused' in outcome) throw new CommandError(outcome.refused);
-  const changes = ['publish', 'remove', 'rollback'].includes(request.operation);
-  if (base === undefined && changes && settings.supergraphFile !== undefined)
+  if (base === undefined && CHANGES.has(request.operation) && settings.supergraphFile !== undefined)
     shell.note('gateways that have SUPERGRAPH_FILE set keep serving that file');
   return outcome.result;
 }
@@ -35,7 +36,8 @@ async function operateOnStore(shell: Shell, request: RegistryRequest): Promise<O
   // It loads the composer, which takes a while.
   const { runOperation } = await import('@partner-loyalty/gateway/registry');
   const settings = shell.settings();
-  const { auditLog } = settings;
+  // Other operations change nothing.
+  const auditLog = CHANGES.has(request.operation) ? settings.auditLog : undefined;
   const observe = { log: createLog('silent'), metrics: createMetrics() };
   // Stdout has the result.
   const audit = auditLog === '-' ? undefined : openAudit(auditLog, observe);
