@@ -98,7 +98,7 @@ module.exports = {
       // The composer and the inspector take long to load.
       name: 'only the command and the build tools load publish',
       severity: 'error',
-      from: { path: SOURCES, pathNot: '^(gateway/src/publish|bin/cli|bin/tools)/' },
+      from: { path: SOURCES, pathNot: '^(gateway/src/(publish|registry)|bin/cli|bin/tools)/' },
       to: { path: '^gateway/src/publish/' },
     },
     {

@@ -176,7 +176,7 @@ function noLimiter(): Omit<Limiter, 'refusals'> {
   // a limiter costs, so a row without it would not be comparable.
   const consume = () => pollDone().then(() => verdict);
   const counts = { consumeRefusal: consume, consumePage: consume, consumeApp: consume };
-  return { consume, ...counts, hasPlenty: () => false };
+  return { consume, ...counts, consumeRegistry: consume, hasPlenty: () => false };
 }
 
 // The handler writes RateLimit headers for any verdict. They are part of the limiter's cost.

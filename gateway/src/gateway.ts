@@ -14,6 +14,7 @@ import { createLimiter } from './budget/limiter.ts';
 import type { Documents } from './document/documents.ts';
 import { createCors, GRAPHQL_CORS, MCP_CORS, PROVIDER_CORS } from './edge/cors.ts';
 import type { ReadChangelogs } from './graph/changelog.ts';
+import type { GraphStore } from './graph/graph.ts';
 import type { ServedGraphs } from './graph/served.ts';
 import { createHandler } from './handle.ts';
 import { createAuthenticator, createMcpAuthenticator } from './identity/authenticate.ts';
@@ -49,9 +50,13 @@ export type GatewayParts = {
   keyStore: KeyStore;
   counters: Counters;
   graphs: ServedGraphs;
+  graphStore: GraphStore;
   documents: Documents;
   usage: UsageCounter;
-  usageStore: Pick<UsageStore, 'keyActivities' | 'fieldsOf' | 'requestHours' | 'requests'>;
+  usageStore: Pick<
+    UsageStore,
+    'fields' | 'keyActivities' | 'fieldsOf' | 'requestHours' | 'requests'
+  >;
   /** Undefined if there is no audit log. */
   audit: Audit | undefined;
   changelogs: ReadChangelogs;
@@ -62,6 +67,9 @@ export type GatewayParts = {
   caches: Caches;
   tracing?: Tracing | undefined;
 };
+
+/** All paths below belong to the registry. */
+const REGISTRY_PATH = '/registry/';
 
 export type Gateway = {
   /** Handles a request to any path. Rejects with an ApiError if too many are in progress. */
@@ -131,9 +139,17 @@ export function openGateway(parts: GatewayParts): Gateway {
   const consolePages = once(async () =>
     (await import('./console/console.ts')).createConsole({ ...shared, ownUrl: own, tokens }),
   );
+  const registry = once(async () =>
+    (await import('./registry/endpoint.ts')).createRegistryEndpoint({ ...parts, limiter }),
+  );
   const showPage = async (request: HttpRequest) => (await pages())(request) ?? graphql(request);
 
+  async function askRegistry(request: HttpRequest): Promise<HttpResponse> {
+    return (await registry())(request);
+  }
+
   function handleOthers(request: HttpRequest): Promise<HttpResponse> {
+    if (request.path.startsWith(REGISTRY_PATH)) return askRegistry(request);
     if (settings.console === 'on' && /^\/console(\/|$)/.test(request.path))
       return visit(request, async (visited) => (await consolePages())(visited));
     if (oauth !== undefined && request.path.startsWith(OAUTH_PATH)) return oauth(request);

@@ -13,11 +13,12 @@ import { createDocuments } from './document/documents.ts';
 import { type Gateway, openGateway } from './gateway.ts';
 import { graphOf, SUPERGRAPH_FILE } from './graph/committed.ts';
 import { createConnections } from './graph/connections.ts';
+import type { GraphStore } from './graph/graph.ts';
 import { serveGraphs } from './graph/served.ts';
 import { issueKey, newKey } from './identity/apikey.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import type { KeyScope } from './schema/scopes.ts';
-import { openKeyStore } from './stores.ts';
+import { openGraphStore, openKeyStore } from './stores.ts';
 
 const AT = new Date('2026-03-04T05:06:07Z');
 const PAGE = 'https://shop.example';
@@ -30,6 +31,7 @@ const INTROSPECTION = '{ __schema { queryType { name } } }';
 
 let folder: Folder;
 let keyStore: KeyStore;
+let graphStore: GraphStore;
 let gateway: Gateway;
 let close: () => unknown;
 let privateKey: Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
@@ -42,11 +44,13 @@ const asked: string[] = [];
 
 beforeAll(async () => {
   folder = temporaryFolder();
-  keyStore = await openKeyStore({
+  const place = {
     mongodbUrl: undefined,
     dataDir: folder.path,
     environment: 'sandbox',
-  });
+  } as const;
+  keyStore = await openKeyStore(place);
+  graphStore = await openGraphStore(place);
   await keyStore.createPartner({ partnerId: 'inn', name: 'Inn', budget: 1_000, createdAt: AT });
   await keyStore.createPartner({ partnerId: 'out', name: 'Out', suspendedAt: AT, createdAt: AT });
   await keyStore.createPartner({ partnerId: 'few', name: 'Few', budget: 3, createdAt: AT });
@@ -71,10 +75,11 @@ beforeAll(async () => {
     audits: false,
   });
   gateway = openGateway({
-    ...{ settings, keyStore, graphs, documents, caches, log, metrics },
+    ...{ settings, keyStore, graphStore, graphs, documents, caches, log, metrics },
     counters: createMemoryCounters('sandbox'),
     usage: { count() {}, write: async () => {}, close: async () => {} },
     usageStore: {
+      fields: async () => [],
       keyActivities: async () => [],
       fieldsOf: async () => [],
       requestHours: async () => [],
@@ -95,6 +100,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await close();
   await keyStore.close();
+  await graphStore.close();
   folder.remove();
 });
 

@@ -1,5 +1,6 @@
 // The public list of this package, for the main files and the operator's command.
 
+export { graphLine, openAudit } from './audit/audit.ts';
 export { CHANGELOG_VERSIONS, changelogOf } from './graph/changelog.ts';
 export { readGraphFile, SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from './graph/committed.ts';
 export { subgraphCode, subgraphName } from './graph/config.ts';

@@ -74,7 +74,15 @@ export async function serveGateway(options: {
     const notices = startNotices({ keyStore, members, graphs, log });
     lifecycle.opened('notices', notices.close);
   }
-  const gateway = openGateway({ ...parts, ...use, keyStore, counters, graphs, changelogs });
+  const gateway = openGateway({
+    ...parts,
+    ...use,
+    keyStore,
+    counters,
+    graphs,
+    graphStore: store,
+    changelogs,
+  });
   watchGateway(metrics, { graphs, counters, caches });
   const { host, port, trustedProxies, maxConnections, maxConnectionsPerAddress } = settings;
   const limits = { maxConnections, maxConnectionsPerAddress };

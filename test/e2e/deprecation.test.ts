@@ -51,7 +51,7 @@ const publish = (sdl: string) => {
   subgraph.serve(sdl, ROOT);
   const file = join(folder.path, 'offers.graphql');
   writeFileSync(file, sdl);
-  return loyaltyJson(env, 'supergraph', 'publish', 'offers', file, '--url', subgraph.url);
+  return loyaltyJson(env, 'supergraph', 'publish', 'offers', file, '--url', subgraph.url, '--init');
 };
 
 const FIELDS = `{ __type(name: "Offer") { fields(includeDeprecated: true) {

@@ -52,7 +52,14 @@ test('a subgraph joins, changes, breaks, moves and leaves, and no other request 
   const plain = startLoad(PLAIN);
   expect(await ask(OFFERS)).toMatchObject({ status: 400, code: 'GRAPHQL_VALIDATION_FAILED' });
 
-  await succeeds('publish', 'offers', schemaWithout('partnerId'), ...at('apollo'), '--batching');
+  await succeeds(
+    'publish',
+    'offers',
+    schemaWithout('partnerId'),
+    ...at('apollo'),
+    '--batching',
+    '--init',
+  );
   await answers(OFFERS_WITH_END);
   const withOffers = startLoad(OFFERS);
   expect((await ask(OFFERS)).body.data).toEqual({
@@ -78,7 +85,14 @@ test('a subgraph joins, changes, breaks, moves and leaves, and no other request 
   await succeeds('rollback');
   await answers(OFFERS_WITH_END);
 
-  await succeeds('publish', 'offers', schemaWithout(), ...at('python'), '--no-batching');
+  await succeeds(
+    'publish',
+    'offers',
+    schemaWithout(),
+    ...at('python'),
+    '--no-batching',
+    '--approve',
+  );
   await examples.apollo?.stop();
   await answers(OFFERS_WITH_END);
 

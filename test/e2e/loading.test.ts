@@ -61,7 +61,13 @@ const LATER = [
   ...['/undici/', '/nodemailer/', '/ioredis/', '/mongodb/', '/oidc-provider/'],
   ...['/@modelcontextprotocol/', '/@opentelemetry/sdk-trace-base/'],
 ];
-const PAGES = ['/src/pages/pages.ts', '/src/pages/docs/', '/src/pages/explorer/', '/src/console/'];
+const PAGES = [
+  '/src/pages/pages.ts',
+  '/src/pages/docs/',
+  '/src/pages/explorer/',
+  '/src/console/',
+  '/src/registry/',
+];
 
 test('one process: neither the start nor a query loads what others need', async () => {
   await start('one process', BUILT_IN);

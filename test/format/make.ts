@@ -44,7 +44,15 @@ await run('activities', 'import', file('activities.ndjson', lines(ACTIVITIES)));
 await run('members', 'erase', 'm-erased');
 await run('members', 'lock', 'locked@example.com');
 const subgraph = await startSubgraph(OFFERS);
-await run('supergraph', 'publish', 'offers', file('o.graphql', OFFERS), '--url', subgraph.url);
+await run(
+  'supergraph',
+  'publish',
+  'offers',
+  file('o.graphql', OFFERS),
+  '--url',
+  subgraph.url,
+  '--init',
+);
 subgraph.close();
 
 const service = await startService(env, false);

@@ -43,7 +43,12 @@ const staffAction = access
     target: z.string().optional(),
     failed: z.boolean().optional(),
   });
-const parseAccess = createParser(z.union([access, staffAction]));
+/** What was done with the graph, which no member or partner is part of. */
+const graphAction = z.object({
+  time: z.string(),
+  operation: z.templateLiteral(['supergraph.', z.string()]),
+});
+const parseAccess = createParser(z.union([access, staffAction, graphAction]));
 
 async function audit(shell: Shell, { member, partner, since }: Options): Promise<void> {
   if (member === undefined && partner === undefined)
@@ -65,6 +70,7 @@ async function audit(shell: Shell, { member, partner, since }: Options): Promise
       continue;
     }
     const { value } = access;
+    if (!('partner' in value)) continue;
     if (member !== undefined && !('memberId' in value && value.memberId === member)) continue;
     if ((partner !== undefined && value.partner !== partner) || value.time < from) continue;
     found += 1;

@@ -5,27 +5,31 @@ import {
   SUPERGRAPH_FILE,
   SURFACE_NAMES,
   type SurfaceName,
-  subgraphCode,
   subgraphName,
 } from '@partner-loyalty/gateway';
-import { quoted } from '@partner-loyalty/runtime/input.ts';
+import { type RegistryRequest, subgraphCodes } from '@partner-loyalty/gateway/registry';
+import { text } from '@partner-loyalty/runtime/input.ts';
 import { subgraphUrl } from '@partner-loyalty/runtime/settings/schemas.ts';
+import { registryUrl } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { digits, typed } from '../shell/argument.ts';
 import { type Add, commandGroup } from '../shell/group.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
-import { check } from '../supergraph/check.ts';
-import { composing, type EntryOptions } from '../supergraph/next.ts';
-import { publish, remove, rollback } from '../supergraph/publish.ts';
+import { operateAndPrint, type Where } from '../supergraph/operation.ts';
+import { tokenCommand } from '../supergraph/tokens.ts';
 import { changelog, list, show } from '../supergraph/versions.ts';
 
-const FORCE = ['--force', 'go ahead even if callers use what it breaks'] as const;
+const FORCE = [
+  '--force',
+  'go ahead even if callers use what it breaks; on the store only',
+] as const;
 
 export function supergraphCommand(shell: Shell): Command {
   const { group, add } = commandGroup('supergraph', 'manage the graph that the gateway serves');
   addPublishing(add, shell);
   addVersions(add, shell);
+  group.addCommand(tokenCommand(shell));
   add('compose', 'compose supergraph.yaml into gateway/supergraph.graphql')
     .option('--check', 'write nothing; fail if the file is out of date')
     .action((options: { check?: boolean }) => composeCommitted(shell, options.check === true));
@@ -35,10 +39,68 @@ export function supergraphCommand(shell: Shell): Command {
 function addPublishing(add: Add, shell: Shell): void {
   withSchema(add('check', 'show what a schema changes for callers, and who uses what it breaks'))
     .option('--strict', 'fail on any breaking change, even if nobody uses it')
-    .action((name: string, file: string, options: { strict?: boolean }) =>
-      check(shell, name, file, options),
+    .action((name: string, file: string, options: SchemaOptions & { strict?: boolean }) =>
+      run(shell, options, (rest) => ({ operation: 'check', ...schemaOf(name, file), ...rest })),
     );
   withSchema(add('publish', 'publish a schema: every gateway serves it within 5 seconds'))
+    .option('--commit <commit>', 'what it was built from', typed('--commit', text(100)))
+    .option(
+      '--message <text>',
+      'what the list of versions says of it',
+      typed('--message', text(500)),
+    )
+    .option('--approve', 'approve what it touches of other subgraphs; on the store only')
+    .option(...FORCE)
+    .action((name: string, file: string, options: SchemaOptions & PublishOptions) =>
+      run(shell, options, (rest) => ({ operation: 'publish', ...schemaOf(name, file), ...rest })),
+    );
+  withRegistry(add('remove', 'publish the graph without a subgraph'))
+    .argument('<name>', "the subgraph's name", subgraph)
+    .option(...FORCE)
+    .action((name: string, options: Where & { force?: boolean }) =>
+      run(shell, options, (rest) => ({ operation: 'remove', name, ...rest })),
+    );
+  withRegistry(add('approve', 'approve what a refused publication touches of other subgraphs'))
+    .argument('<proposalid>', 'the ID, as listed')
+    .action((proposalId: string, options: Where) =>
+      run(shell, options, () => ({ operation: 'approve', proposalId })),
+    );
+}
+
+function addVersions(add: Add, shell: Shell): void {
+  withRegistry(add('list', 'list the published versions'))
+    .option('--pending', 'list what waits for approval instead')
+    .action((options: Where & { pending?: boolean }) => list(shell, options));
+  withRegistry(add('show', 'print a version'))
+    .argument('[version]', 'its number; by default, the newest', typed('the version', version))
+    .action((number: number | undefined, options: Where) => show(shell, number, options));
+  add('changelog', 'show what callers read in the changelog')
+    .option(
+      '--surface <surface>',
+      'partner or member; by default both',
+      typed('--surface', surface),
+    )
+    .action((options: { surface?: SurfaceName }) => changelog(shell, options.surface));
+  withRegistry(add('rollback', 'publish what was before: of a subgraph, or the whole graph'))
+    .argument('[name|version]', 'a subgraph; or a version, by default the one before', target)
+    .option(...FORCE)
+    .action((of: Target = {}, options: Where & { force?: boolean }) =>
+      run(shell, options, (rest) => ({ operation: 'rollback', ...of, ...rest })),
+    );
+}
+
+function withRegistry(command: Command): Command {
+  return command.option(
+    '--registry <url>',
+    'the base URL of the service to go through, with the token in LOYALTY_SUBGRAPH_TOKEN (default: LOYALTY_REGISTRY; without it, the store)',
+    typed('--registry', registryUrl),
+  );
+}
+
+function withSchema(command: Command): Command {
+  return withRegistry(command)
+    .argument('<name>', "the subgraph's name", subgraph)
+    .argument('<schemafile>', "the subgraph's schema, as SDL")
     .option('--url <url>', "the subgraph's endpoint", typed('--url', subgraphUrl))
     .option('--batching', 'it accepts several operations in one request')
     .option('--no-batching', 'it accepts one operation per request')
@@ -47,58 +109,44 @@ function addPublishing(add: Add, shell: Shell): void {
       'its error codes that callers may see, separated by commas',
       typed('--codes', codes),
     )
-    .option(...FORCE)
-    .action((name: string, file: string, options: EntryOptions & { force?: boolean }) =>
-      publish(shell, name, file, options),
-    );
-  add('remove', 'publish the graph without a subgraph', { '<name>': "the subgraph's name" })
-    .option(...FORCE)
-    .action((name: string, options: { force?: boolean }) => remove(shell, name, options));
+    .option('--init', 'go on though the store holds no published graph yet');
 }
 
-function addVersions(add: Add, shell: Shell): void {
-  add('list', 'list the published versions').action(() => list(shell));
-  add('show', 'print a version')
-    .argument('[version]', 'its number; by default, the newest', typed('the version', version))
-    .action((number?: number) => show(shell, number));
-  add('changelog', 'show what callers read in the changelog')
-    .option(
-      '--surface <surface>',
-      'partner or member; by default both',
-      typed('--surface', surface),
-    )
-    .action((options: { surface?: SurfaceName }) => changelog(shell, options.surface));
-  add('rollback', 'publish an earlier version again')
-    .argument('[version]', 'its number; by default, the one before', typed('the version', version))
-    .option(...FORCE)
-    .action((number: number | undefined, options: { force?: boolean }) =>
-      rollback(shell, number, options),
-    );
+/** Options that are left out keep their values. */
+type SchemaOptions = Where & { url?: string; batching?: boolean; codes?: string[]; init?: boolean };
+type PublishOptions = { commit?: string; message?: string; approve?: boolean; force?: boolean };
+type Target = { name?: string; version?: number };
+
+function run<Options extends Where>(
+  shell: Shell,
+  { registry, ...rest }: Options,
+  request: (rest: Omit<Options, 'registry'>) => RegistryRequest,
+): Promise<void> {
+  return operateAndPrint(shell, request(rest), { registry });
 }
 
-function withSchema(command: Command): Command {
-  return command
-    .argument('<name>', "the subgraph's name", typed('the name', subgraphName))
-    .argument('<schemafile>', "the subgraph's schema, as SDL");
+function schemaOf(name: string, file: string) {
+  return { name, sdl: readFileSync(file, 'utf8'), file };
 }
 
+const subgraph = typed('the name', subgraphName);
 const version = digits(0, 1_000_000_000);
 const surface = z.enum(SURFACE_NAMES);
-const codes = z.string().transform((text, context) => {
-  const all = [...new Set(text.split(',').map((code) => code.trim()))].filter(
-    (code) => code !== '',
-  );
-  for (const code of all) {
-    const fault = subgraphCode.safeParse(code).error?.issues[0];
-    if (fault !== undefined) context.addIssue(`has ${quoted(code)}, which ${fault.message}`);
-  }
-  return all;
-});
+const codes = z
+  .string()
+  .transform((given) => given.split(','))
+  .pipe(subgraphCodes);
+
+function target(given: string): Target {
+  return /^\d/.test(given)
+    ? { version: typed('the version', version)(given) }
+    : { name: subgraph(given) };
+}
 
 async function composeCommitted(shell: Shell, checkOnly: boolean): Promise<void> {
   const { compose } = await import('@partner-loyalty/gateway/publish');
   const current = existsSync(SUPERGRAPH_FILE) ? readFileSync(SUPERGRAPH_FILE, 'utf8') : undefined;
-  const composed = await composing(shell, () => compose(SUPERGRAPH_CONFIG, current));
+  const composed = compose(SUPERGRAPH_CONFIG, current);
   const upToDate = composed === current;
   if (checkOnly && !upToDate)
     throw new CommandError(

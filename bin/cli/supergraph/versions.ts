@@ -3,35 +3,39 @@ import {
   CHANGELOG_VERSIONS,
   changelogOf,
   SURFACE_NAMES,
+  type SubgraphEntry,
   type SurfaceName,
 } from '@partner-loyalty/gateway';
-import { CommandError, type Shell } from '../shell/shell.ts';
+import { currentContent } from '@partner-loyalty/gateway/registry';
+import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
+import type { Row, Shell } from '../shell/shell.ts';
 import { withStore } from '../shell/stores.ts';
+import { operate, type Where } from './operation.ts';
 import { printable } from './report.ts';
 
-export async function list(shell: Shell): Promise<void> {
-  const versions = await withStore('graph', shell.settings(), (graphs) => graphs.versions());
-  if (versions.length === 0)
-    shell.note('nothing is published: gateways serve the committed gateway/supergraph.graphql');
-  else
-    shell.printAll(
-      versions.map(({ version, publishedAt, change }) => ({ version, publishedAt, change })),
-    );
+/** With `--pending`, what waits for approval. */
+export async function list(shell: Shell, { pending, ...where }: Where & { pending?: boolean }) {
+  const request = pending ? ({ operation: 'pending' } as const) : ({ operation: 'list' } as const);
+  const rows = (await operate(shell, request, where)) as Row[];
+  if (rows.length === 0) return;
+  // A person reads what is at stake, a program who can do something about it too.
+  const inWords = (row: Row) =>
+    pending && !shell.json ? { ...row, needs: needsInWords(row.needs) } : row;
+  shell.printAll(rows.map(inWords));
+}
+
+function needsInWords(needs: Row[string]): string {
+  const all = needs as { what: string; approvers: string }[];
+  return all.map(({ what, approvers }) => `${what} (${approvers})`).join('; ');
 }
 
 /** Prints SDL that SUPERGRAPH_FILE can name, below a comment on the version and its subgraphs. */
-export async function show(shell: Shell, given: number | undefined): Promise<void> {
-  const { committedContent } = await import('@partner-loyalty/gateway/publish');
-  const shown = await withStore('graph', shell.settings(), async (graphs) => {
-    const version = given ?? (await graphs.latest());
-    if (version === 0) return { version, change: 'the committed graph', ...committedContent() };
-    const found = await graphs.version(version);
-    if (found === undefined) throw new CommandError(`there is no version ${version}`);
-    return found;
-  });
+export async function show(shell: Shell, given: number | undefined, where: Where): Promise<void> {
+  const request = omitUndefined({ operation: 'show' as const, version: given });
+  const shown = (await operate(shell, request, where)) as ShownVersion;
   if (shell.json) return shell.write(`${JSON.stringify(shown)}\n`);
-  const { version, change, subgraphs, supergraph } = shown;
-  const at = 'publishedAt' in shown ? `, ${shown.publishedAt.toISOString()}` : '';
+  const { version, change, subgraphs, supergraph, publishedAt } = shown;
+  const at = publishedAt === undefined ? '' : `, ${new Date(publishedAt).toISOString()}`;
   const lines = subgraphs.map(({ name, url = 'no URL', batching, codes }) =>
     [name, url, ...(batching ? ['batching'] : []), ...codes].join(' '),
   );
@@ -39,8 +43,17 @@ export async function show(shell: Shell, given: number | undefined): Promise<voi
   shell.write(`${head.join('')}\n${supergraph}`);
 }
 
+type ShownVersion = {
+  version: number;
+  change: string;
+  subgraphs: SubgraphEntry[];
+  supergraph: string;
+  /** A text if it came as JSON. */
+  publishedAt?: Date | string;
+};
+
 export async function changelog(shell: Shell, only: SurfaceName | undefined): Promise<void> {
-  const { currentContent, surfaceSchemas } = await import('@partner-loyalty/gateway/publish');
+  const { surfaceSchemas } = await import('@partner-loyalty/gateway/publish');
   const { content, versions } = await withStore('graph', shell.settings(), async (graphs) => ({
     content: await currentContent(graphs),
     versions: await graphs.versions(CHANGELOG_VERSIONS),

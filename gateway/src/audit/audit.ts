@@ -1,4 +1,4 @@
-// The audit log: which members each partner was shown or changed, and what its staff did.
+// The audit log: members that partners were shown or changed, and what staff and publishers did.
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { outputToStdout } from '@partner-loyalty/runtime/observe/output.ts';
@@ -20,12 +20,28 @@ export type StaffAction = {
   failed?: true | undefined;
 };
 
+/** What was done with the graph, by an operator if there is no token. */
+export type GraphAction = {
+  /** Such as `supergraph.publish`. */
+  operation: string;
+  owner?: string;
+  tokenId?: string;
+  subgraph?: string;
+  /** The change as versions have it: `publish offers`. */
+  target?: string;
+  version?: number;
+  proposalId?: string;
+  /** What was approved, or waits for it. */
+  needs?: readonly string[];
+};
+
 export type Audit = {
   /** The list for a request's accesses; undefined if no partner makes the request. */
   begin(principal: Principal): MemberAccess[] | undefined;
   /** Writes a line for each member; accesses of one member by one root field make one line. */
   record(requestId: string, principal: Principal, accesses: readonly MemberAccess[]): void;
   staff(action: StaffAction): void;
+  graph(action: GraphAction): void;
 } & Pick<AuditSink, 'state' | 'close'>;
 
 /** `path` is the setting AUDIT_LOG. Throws if the file cannot be opened. */
@@ -58,9 +74,14 @@ function createAudit(sink: AuditSink): Audit {
         `${JSON.stringify({ ...caller, requestId: withoutSecrets(requestId), ...action })}\n`,
       );
     },
+    graph: (action) => sink.write(graphLine(action)),
     state: () => sink.state(),
     close: () => sink.close(),
   };
+}
+
+export function graphLine(action: GraphAction): string {
+  return `${JSON.stringify({ time: new Date().toISOString(), ...action })}\n`;
 }
 
 function merged(accesses: readonly MemberAccess[]): Iterable<MemberAccess> {

@@ -6,13 +6,14 @@ import type { Count, Counter, Counters } from './counters.ts';
 import { createRefusals } from './refusals.ts';
 
 /** Of all but the budget of a key, whose window is a setting. */
-export const WINDOW_SECONDS = { member: 60, refusal: 60, page: 60, app: 60 };
+export const WINDOW_SECONDS = { member: 60, refusal: 60, page: 60, app: 60, registry: 60 };
 
 export type Policy = 'key' | keyof typeof WINDOW_SECONDS;
 
 const REFUSAL_BUDGET = 60;
 const PAGE_BUDGET = 600;
 const APP_BUDGET = 6_000;
+const REGISTRY_BUDGET = 10;
 
 export type Verdict = {
   policy: Policy;
@@ -95,6 +96,8 @@ export function createLimiter(
     consumePage: (address: string) => consume('page', counterOf(address), 1, PAGE_BUDGET),
     /** Counts a request of a registered app that showed its secret. */
     consumeApp: (clientId: string) => consume('app', clientId, 1, APP_BUDGET),
+    /** Counts a change or a check of the graph, by the token of a subgraph. */
+    consumeRegistry: (tokenId: string) => consume('registry', tokenId, 1, REGISTRY_BUDGET),
     /** Which client addresses are over that limit, as far as this process knows. */
     refusals,
   };

@@ -55,7 +55,8 @@ export function textOf(bytes: Buffer): string {
   return bytes.toString();
 }
 
-function requireJson({ headers }: HttpRequest): void {
+/** Throws UNSUPPORTED_MEDIA_TYPE if the body is not JSON as it is. */
+export function requireJson({ headers }: HttpRequest): void {
   const type = headers['content-type'];
   if (type !== 'application/json' && !isJsonType(type)) fail('UNSUPPORTED_MEDIA_TYPE');
   const encoding = headers['content-encoding'];
@@ -70,7 +71,8 @@ function isJsonType(type: string | undefined): boolean {
   );
 }
 
-function parseJson(text: string, problem = 'the body is not JSON'): unknown {
+/** Throws BAD_REQUEST. */
+export function parseJson(text: string, problem = 'the body is not JSON'): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,4 +1,5 @@
 // The types of a graph, as the gateway serves it and as it is published, and of its store.
+import type { RegistryTables } from './tables.ts';
 
 /** A subgraph, from supergraph.yaml or as it was published. */
 export type SubgraphEntry = {
@@ -27,9 +28,19 @@ export type GraphVersion = Graph & {
   publishedAt: Date;
   /** What callers notice, beside the version before. */
   changes: readonly VersionChange[];
-  /** What was done: `publish offers`, `remove offers`, `rollback to 3`. */
+  /** What was done: `publish offers`, `remove offers`, `rollback offers`, `rollback to 3`. */
   change: string;
+  /** The team whose token it was done with; undefined if an operator did it. */
+  owner?: string | undefined;
+  tokenId?: string | undefined;
+  /** What the publisher says it was built from, and why. */
+  commit?: string | undefined;
+  message?: string | undefined;
+  /** How many changes it made to the surfaces; undefined in versions from before this was kept. */
+  counts?: LevelCounts | undefined;
 };
+
+export type LevelCounts = { breaking: number; dangerous: number; safe: number };
 
 /** A line of the changelog of a surface. */
 export type VersionChange = {
@@ -40,10 +51,7 @@ export type VersionChange = {
   text: string;
 };
 
-export type GraphVersionSummary = Pick<
-  GraphVersion,
-  'version' | 'publishedAt' | 'change' | 'changes'
->;
+export type GraphVersionSummary = Omit<GraphVersion, 'supergraph' | 'subgraphs' | 'schemas'>;
 
 /** Versions are only ever added: a rollback is a new version with the content of an old one. */
 export type GraphStore = {
@@ -54,5 +62,7 @@ export type GraphStore = {
   versions(limit?: number): Promise<GraphVersionSummary[]>;
   /** False if its version is not the next one: somebody else has published in the meantime. */
   append(graph: GraphVersion): Promise<boolean>;
+  /** The tables of who may publish, and of what waits for approval. */
+  tables(): Promise<RegistryTables>;
   close(): Promise<void>;
 };

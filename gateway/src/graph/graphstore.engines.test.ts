@@ -49,7 +49,12 @@ describe.each(['lmdb', 'mongodb'])('the graph store on %s', (engine) => {
 
   test('versions are kept as they were appended, and listed newest first', async () => {
     // Larger than a page of LMDB, and than what MongoDB sends in one piece.
-    const large = graph(2, { supergraph: 'type T { f: Int }\n'.repeat(60_000), change: 'é → 2' });
+    const about = {
+      ...{ owner: 'Offers Team', tokenId: 'token_1', commit: '4f0c1ab', message: 'é' },
+      counts: { breaking: 0, dangerous: 1, safe: 2 },
+    };
+    const supergraph = 'type T { f: Int }\n'.repeat(60_000);
+    const large = graph(2, { supergraph, change: 'é → 2', ...about });
     expect(await store.append(graph(1))).toBe(true);
     expect(await store.append(large)).toBe(true);
     expect(await store.latest()).toBe(2);
@@ -58,7 +63,7 @@ describe.each(['lmdb', 'mongodb'])('the graph store on %s', (engine) => {
     expect(await store.version(3)).toBeUndefined();
     const { publishedAt } = large;
     expect(await store.versions()).toEqual([
-      { version: 2, publishedAt, change: 'é → 2', changes: [] },
+      { version: 2, publishedAt, change: 'é → 2', changes: [], ...about },
       { version: 1, publishedAt, change: 'publish of-fers', changes: [] },
     ]);
   });

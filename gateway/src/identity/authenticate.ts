@@ -137,7 +137,7 @@ function besideToken(ofKey: Authenticated): Authenticated {
  * The token of a Bearer authorization (RFC 6750, section 2.1); undefined for other schemes and an
  * empty token. Linear in the header's length.
  */
-function bearerToken(authorization: string | undefined): string | undefined {
+export function bearerToken(authorization: string | undefined): string | undefined {
   if (authorization === undefined) return undefined;
   if (authorization.slice(0, 7).toLowerCase() !== 'bearer ') return undefined;
   const token = authorization.slice(7).trimStart();

@@ -6,7 +6,7 @@ import type { VersionChange } from '../graph/graph.ts';
 import { elementsOf } from '../schema/deprecations.ts';
 import { SURFACE_NAMES, type SurfaceName, surfaceSdl } from '../schema/surfaces.ts';
 import { affectedCoordinates } from './affected.ts';
-import { CompositionError } from './compose.ts';
+import { CompositionError } from './faults.ts';
 
 export type Kind = VersionChange['kind'];
 

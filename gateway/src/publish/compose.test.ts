@@ -1,5 +1,6 @@
 // Faults of schemas, with the files and lines they are about.
-import { CompositionError, composeSupergraph } from './compose.ts';
+import { composeSupergraph } from './compose.ts';
+import { CompositionError } from './faults.ts';
 
 const LINK =
   'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@tag"])';

@@ -7,6 +7,7 @@ import { datedSdl } from '../schema/dated.ts';
 import { elementsIn, tagsIn } from '../schema/definitions.ts';
 import { KEY_SCOPES, scopeOfTag } from '../schema/scopes.ts';
 import { SURFACES } from '../schema/surfaces.ts';
+import { CompositionError } from './faults.ts';
 
 export type SubgraphSource = {
   name: string;
@@ -15,15 +16,6 @@ export type SubgraphSource = {
   /** The name of the SDL in faults. */
   file: string;
 };
-
-/** Schemas do not compose; each fault begins with the files and lines that it concerns. */
-export class CompositionError extends Error {
-  readonly faults: readonly string[];
-  constructor(faults: readonly string[]) {
-    super(faults.join('\n'));
-    this.faults = faults;
-  }
-}
 
 /** Of a fault; the others are left out. */
 const MAX_PLACES = 3;

@@ -1,45 +1,9 @@
 // The content of the next version: what is published now, with one subgraph changed or removed.
-import { readFileSync, statSync } from 'node:fs';
-import { SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from '../graph/committed.ts';
-import { readSupergraphConfig } from '../graph/config.ts';
-import type { GraphStore, GraphVersion, SubgraphEntry } from '../graph/graph.ts';
+import type { GraphContent } from '../graph/content.ts';
+import type { SubgraphEntry } from '../graph/graph.ts';
 import { datedSdl } from '../schema/dated.ts';
 import { readSupergraph } from '../schema/supergraph.ts';
 import { composeSupergraph } from './compose.ts';
-
-/** A graph with what it was composed from. */
-export type GraphContent = Pick<GraphVersion, 'supergraph' | 'subgraphs' | 'schemas'>;
-
-/** The content of the newest version, or the committed graph as version 0. */
-export async function currentContent(
-  store: Pick<GraphStore, 'latest' | 'version'>,
-): Promise<GraphContent & { version: number }> {
-  const version = await store.latest();
-  return { version, ...(await contentOf(store, version)) };
-}
-
-/** The content of a version; version 0 is the committed graph. Rejects if there is no such one. */
-export async function contentOf(
-  store: Pick<GraphStore, 'version'>,
-  version: number,
-): Promise<GraphContent> {
-  if (version === 0) return committedContent();
-  const found = await store.version(version);
-  if (found === undefined) throw new Error(`there is no version ${version}`);
-  const { subgraphs, schemas, publishedAt } = found;
-  return { supergraph: datedSdl(found.supergraph, publishedAt), subgraphs, schemas };
-}
-
-export function committedContent(): GraphContent {
-  const configured = readSupergraphConfig(SUPERGRAPH_CONFIG);
-  return {
-    supergraph: datedSdl(readFileSync(SUPERGRAPH_FILE, 'utf8'), statSync(SUPERGRAPH_FILE).mtime),
-    subgraphs: configured.map(({ schemaFile: _, ...entry }) => entry),
-    schemas: Object.fromEntries(
-      configured.map(({ name, schemaFile }) => [name, readFileSync(schemaFile, 'utf8')]),
-    ),
-  };
-}
 
 /** The content with a subgraph that has this schema. Throws as composeSupergraph does. */
 export function withSubgraph(

@@ -19,9 +19,10 @@ import { createDocuments } from '../document/documents.ts';
 import { type Gateway, openGateway } from '../gateway.ts';
 import { graphOf, SUPERGRAPH_FILE } from '../graph/committed.ts';
 import { createConnections } from '../graph/connections.ts';
+import type { GraphStore } from '../graph/graph.ts';
 import { serveGraphs } from '../graph/served.ts';
 import type { KeyStore } from '../identity/keystore.ts';
-import { openKeyStore } from '../stores.ts';
+import { openGraphStore, openKeyStore } from '../stores.ts';
 
 const ISSUER = 'http://localhost:4000';
 const APP = 'https://app.example';
@@ -31,6 +32,7 @@ const BASIC = { authorization: `Basic ${Buffer.from('c%3A1:secret').toString('ba
 
 let folder: Folder;
 let keyStore: KeyStore;
+let graphStore: GraphStore;
 let gateway: Gateway;
 let elsewhere: Gateway;
 let privateKey: Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
@@ -44,7 +46,9 @@ const lines: string[] = [];
 beforeAll(async () => {
   folder = temporaryFolder();
   const { path: dataDir } = folder;
-  keyStore = await openKeyStore({ mongodbUrl: undefined, dataDir, environment: 'sandbox' });
+  const place = { mongodbUrl: undefined, dataDir, environment: 'sandbox' } as const;
+  keyStore = await openKeyStore(place);
+  graphStore = await openGraphStore(place);
   const at = new Date();
   await keyStore.createPartner({ partnerId: 'inn', name: 'Inn', createdAt: at });
   await keyStore.createPartner({ partnerId: 'out', name: 'Out', suspendedAt: at, createdAt: at });
@@ -60,6 +64,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const close of closes) await close();
   await keyStore.close();
+  await graphStore.close();
   folder.remove();
 });
 beforeEach(() => {
@@ -80,9 +85,10 @@ async function open(subgraph: Transport, env: Record<string, string>): Promise<G
   const graphs = await serveGraphs(graph, { ...parts, connections, audits: false });
   const counter = { count() {}, note() {}, write: async () => {}, close: async () => {} };
   return openGateway({
-    ...{ ...parts, settings, keyStore, graphs, audit: undefined },
+    ...{ ...parts, settings, keyStore, graphStore, graphs, audit: undefined },
     ...{ usage: counter, keyUse: counter, requests: counter },
     usageStore: {
+      fields: async () => [],
       keyActivities: async () => [],
       fieldsOf: async () => [],
       requestHours: async () => [],

@@ -91,7 +91,10 @@ export const METRICS = {
   limit: counter({
     name: 'loyalty_limit_total',
     labels: ['policy', 'outcome'],
-    series: pairs(['key', 'member', 'refusal', 'page', 'app'], ['taken', 'refused', 'insurance']),
+    series: pairs(
+      ['key', 'member', 'refusal', 'page', 'app', 'registry'],
+      ['taken', 'refused', 'insurance'],
+    ),
     meaning:
       'Budget decisions: `taken`, `refused`, or `insurance` if the shared counters were unavailable and the process decided alone.',
   }),

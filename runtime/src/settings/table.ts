@@ -63,6 +63,9 @@ export type Settings = WithSubgraphs & {
   maxConnectionsPerAddress: number;
   drainSeconds: number;
   otlpEndpoint?: string | undefined;
+  /** The base URL of the service that the command publishes through. */
+  registry?: string | undefined;
+  subgraphToken?: string | undefined;
   commit: string;
 };
 
@@ -85,6 +88,8 @@ type WithFallback<T> = {
 };
 
 const GATEWAY: readonly ProcessName[] = ['all', 'gateway'];
+/** It reads the settings of all parts. */
+const COMMAND: readonly ProcessName[] = ['all'];
 const MEMBERS: readonly ProcessName[] = ['all', 'members'];
 const STANDINGS: readonly ProcessName[] = ['all', 'standings'];
 const IDENTITY: readonly ProcessName[] = ['all', 'gateway', 'members'];
@@ -100,6 +105,12 @@ export function hostInUrl(host: string): string {
 export function isLoopback(host: string): boolean {
   return /^(127\.[\d.]+|\[?::1\]?|localhost|.+\.localhost)$/.test(host);
 }
+
+/** A base URL that a token may be sent to: https, or http that stays on this machine. */
+export const registryUrl = baseUrl.refine(
+  (url) => url.startsWith('https:') || isLoopback(new URL(url).hostname),
+  'must be an https URL, or http on the loopback address',
+);
 
 // Only a process that runs everything knows the gateway's port. Separate processes need a setting.
 function defaultBaseUrl(
@@ -404,6 +415,22 @@ export const SETTINGS: {
     meaning:
       'Where [traces](../operator.md#tracing) go, by OTLP over HTTP. The other standard `OTEL_` variables apply to them too.',
     schema: webUrl,
+  },
+  registry: {
+    name: 'LOYALTY_REGISTRY',
+    default: 'none: the store',
+    meaning:
+      'The base URL of the service through which `loyalty supergraph` [publishes](../subgraphs.md#publishing) for a team; only the command reads it.',
+    usedBy: COMMAND,
+    schema: registryUrl,
+  },
+  subgraphToken: {
+    name: 'LOYALTY_SUBGRAPH_TOKEN',
+    default: 'none',
+    meaning: "The team's token for it; only the command reads it.",
+    usedBy: COMMAND,
+    secret: true,
+    schema: matching(/^[\x21-\x7e]{1,200}$/, 'be what loyalty supergraph token create printed'),
   },
   commit: {
     name: 'COMMIT',

@@ -1,6 +1,5 @@
 // Checks that the subgraph to publish is running and has the schema.
 import { randomUUID } from 'node:crypto';
-import type { SubgraphEntry } from '@partner-loyalty/gateway';
 import { createLog, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import {
@@ -10,35 +9,39 @@ import {
   variableOf,
 } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import { createHttpTransport } from '@partner-loyalty/runtime/transport/client.ts';
-import { CommandError, type Shell } from '../shell/shell.ts';
+import { committedContent } from '../graph/content.ts';
+import type { SubgraphEntry } from '../graph/graph.ts';
+import { faultOfSubgraph, missingFrom } from '../publish/asked.ts';
+import { refuse } from './request.ts';
 
 /** Where the gateways reach a subgraph, and what signs the requests to it. */
 type Target = { url: string; secret: string };
 
 /**
- * Throws a CommandError if the subgraph cannot be reached, is not healthy or lacks a field of
- * `sdl`, or if its secret is missing or shared. A subgraph that the gateways' process carries is
- * not asked, unless it has a URL.
+ * Throws a Refusal if the subgraph cannot be reached, is not healthy or lacks a field of `sdl`, or
+ * if its secret is missing or shared. A subgraph that the gateways' process carries is not asked,
+ * unless it has a URL. Resolves with lines for the publisher.
  */
 export async function askSubgraph(
-  shell: Shell,
+  settings: Settings,
   entry: SubgraphEntry,
   sdl: string,
   { givenUrl, others }: { givenUrl: string | undefined; others: readonly string[] },
-): Promise<void> {
+): Promise<string[]> {
   const { name } = entry;
-  const target = targetOf(shell.settings(), entry, givenUrl, others);
-  if (target === undefined) return noteCarried(shell, name, sdl);
-  const { faultOfSubgraph } = await import('@partner-loyalty/gateway/publish');
+  const target = targetOf(settings, entry, givenUrl, others);
+  if (target === undefined) return missingFromRelease(name, sdl);
   let reason = '';
   const log = noticing((text) => {
     reason = ` (${text})`;
   });
+  // Loading it takes a while.
+  const { createHttpTransport } = await import('@partner-loyalty/runtime/transport/client.ts');
   const transport = createHttpTransport({ ...entry, ...target, log, metrics: createMetrics() });
   try {
     const fault = await faultOfSubgraph(transport, sdl, `publish-${randomUUID()}`);
-    if (fault !== undefined) throw new CommandError(`${name} at ${target.url} ${fault}${reason}`);
+    if (fault !== undefined) refuse(`${name} at ${target.url} ${fault}${reason}`);
+    return [];
   } finally {
     await transport.close();
   }
@@ -57,12 +60,12 @@ function targetOf(
   const url = own.url ?? givenUrl ?? (isOurs ? undefined : publishedUrl);
   if (url === undefined) {
     if (isOurs) return undefined;
-    throw new CommandError(`${name} needs a URL: give --url, or set ${variableOf(name, 'url')}`);
+    return refuse(`${name} needs a URL: give --url, or set ${variableOf(name, 'url')}`);
   }
   const { secret } = own;
   if (secret === undefined) {
     const variable = isOurs ? 'SUBGRAPH_SECRET' : variableOf(name, 'secret');
-    throw new CommandError(`${variable} must be set: it signs the requests to ${name}`);
+    return refuse(`${variable} must be set: it signs the requests to ${name}`);
   }
   if (!isOurs) refuseSharedSecret(settings, name, secret, others);
   return { url, secret };
@@ -80,18 +83,14 @@ function refuseSharedSecret(
     return [current, secretOld];
   });
   if ([...taken, settings.subgraphSecret, settings.subgraphSecretOld].includes(secret))
-    throw new CommandError(
-      `${variableOf(name, 'secret')} must differ from the secrets of other subgraphs`,
-    );
+    refuse(`${variableOf(name, 'secret')} must differ from the secrets of other subgraphs`);
 }
 
-async function noteCarried(shell: Shell, name: string, sdl: string): Promise<void> {
-  const { committedContent, missingFrom } = await import('@partner-loyalty/gateway/publish');
+function missingFromRelease(name: string, sdl: string): string[] {
   const missing = missingFrom(committedContent().schemas[name] ?? '', sdl);
-  if (missing.length > 0)
-    shell.note(
-      `${name} of this release lacks ${missing.join(', ')}: these fail until a release has them`,
-    );
+  return missing.length === 0
+    ? []
+    : [`${name} of this release lacks ${missing.join(', ')}: these fail until a release has them`];
 }
 
 /** A log that reports why a request failed. */

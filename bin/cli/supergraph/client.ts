@@ -1,0 +1,56 @@
+// Sends an operation to the registry of a service, with the token of a team.
+import type { Outcome, RegistryRequest } from '@partner-loyalty/gateway/registry';
+import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
+import { parseJson } from '@partner-loyalty/runtime/transport/wire.ts';
+import { CommandError } from '../shell/shell.ts';
+
+/** A place in the queue, the body, and composing. */
+const DEADLINE_MS = 4 * 60_000;
+
+/** `base` is the service's base URL. Throws a CommandError that says what to do. */
+export async function sendToRegistry(
+  base: string,
+  token: string | undefined,
+  { operation, ...body }: RegistryRequest,
+): Promise<Outcome> {
+  if (token === undefined)
+    throw new CommandError(
+      'LOYALTY_SUBGRAPH_TOKEN must be set: an operator makes the token with loyalty supergraph token create NAME --owner TEAM',
+    );
+  const response = await fetch(`${base}/registry/${operation}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    // The token goes nowhere else.
+    redirect: 'manual',
+    signal: AbortSignal.timeout(DEADLINE_MS),
+  }).catch((error: unknown) => {
+    throw new CommandError(`the registry at ${base} cannot be reached: ${reasonOf(error)}`);
+  });
+  const answer = parseJson(await response.text());
+  if (response.status === 200 && isOutcome(answer)) return answer;
+  throw new CommandError(faultOf(base, response, answer));
+}
+
+function isOutcome(answer: unknown): answer is Outcome {
+  return isJsonObject(answer) && ('result' in answer || typeof answer.refused === 'string');
+}
+
+function faultOf(base: string, { status, headers }: Response, answer: unknown): string {
+  if (status === 401)
+    return `the registry at ${base} does not know the token in LOYALTY_SUBGRAPH_TOKEN: it may have expired or been revoked, or belong to another environment`;
+  const wait = headers.get('retry-after');
+  if (wait !== null) return `${messageIn(answer) ?? `status ${status}`}; try again in ${wait} s`;
+  return `the registry at ${base} answers with ${messageIn(answer) ?? `status ${status}: is it the base URL of the service?`}`;
+}
+
+function messageIn(answer: unknown): string | undefined {
+  const [error] = isJsonObject(answer) && Array.isArray(answer.errors) ? answer.errors : [];
+  return isJsonObject(error) && typeof error.message === 'string' ? error.message : undefined;
+}
+
+function reasonOf(error: unknown): string {
+  const { cause = error } = error instanceof Error ? error : {};
+  const { code, message } = cause as NodeJS.ErrnoException;
+  return code || message || 'the connection failed';
+}

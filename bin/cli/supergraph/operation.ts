@@ -1,0 +1,83 @@
+// Runs an operation of the registry, on the store or through a service, and prints the outcome.
+import { graphLine, openAudit } from '@partner-loyalty/gateway';
+import { inUse, type Outcome, type RegistryRequest } from '@partner-loyalty/gateway/registry';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { CommandError, type Row, type Shell } from '../shell/shell.ts';
+import { withStore } from '../shell/stores.ts';
+import { sendToRegistry } from './client.ts';
+import { printChanges } from './report.ts';
+
+/** Where an operation runs, beside LOYALTY_REGISTRY. */
+export type Where = { registry?: string | undefined };
+
+const CHANGES: ReadonlySet<string> = new Set(['publish', 'remove', 'rollback', 'approve']);
+
+/** Runs an operation and prints all but its result. Throws a CommandError if it is refused. */
+export async function operate(
+  shell: Shell,
+  request: RegistryRequest,
+  where: Where = {},
+): Promise<object> {
+  const settings = shell.settings();
+  const base = where.registry ?? settings.registry;
+  const outcome =
+    base === undefined
+      ? await operateOnStore(shell, request)
+      : await sendToRegistry(base, settings.subgraphToken, request);
+  print(shell, request, outcome);
+  if ('refused' in outcome) throw new CommandError(outcome.refused);
+  if (base === undefined && CHANGES.has(request.operation) && settings.supergraphFile !== undefined)
+    shell.note('gateways that have SUPERGRAPH_FILE set keep serving that file');
+  return outcome.result;
+}
+
+async function operateOnStore(shell: Shell, request: RegistryRequest): Promise<Outcome> {
+  // It loads the composer, which takes a while.
+  const { runOperation } = await import('@partner-loyalty/gateway/registry');
+  const settings = shell.settings();
+  // Other operations change nothing.
+  const auditLog = CHANGES.has(request.operation) ? settings.auditLog : undefined;
+  const observe = { log: createLog('silent'), metrics: createMetrics() };
+  // Stdout has the result.
+  const audit = auditLog === '-' ? undefined : openAudit(auditLog, observe);
+  try {
+    return await withStore('graph', settings, (store) =>
+      runOperation(
+        {
+          settings,
+          store,
+          usage: (since) => withStore('usage', settings, ({ fields }) => fields(since)),
+          audit(action) {
+            if (auditLog === '-') shell.note(graphLine(action).trimEnd());
+            else audit?.graph(action);
+          },
+        },
+        { kind: 'operator' },
+        request,
+      ),
+    );
+  } finally {
+    await audit?.close();
+  }
+}
+
+function print(shell: Shell, { operation }: RegistryRequest, outcome: Outcome): void {
+  const { changes, notices = [], lines = [] } = outcome;
+  if (changes !== undefined && (!shell.json || operation === 'check')) printChanges(shell, changes);
+  else if (changes !== undefined && 'refused' in outcome) printChanges(shell, inUse(changes));
+  if (operation === 'check' && notices.length > 0) shell.printAll(notices);
+  for (const line of lines) shell.note(line);
+}
+
+/** Prints a result with named values; times may have come as JSON. */
+export async function operateAndPrint(
+  shell: Shell,
+  request: RegistryRequest,
+  where?: Where,
+): Promise<void> {
+  const result = await operate(shell, request, where);
+  // Cast: what the registry answers is JSON, of objects with named values.
+  if (Array.isArray(result)) shell.printAll(result as Row[]);
+  else if (Object.keys(result).length > 0) shell.print(result as Row);
+}

@@ -1,0 +1,96 @@
+// `loyalty supergraph token`: lets teams publish their subgraphs through the service.
+import { subgraphName } from '@partner-loyalty/gateway';
+import {
+  createToken,
+  listTokens,
+  MAX_TOKEN_LIFETIME_MS,
+  refuseReservedName,
+  revokeToken,
+  rotateToken,
+  TOKEN_LIFETIME_MS,
+} from '@partner-loyalty/gateway/registry';
+import { text } from '@partner-loyalty/runtime/input.ts';
+import { Command } from 'commander';
+import { durationMs, typed } from '../shell/argument.ts';
+import { CommandError, noSuch, type Row, type Shell } from '../shell/shell.ts';
+import { withStore } from '../shell/stores.ts';
+
+const lifetime = durationMs.refine((ms) => ms <= MAX_TOKEN_LIFETIME_MS, 'must be at most 366d');
+
+export function tokenCommand(shell: Shell): Command {
+  const group = new Command('token').description('manage the tokens that teams publish with');
+  group
+    .command('create')
+    .description('create a token for a subgraph and print it; it is not shown again')
+    .argument(
+      '<name>',
+      "the subgraph's name, which need not exist yet",
+      typed('the name', subgraphName),
+    )
+    .requiredOption('--owner <team>', 'the team that gets it', typed('--owner', text(100)))
+    .option(
+      '--expires <duration>',
+      'how long it works (default: 90d)',
+      typed('--expires', lifetime),
+    )
+    .action((subgraph: string, options: { owner: string; expires?: number }) =>
+      create(shell, subgraph, options),
+    );
+  group
+    .command('list')
+    .description('list the tokens, without the tokens themselves')
+    .action(() => list(shell));
+  group
+    .command('rotate')
+    .description('create a token like another one, which ends after 24 hours')
+    .argument('<tokenid>', 'the ID, as listed')
+    .action((tokenId: string) => rotate(shell, tokenId));
+  group
+    .command('revoke')
+    .description('revoke a token: it stops working within 5 seconds')
+    .argument('<tokenid>', 'the ID, as listed')
+    .action((tokenId: string) => revoke(shell, tokenId));
+  return group;
+}
+
+async function create(
+  shell: Shell,
+  subgraph: string,
+  { owner, expires: lifetimeMs = TOKEN_LIFETIME_MS }: { owner: string; expires?: number },
+): Promise<void> {
+  refuseReservedName(subgraph);
+  const issued = await withStore('graph', shell.settings(), async (graphs) =>
+    createToken(await graphs.tables(), { subgraph, owner, lifetimeMs }),
+  );
+  printNew(shell, issued);
+}
+
+function printNew(shell: Shell, row: Row): void {
+  shell.print(row);
+  if (!shell.json) shell.note('Save the token now: only its hash is stored.');
+}
+
+async function list(shell: Shell): Promise<void> {
+  const rows = await withStore('graph', shell.settings(), async (graphs) =>
+    listTokens(await graphs.tables()),
+  );
+  if (rows.length > 0) shell.printAll(rows);
+  else shell.note('there are no tokens yet: loyalty supergraph token create NAME --owner TEAM');
+}
+
+async function rotate(shell: Shell, tokenId: string): Promise<void> {
+  const issued = await withStore('graph', shell.settings(), async (graphs) =>
+    rotateToken(await graphs.tables(), tokenId),
+  );
+  if (issued === undefined) throw noSuch('token', tokenId);
+  if (typeof issued === 'string') throw new CommandError(`token ${tokenId} is ${issued}`);
+  printNew(shell, issued);
+}
+
+async function revoke(shell: Shell, tokenId: string): Promise<void> {
+  const isRevoked = await withStore('graph', shell.settings(), async (graphs) =>
+    revokeToken(await graphs.tables(), tokenId),
+  );
+  if (!isRevoked) throw noSuch('token', tokenId);
+  shell.print({ tokenId, state: 'revoked' });
+}

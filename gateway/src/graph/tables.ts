@@ -1,0 +1,61 @@
+// The tables beside the published graphs: the tokens of teams, and what waits for approval.
+import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
+
+/** A team's right to publish one subgraph. Times are in milliseconds since 1970. */
+export type SubgraphToken = {
+  /** Begins the hash, so that one read finds a token. */
+  tokenId: string;
+  /** The SHA-256 of the token, which itself is not stored. */
+  hash: string;
+  subgraph: string;
+  /** The team, as the operator calls it. */
+  owner: string;
+  createdAt: number;
+  /** How long it was made for, which a rotation gives the next one too. */
+  lifetimeMs: number;
+  expiresAt: number;
+  revokedAt?: number;
+};
+
+/** What a change touches that is not the publisher's own. */
+export type Need = {
+  rule: 'resolves' | 'reads' | 'url' | 'shape';
+  /** Such as `PartnerMemberRead.email would be resolved by offers instead of members`. */
+  what: string;
+  coordinate?: string | undefined;
+  /** The subgraphs whose owners may approve it; empty if an operator alone may. */
+  losing: readonly string[];
+};
+
+/** Of what the token's subgraph loses by, or of all if an operator gave it. */
+export type Approval = { subgraph?: string; owner?: string; tokenId?: string; at: number };
+
+/** A change that was refused until it is approved. */
+export type Proposal = {
+  proposalId: string;
+  /** The SHA-256 of all that was to be published: approvals are for this and nothing else. */
+  digest: string;
+  subgraph: string;
+  /** The team that asked; undefined if an operator did. */
+  owner?: string | undefined;
+  needs: readonly Need[];
+  approvals: readonly Approval[];
+  /** In milliseconds since 1970. */
+  expiresAt: number;
+};
+
+export const SUBGRAPH_TOKENS: TableDefinition<SubgraphToken> = {
+  name: 'subgraphtokens',
+  id: 'tokenId',
+};
+export const PROPOSALS: TableDefinition<Proposal> = {
+  name: 'proposals',
+  id: 'proposalId',
+  orders: ['expiresAt'],
+};
+
+export type RegistryTables = Awaited<ReturnType<typeof openRegistryTables>>;
+
+export async function openRegistryTables(open: OpenTable) {
+  return { tokens: await open(SUBGRAPH_TOKENS), proposals: await open(PROPOSALS) };
+}

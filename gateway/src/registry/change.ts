@@ -1,0 +1,201 @@
+// Checks a change of the graph, and makes it: assessed, then refused or appended.
+import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
+import { currentContent, type GraphContent } from '../graph/content.ts';
+import type { GraphVersion } from '../graph/graph.ts';
+import type { Need } from '../graph/tables.ts';
+import { type Assessment, assess, type Step } from '../publish/assess.ts';
+import { type CheckedChange, withUsage } from '../publish/inuse.ts';
+import { dayOf } from '../schema/dates.ts';
+import { approversOf, digestOf, endProposal, keepProposal, openNeeds } from './proposals.ts';
+import { type Outcome, type Publisher, Refusal, type Registry, refuse, whoIs } from './request.ts';
+import { countLevels, namesWithUse, refuseBrokenPolicy, refuseInUse } from './verdict.ts';
+
+/** What is to be done to the graph as it is now. */
+export type Plan = {
+  /** As versions have it: `publish offers`. */
+  change: string;
+  /** Undefined if it is a change of the whole graph. */
+  subgraph?: string;
+  step: Step;
+  /** What an approval is for. */
+  content: unknown;
+  force?: boolean | undefined;
+  approve?: boolean | undefined;
+  /** Whether it undoes what was published, which has to be possible. */
+  isUndoing?: boolean;
+  /** Asks the subgraph whether it can serve it. Resolves with lines for the publisher. */
+  ask?: () => Promise<string[]>;
+  about?: Pick<GraphVersion, 'commit' | 'message'>;
+};
+
+/** The graph as it is now; version 0 if none is published. */
+export type Current = { version: number; before: GraphContent };
+
+const MAX_TRIES = 10;
+const USAGE_DAYS = 30;
+const DAY_MS = 86_400_000;
+/** In bytes. A document of MongoDB has at most 16 MiB. */
+const MAX_GRAPH_BYTES = 15 * 1_000_000;
+
+/**
+ * Adds a version with the change that `plan` makes of the current graph. It may be asked again,
+ * since somebody else may have published in the meantime. Resolves with what `plan` resolves with
+ * instead, if there is nothing to do. Rejects with a Refusal, CompositionError or TooLargeError.
+ */
+export async function changeGraph(
+  registry: Registry,
+  publisher: Publisher,
+  plan: (current: Current) => Promise<Plan | Outcome>,
+): Promise<Outcome> {
+  let asked: Promise<string[]> | undefined;
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const { version, ...before } = await currentContent(registry.store);
+    const planned = await plan({ version, before });
+    if (!('step' in planned)) return planned;
+    const assessed = await assessStep(registry, publisher, planned.step);
+    const { changes, notices } = assessed;
+    const outcome = await orRefused({ changes, notices }, async () => {
+      refuseHarmful(publisher, planned, assessed);
+      await refuseUnapproved(registry, publisher, planned, assessed);
+      asked ??= planned.ask?.();
+      const lines = (await asked) ?? [];
+      const result = await append(registry, publisher, { version, planned, assessed });
+      return result && { changes, notices, lines, result };
+    });
+    if (outcome !== undefined) return outcome;
+  }
+  return refuse('others have published a version each time; try again');
+}
+
+/** What a change would do; refused as its publication would be. */
+export async function checkChange(
+  registry: Registry,
+  publisher: Publisher,
+  planned: Plan,
+  strict = false,
+): Promise<Outcome> {
+  const assessed = await assessStep(registry, publisher, planned.step);
+  const { changes, notices, policyFaults, needs } = assessed;
+  const outcome = await orRefused({ changes, notices }, async () => {
+    const breaking = changes.filter(({ level }) => level === 'breaking');
+    if (strict && breaking.length > 0)
+      refuse(`there are breaking changes: ${namesWithUse(breaking)}`);
+    refuseInUse(changes, 'breaking changes are in use');
+    refuseBrokenPolicy(policyFaults, '');
+    const digest = digestOf(planned.content);
+    const open = await openNeeds(await registry.store.tables(), publisher, { digest, needs });
+    if (open.length > 0) refuse(`publishing it needs approval: ${open.map(inWords).join('; ')}`);
+    return { changes, notices, result: {} };
+  });
+  // It never resolves with undefined.
+  return outcome ?? { changes, notices, result: {} };
+}
+
+type Assessed = Omit<Assessment, 'changes'> & { changes: CheckedChange[] };
+
+async function assessStep(
+  { usage }: Registry,
+  publisher: Publisher,
+  step: Step,
+): Promise<Assessed> {
+  const team = publisher.kind === 'team' ? publisher.subgraph : undefined;
+  const found = await assess(step, team);
+  const { changes, needs, newProvider } = found;
+  const isBreaking = changes.some(({ level }) => level === 'breaking');
+  const since = dayOf(Date.now() - (USAGE_DAYS - 1) * DAY_MS);
+  const checked = withUsage(changes, isBreaking ? await usage(since) : []);
+  return { ...found, needs: [...needs, ...needsOfProvider(newProvider)], changes: checked };
+}
+
+/** Callers see no change of it, but the provider decides which member tokens are valid. */
+function needsOfProvider(name: string | undefined): Need[] {
+  if (name === undefined) return [];
+  const what = `${name} would take over signingKeys and decide which member tokens are valid`;
+  return [{ rule: 'resolves', what, coordinate: 'Query.signingKeys', losing: [] }];
+}
+
+async function orRefused(
+  shown: Pick<Outcome, 'changes' | 'notices'>,
+  work: () => Promise<Outcome | undefined>,
+): Promise<Outcome | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Refusal) return { ...shown, refused: error.message };
+    throw error;
+  }
+}
+
+/** Unless it undoes something or is forced, a change breaks nothing that is in use or promised. */
+function refuseHarmful(
+  { kind }: Publisher,
+  { force, isUndoing }: Plan,
+  { changes, policyFaults }: Assessed,
+): void {
+  if (force || isUndoing) return;
+  const isTeam = kind === 'team';
+  refuseInUse(
+    changes,
+    isTeam
+      ? 'breaking changes are in use, and an operator alone can force them'
+      : 'breaking changes are in use, and need --force',
+  );
+  refuseBrokenPolicy(policyFaults, isTeam ? '' : ', and this needs --force');
+}
+
+async function refuseUnapproved(
+  registry: Registry,
+  publisher: Publisher,
+  { change, subgraph, content, approve, force, isUndoing }: Plan,
+  { needs: all, newProvider }: Assessed,
+): Promise<void> {
+  const { store, audit } = registry;
+  // What it takes back was its own, unless another subgraph was approved to resolve it since.
+  const needs = isUndoing ? all.filter(({ rule }) => rule === 'resolves') : all;
+  if (subgraph === undefined) {
+    // Whatever the earlier version has was approved before.
+    if (newProvider !== undefined && !force)
+      refuse(`${newProvider} would decide which member tokens are valid; this needs --force`);
+    return;
+  }
+  const tables = await store.tables();
+  const digest = digestOf(content);
+  const open = await openNeeds(tables, publisher, { digest, needs });
+  if (open.length === 0) return;
+  const target = { subgraph, needs: open.map(({ what }) => what) };
+  if (publisher.kind === 'operator' && approve)
+    return audit({ operation: 'supergraph.approve', ...whoIs(publisher), ...target });
+  const { proposalId } = await keepProposal(tables, publisher, { subgraph, digest, needs });
+  audit({ operation: 'supergraph.propose', ...whoIs(publisher), proposalId, ...target });
+  refuse(
+    `${change} needs approval: ${open.map(inWords).join('; ')}. Once it is given by loyalty supergraph approve ${proposalId}, within 7 days, run this again`,
+  );
+}
+
+function inWords(need: Need): string {
+  return `${need.what} (approved by ${approversOf(need)})`;
+}
+
+/** The new version; undefined if somebody else was faster. */
+async function append(
+  { store, audit }: Registry,
+  publisher: Publisher,
+  { version, planned, assessed }: { version: number; planned: Plan; assessed: Assessed },
+): Promise<object | undefined> {
+  const { after, changes, lines } = assessed;
+  const { change, subgraph, about, content } = planned;
+  const texts = [after.supergraph, ...Object.values(after.schemas)];
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (bytes > MAX_GRAPH_BYTES)
+    refuse(`the graph would have ${bytes} bytes, more than the ${MAX_GRAPH_BYTES} it may have`);
+  const counts = countLevels(changes);
+  const [next, publishedAt] = [version + 1, new Date()];
+  const facts = omitUndefined({ ...whoIs(publisher), ...about });
+  const made = { ...after, ...facts, version: next, publishedAt, change, changes: lines, counts };
+  if (!(await store.append(made))) return undefined;
+  const [verb] = change.split(' ');
+  const operation = `supergraph.${verb}`;
+  audit(omitUndefined({ operation, ...whoIs(publisher), subgraph, target: change, version: next }));
+  await endProposal(await store.tables(), digestOf(content));
+  return { version: next, change, publishedAt, ...counts };
+}

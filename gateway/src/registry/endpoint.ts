@@ -1,0 +1,173 @@
+// The registry over HTTP, below /registry/: each request has a token, and a bounded body.
+import { ApiError, fail } from '@partner-loyalty/runtime/errors.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Limiter } from '../budget/limiter.ts';
+import { parseJson, requireJson, textOf } from '../edge/body.ts';
+import { logMasked } from '../edge/endpoint.ts';
+import type { GraphStore } from '../graph/graph.ts';
+import type { SubgraphToken } from '../graph/tables.ts';
+import { bearerToken } from '../identity/authenticate.ts';
+import { observed } from '../pages/layout.ts';
+import type { UsageStore } from '../usage/usagestore.ts';
+import { createPlaces } from './places.ts';
+import { runOperation } from './registry.ts';
+import {
+  isOperation,
+  MAX_SCHEMA_BYTES,
+  type Operation,
+  parseRequest,
+  type Registry,
+} from './request.ts';
+import { findToken } from './tokens.ts';
+
+const REGISTRY_PATH = '/registry/';
+
+export type EndpointParts = {
+  settings: Settings;
+  graphStore: GraphStore;
+  usageStore: Pick<UsageStore, 'fields'>;
+  audit: Pick<Audit, 'graph'> | undefined;
+  limiter: Pick<Limiter, 'consumeRegistry' | 'consumeRefusal' | 'refusals'>;
+  log: Log;
+  /** For how long a request waits for its place, and for its body. */
+  waitMs?: number;
+};
+
+/** What may take long, and counts; each of them composes a graph. */
+const COUNTED: ReadonlySet<Operation> = new Set(['check', 'publish', 'rollback', 'remove']);
+/** JSON escapes line breaks and quotes. */
+const MAX_BODY_BYTES = 2 * MAX_SCHEMA_BYTES + 16 * 1_024;
+const SMALL_BODY_BYTES = 16 * 1_024;
+const WAIT_MS = 60_000;
+/** The tokens that an address over its limit of refused ones can be known by. */
+const MAX_AGE_MS = 1_000;
+
+/** Handles requests below /registry/; never rejects. */
+export function createRegistryEndpoint(
+  parts: EndpointParts,
+): (request: HttpRequest) => Promise<HttpResponse> {
+  const { graphStore, usageStore, settings, audit, limiter, log, waitMs = WAIT_MS } = parts;
+  const registry: Registry = {
+    settings,
+    store: graphStore,
+    usage: (since) => usageStore.fields(since),
+    audit: (action) => audit?.graph(action),
+  };
+  const identify = createIdentify(graphStore, limiter);
+  const place = createPlaces(waitMs);
+
+  async function operate(request: HttpRequest): Promise<HttpResponse> {
+    const { tokenId, subgraph, owner } = await identify(request);
+    const operation = request.path.slice(REGISTRY_PATH.length);
+    if (!isOperation(operation)) return fail('NOT_FOUND');
+    if (request.method !== 'POST') return fail('METHOD_NOT_ALLOWED');
+    requireJson(request);
+    const counts = COUNTED.has(operation);
+    if (counts) {
+      const { allowed, resetSeconds } = await limiter.consumeRegistry(tokenId);
+      if (!allowed) throw new Limited(TOO_MANY, resetSeconds);
+    }
+    const leave = counts ? await place(tokenId, request.signal) : () => {};
+    try {
+      const limit = counts ? MAX_BODY_BYTES : SMALL_BODY_BYTES;
+      const body = await withTimeout(request.body(limit), waitMs, 'too slow').catch(bodyError);
+      await request.admit(`registry ${subgraph}`);
+      const parsed = parseRequest(operation, parseJson(textOf(body)));
+      if ('fault' in parsed) return fail('BAD_REQUEST', parsed.fault);
+      const publisher = { kind: 'team', tokenId, subgraph, owner } as const;
+      const outcome = await runOperation(registry, publisher, parsed.value);
+      return { status: 200, headers: {}, body: JSON.stringify(outcome) };
+    } finally {
+      leave();
+    }
+  }
+
+  return async (request) => {
+    const startedAt = performance.now();
+    const response = await operate(request).catch((error) => errorResponse(error, request, log));
+    return observed(response, request, startedAt, log);
+  };
+}
+const TOO_MANY = 'this token has been used for 10 changes and checks within a minute';
+
+/** `closes`: nothing shows that the client has a valid token. */
+class Limited extends ApiError {
+  readonly retrySeconds: number;
+  readonly closes: boolean;
+  constructor(message: string, retrySeconds: number, closes = false) {
+    super('RATE_LIMITED', message);
+    this.retrySeconds = retrySeconds;
+    this.closes = closes;
+  }
+}
+
+/**
+ * Returns a function that finds the token of a request before its body is read. What is none counts
+ * as a refused credential of the address. From one over its limit, a token is looked up among those
+ * that were read within the last second.
+ */
+function createIdentify(graphStore: GraphStore, limiter: EndpointParts['limiter']) {
+  let known: Promise<Map<string, SubgraphToken>> | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+
+  async function readAll() {
+    const { tokens } = await graphStore.tables();
+    const rows = await tokens.select(() => true);
+    return new Map(rows.map((row) => [row.tokenId, row]));
+  }
+
+  async function lookUp(tokenId: string, address: string): Promise<SubgraphToken | undefined> {
+    if (!limiter.refusals.mayBeOver(address))
+      return (await graphStore.tables()).tokens.get(tokenId);
+    if (known === undefined || performance.now() - readAt > MAX_AGE_MS) {
+      readAt = performance.now();
+      known = readAll();
+      known.catch(() => {
+        known = undefined;
+      });
+    }
+    return (await known).get(tokenId);
+  }
+
+  return async ({ headers, address }: HttpRequest): Promise<SubgraphToken> => {
+    const text = bearerToken(headers.authorization) ?? '';
+    const found = await limiter.refusals.duringLookUp(address, () =>
+      findToken((tokenId) => lookUp(tokenId, address), text),
+    );
+    if (found !== undefined) return found;
+    const { allowed, resetSeconds } = await limiter.consumeRefusal(address);
+    if (!allowed) throw new Limited('too many wrong tokens', resetSeconds, true);
+    return fail('UNAUTHENTICATED', 'the token is missing or not valid');
+  };
+}
+
+function bodyError(error: unknown): never {
+  if (error instanceof ApiError && error.code !== 'PAYLOAD_TOO_LARGE') throw error;
+  if (error instanceof ApiError) fail('PAYLOAD_TOO_LARGE', 'a schema may have 4 MiB');
+  return fail('BAD_REQUEST', 'the body arrives too slowly', { status: 408 });
+}
+
+/** Masks what is not an ApiError. */
+function errorResponse(error: unknown, { requestId }: HttpRequest, log: Log): HttpResponse {
+  const refusal = error instanceof ApiError ? error : new ApiError('INTERNAL_SERVER_ERROR');
+  if (refusal !== error) logMasked(log, requestId, error);
+  const { code, message, status } = refusal;
+  const limited = refusal instanceof Limited ? refusal : undefined;
+  const retryAfter = limited?.retrySeconds ?? RETRY_SECONDS;
+  return {
+    status,
+    headers: {
+      ...(code === 'UNAUTHENTICATED' && { 'www-authenticate': 'Bearer' }),
+      ...(code === 'METHOD_NOT_ALLOWED' && { allow: 'POST' }),
+      ...((status === 429 || status === 503) && { 'retry-after': `${retryAfter}` }),
+    },
+    body: JSON.stringify({ errors: [{ message, extensions: { code, requestId } }] }),
+    closes: limited?.closes === true,
+  };
+}
+const RETRY_SECONDS = 10;

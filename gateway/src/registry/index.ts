@@ -1,0 +1,22 @@
+// The public list of the registry, for the operator's command.
+
+export { currentContent } from '../graph/content.ts';
+export type { Notice } from '../publish/assess.ts';
+export type { CheckedChange } from '../publish/inuse.ts';
+export { refuseReservedName } from './entry.ts';
+export { runOperation } from './registry.ts';
+export {
+  MAX_SCHEMA_BYTES,
+  type Outcome,
+  type RegistryRequest,
+  subgraphCodes,
+} from './request.ts';
+export {
+  createToken,
+  listTokens,
+  MAX_TOKEN_LIFETIME_MS,
+  revokeToken,
+  rotateToken,
+  TOKEN_LIFETIME_MS,
+} from './tokens.ts';
+export { countLevels, inUse, users } from './verdict.ts';

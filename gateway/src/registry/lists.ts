@@ -1,0 +1,62 @@
+// What the registry shows: the versions, one of them, and what waits for approval.
+import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
+import { committedContent } from '../graph/content.ts';
+import { subgraphOf } from './history.ts';
+import { approversOf, pendingProposals } from './proposals.ts';
+import { type Outcome, type Publisher, type Registry, type RequestOf, refuse } from './request.ts';
+
+export async function list({ store }: Registry): Promise<Outcome> {
+  const versions = await store.versions();
+  const lines =
+    versions.length > 0
+      ? []
+      : ['nothing is published: gateways serve the committed gateway/supergraph.graphql'];
+  const rows = versions.map(({ version, publishedAt, change, counts, ...by }) => {
+    const { owner, tokenId, commit, message } = by;
+    const subgraph = subgraphOf(change);
+    const who = { subgraph, owner, tokenId, commit, message };
+    return omitUndefined({ version, publishedAt, change, ...who, ...counts });
+  });
+  return { lines, result: rows };
+}
+
+export async function pending({ store }: Registry, publisher: Publisher): Promise<Outcome> {
+  const found = await pendingProposals(await store.tables());
+  const rows = found.map(({ proposalId, subgraph, owner, needs, expiresAt }) => {
+    const hides = publisher.kind === 'team' && publisher.subgraph !== subgraph;
+    const shown = needs.map((need) => {
+      const { rule, what, losing } = need;
+      const text = hides && rule === 'url' ? `${subgraph} would be at another address` : what;
+      return { what: text, losing, approvers: approversOf(need) };
+    });
+    const expires = { expiresAt: new Date(expiresAt) };
+    return omitUndefined({ proposalId, subgraph, owner, needs: shown, ...expires });
+  });
+  return { lines: rows.length > 0 ? [] : ['nothing waits for approval'], result: rows };
+}
+
+export async function show(
+  { store }: Registry,
+  publisher: Publisher,
+  { version: given }: RequestOf<'show'>,
+): Promise<Outcome> {
+  const version = given ?? (await store.latest());
+  const found =
+    version === 0
+      ? { version, change: 'the committed graph', ...committedContent() }
+      : await store.version(version);
+  if (found === undefined) return refuse(`there is no version ${version}`);
+  const { subgraphs } = found;
+  if (publisher.kind === 'operator') return { result: found };
+  const isOthers = ({ name }: { name: string }) => name !== publisher.subgraph;
+  const supergraph = subgraphs.filter(isOthers).reduce(
+    // As the composer writes it.
+    (sdl, { url }) => (url === undefined ? sdl : sdl.replaceAll(JSON.stringify(url), '""')),
+    found.supergraph,
+  );
+  const shown = subgraphs.map((entry) => {
+    const { url: _, ...rest } = entry;
+    return isOthers(entry) ? rest : entry;
+  });
+  return { result: { ...found, subgraphs: shown, supergraph } };
+}

@@ -1,0 +1,56 @@
+// Places for requests: how many there are, who gets the next, and who gives up.
+import { createPlaces } from './places.ts';
+
+const HOUR_MS = 3_600_000;
+const nobody = new AbortController().signal;
+
+/** Asks for places, and notes who has got one. */
+function start(waitMs = HOUR_MS) {
+  const place = createPlaces(waitMs);
+  const got: string[] = [];
+  const ask = (tokenId: string, signal = nobody) => {
+    const found = place(tokenId, signal);
+    found.then(() => got.push(tokenId)).catch(() => {});
+    return found;
+  };
+  return { got, ask };
+}
+
+test('two at a time, one of a token, in the order of arrival', async () => {
+  const { got, ask } = start();
+  const [first, second] = [ask('a'), ask('a')];
+  const [third, fourth] = [ask('b'), ask('c')];
+  const [leaveFirst, leaveThird] = [await first, await third];
+  expect(got).toEqual(['a', 'b']);
+  leaveThird();
+  const leaveFourth = await fourth;
+  expect(got).toEqual(['a', 'b', 'c']);
+  leaveFirst();
+  leaveFourth();
+  (await second)();
+  expect(got).toEqual(['a', 'b', 'c', 'a']);
+});
+
+test('whoever waits too long is refused, and takes no place later', async () => {
+  const { got, ask } = start(1);
+  const leave = [await ask('a'), await ask('b')];
+  await expect(ask('c')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  for (const each of leave) each();
+  (await ask('d'))();
+  expect(got).toEqual(['a', 'b', 'd']);
+});
+
+test('the place of a client that has gone while it waited is for the next', async () => {
+  const { got, ask } = start();
+  const gone = new AbortController();
+  const leave = await ask('a');
+  await ask('b');
+  const waiting = ask('c', gone.signal);
+  const next = ask('d');
+  gone.abort();
+  await expect(waiting).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  leave();
+  await next;
+  await expect(ask('e', gone.signal)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  expect(got).toEqual(['a', 'b', 'd']);
+});

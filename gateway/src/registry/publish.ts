@@ -1,0 +1,118 @@
+// What is done with one subgraph, or with the graph: check, publish, remove, roll back.
+import { contentOf } from '../graph/content.ts';
+import { askSubgraph } from './ask.ts';
+import { type Current, changeGraph, checkChange, type Plan } from './change.ts';
+import { entryOf, isPublished } from './entry.ts';
+import { versionBefore } from './history.ts';
+import { type Outcome, type Publisher, type Registry, type RequestOf, refuse } from './request.ts';
+
+export async function check(
+  registry: Registry,
+  publisher: Publisher,
+  request: RequestOf<'check'>,
+): Promise<Outcome> {
+  const version = await registry.store.latest();
+  requireInit(publisher, version, request.init);
+  const before = await contentOf(registry.store, version);
+  return checkChange(registry, publisher, planOf(registry, before, request), request.strict);
+}
+
+export async function publish(
+  registry: Registry,
+  publisher: Publisher,
+  request: RequestOf<'publish'>,
+): Promise<Outcome> {
+  return changeGraph(registry, publisher, async ({ version, before }) => {
+    requireInit(publisher, version, request.init);
+    const plan = planOf(registry, before, request);
+    const { entry, sdl } = plan.step;
+    if (isPublished(before, entry, sdl)) return { result: { version, unchanged: true } };
+    const { force, approve, commit, message } = request;
+    return { ...plan, force, approve, about: { commit, message } };
+  });
+}
+
+/** A wrong store would get a graph of its own. */
+function requireInit({ kind }: Publisher, version: number, init = false): void {
+  if (kind === 'operator' && version === 0 && !init)
+    refuse(
+      'this store holds no published graph: if it is the right one (MONGODB_URL or DATA_DIR), add --init; to publish through a service, give --registry URL',
+    );
+}
+
+/** To publish the schema of a request. */
+function planOf(
+  { settings }: Registry,
+  before: Current['before'],
+  request: RequestOf<'check'> | RequestOf<'publish'>,
+) {
+  const { name, sdl, file, url } = request;
+  const entry = entryOf(before.subgraphs, request);
+  const others = before.subgraphs.map((each) => each.name).filter((other) => other !== name);
+  return {
+    change: `publish ${name}`,
+    subgraph: name,
+    step: { kind: 'subgraph', before, entry, sdl, file } as const,
+    content: ['publish', name, sdl, entry.url, entry.batching, entry.codes],
+    ask: () => askSubgraph(settings, entry, sdl, { givenUrl: url, others }),
+  } satisfies Plan;
+}
+
+export function remove(
+  registry: Registry,
+  publisher: Publisher,
+  { name, force }: RequestOf<'remove'>,
+): Promise<Outcome> {
+  return changeGraph(registry, publisher, async ({ before }) => {
+    requireSubgraph(before, name);
+    const content = ['remove', name, before.schemas[name]];
+    const step = { kind: 'removal', before, name } as const;
+    return { change: `remove ${name}`, subgraph: name, step, content, force };
+  });
+}
+
+export function rollback(
+  registry: Registry,
+  publisher: Publisher,
+  { name, version: target, force }: RequestOf<'rollback'>,
+): Promise<Outcome> {
+  const { store } = registry;
+  return changeGraph(registry, publisher, async ({ version, before }) => {
+    if (version === 0) refuse('nothing is published yet');
+    if (name !== undefined) return rollbackOf(registry, before, name);
+    const to = target ?? version - 1;
+    if (to === version) refuse(`version ${version} is the newest already`);
+    const step = { kind: 'content', before, after: await versionOf(store, to) } as const;
+    return { change: `rollback to ${to}`, step, content: ['rollback', to], force };
+  });
+}
+
+/** To give a subgraph what it had before its last change that was not rolled back. */
+async function rollbackOf(
+  { store }: Registry,
+  before: Current['before'],
+  name: string,
+): Promise<Plan> {
+  const earlier = versionBefore(name, await store.versions());
+  const former = earlier === undefined ? undefined : await versionOf(store, earlier);
+  const entry = former?.subgraphs.find((each) => each.name === name);
+  const sdl = former?.schemas[name];
+  if (entry === undefined || sdl === undefined)
+    return refuse(
+      `${name} has nothing earlier to go back to: loyalty supergraph remove ${name} takes it out of the graph`,
+    );
+  const file = `the schema of ${name} in version ${earlier}`;
+  const step = { kind: 'subgraph', before, entry, sdl, file } as const;
+  const content = ['rollback', name, sdl, entry];
+  return { change: `rollback ${name}`, subgraph: name, step, content, isUndoing: true };
+}
+
+async function versionOf(store: Registry['store'], version: number) {
+  if (version > (await store.latest())) refuse(`there is no version ${version}`);
+  return contentOf(store, version);
+}
+
+function requireSubgraph({ subgraphs }: Current['before'], name: string): void {
+  if (!subgraphs.some((entry) => entry.name === name))
+    refuse(`there is no subgraph ${JSON.stringify(name)}`);
+}

@@ -1,0 +1,96 @@
+// The registry: what publishers may do with the graph, on the store and over HTTP alike.
+import { CompositionError, TooLargeError } from '../publish/faults.ts';
+import { list, pending, show } from './lists.ts';
+import { approveProposal, approversOf } from './proposals.ts';
+import { check, publish, remove, rollback } from './publish.ts';
+import {
+  type Outcome,
+  type Publisher,
+  Refusal,
+  type Registry,
+  type RegistryRequest,
+  type RequestOf,
+  refuse,
+  whoIs,
+} from './request.ts';
+
+/**
+ * Does what is asked, as far as the publisher may: a team reads everything but others' URLs, and
+ * changes its own subgraph. What it may not, and what does not fit, is an outcome too.
+ */
+export async function runOperation(
+  registry: Registry,
+  publisher: Publisher,
+  request: RegistryRequest,
+): Promise<Outcome> {
+  try {
+    if (publisher.kind === 'team') requireOwn(publisher, request);
+    return await operate(registry, publisher, request);
+  } catch (error) {
+    if (error instanceof Refusal || error instanceof TooLargeError)
+      return { refused: error.message };
+    if (!(error instanceof CompositionError)) throw error;
+    const { faults } = error;
+    return faults.length === 1
+      ? { refused: faults[0] ?? '' }
+      : { lines: [...faults], refused: `the schemas do not compose: ${faults.length} errors` };
+  }
+}
+
+function operate(
+  registry: Registry,
+  publisher: Publisher,
+  request: RegistryRequest,
+): Promise<Outcome> {
+  switch (request.operation) {
+    case 'check':
+      return check(registry, publisher, request);
+    case 'publish':
+      return publish(registry, publisher, request);
+    case 'rollback':
+      return rollback(registry, publisher, request);
+    case 'remove':
+      return remove(registry, publisher, request);
+    case 'list':
+      return list(registry);
+    case 'pending':
+      return pending(registry, publisher);
+    case 'show':
+      return show(registry, publisher, request);
+    case 'approve':
+      return approve(registry, publisher, request);
+  }
+}
+
+function requireOwn(
+  { subgraph }: Extract<Publisher, { kind: 'team' }>,
+  request: RegistryRequest,
+): void {
+  if ('force' in request && request.force)
+    refuse('--force is for operators, on the store: ask one to publish it');
+  if (request.operation === 'rollback' && request.name === undefined)
+    refuse(`a token rolls back its own subgraph: loyalty supergraph rollback ${subgraph}`);
+  if ('name' in request && request.name !== subgraph)
+    refuse(`the token in LOYALTY_SUBGRAPH_TOKEN is for ${subgraph}, not for ${request.name}`);
+}
+
+async function approve(
+  { store, audit }: Registry,
+  publisher: Publisher,
+  { proposalId }: RequestOf<'approve'>,
+): Promise<Outcome> {
+  const { proposal, open } = await approveProposal(await store.tables(), publisher, proposalId);
+  const { subgraph, needs, expiresAt } = proposal;
+  const whats = needs.map(({ what }) => what);
+  audit({
+    operation: 'supergraph.approve',
+    ...whoIs(publisher),
+    proposalId,
+    subgraph,
+    needs: whats,
+  });
+  const lines = open.map((need) => `still to be approved by ${approversOf(need)}: ${need.what}`);
+  const isApproved = open.length === 0;
+  const result = { proposalId, subgraph, approved: isApproved, expiresAt: new Date(expiresAt) };
+  return { lines, result };
+}
