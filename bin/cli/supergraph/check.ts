@@ -1,11 +1,11 @@
 // `loyalty supergraph check`: what a schema would change for callers, and who uses what it breaks.
-import type { CheckedChange, GraphContent } from '@partner-loyalty/gateway/publish';
+import type { Assessment, CheckedChange } from '@partner-loyalty/gateway/publish';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { firstDay } from '../shell/argument.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 import { withStore } from '../shell/stores.ts';
 import { nextContent } from './next.ts';
-import { namesWithUse, printChanges } from './report.ts';
+import { namesWithUse, printChanges, printNotices } from './report.ts';
 
 const USAGE_DAYS = 30;
 const MAX_FAULTS = 3;
@@ -17,41 +17,29 @@ export async function check(
   { strict = false }: { strict?: boolean },
 ): Promise<void> {
   const settings = shell.settings();
-  const { before, after } = await withStore('graph', settings, (graphs) =>
+  const { assessed } = await withStore('graph', settings, (graphs) =>
     nextContent(shell, graphs, { name, file }),
   );
-  const { changes, faults } = await checkedChanges(settings, before, after);
+  const changes = await checkedChanges(settings, assessed);
   printChanges(shell, changes);
+  printNotices(shell, assessed.notices);
   const breaking = changes.filter(({ level }) => level === 'breaking');
   if (strict && breaking.length > 0)
     throw new CommandError(`there are breaking changes: ${namesWithUse(breaking)}`);
   refuseInUse(changes, 'breaking changes are in use');
-  refuseBrokenPolicy(faults);
+  refuseBrokenPolicy(assessed.policyFaults);
 }
 
-/**
- * What callers notice if `after` replaces `before`: the changes, with who used what they break in
- * the last 30 days; what the deprecation policy forbids; and the lines in the changelogs.
- */
+/** The changes, with who used what they break in the last 30 days. */
 export async function checkedChanges(
   settings: Settings,
-  before: GraphContent,
-  after: GraphContent,
-) {
-  const { policyFaults, surfaceChanges, surfaceSchemas, versionChanges, withUsage } = await import(
-    '@partner-loyalty/gateway/publish'
-  );
-  const former = surfaceSchemas(before.supergraph);
-  const next = surfaceSchemas(after.supergraph);
-  const found = await surfaceChanges(former, next);
-  const usage = found.some(({ level }) => level === 'breaking')
+  { changes }: Pick<Assessment, 'changes'>,
+): Promise<CheckedChange[]> {
+  const { withUsage } = await import('@partner-loyalty/gateway/publish');
+  const usage = changes.some(({ level }) => level === 'breaking')
     ? await withStore('usage', settings, ({ fields }) => fields(firstDay(USAGE_DAYS)))
     : [];
-  return {
-    changes: withUsage(found, usage),
-    faults: policyFaults(former, next, new Date()),
-    lines: versionChanges(found, next),
-  };
+  return withUsage(changes, usage);
 }
 
 export function inUse(changes: readonly CheckedChange[]): CheckedChange[] {

@@ -10,7 +10,7 @@ import { CommandError, type Shell } from '../shell/shell.ts';
 export type EntryOptions = { url?: string; batching?: boolean; codes?: string[] };
 
 /**
- * Composes the version that follows `version`, which is 0 if none is published. Throws a
+ * Assesses the version that follows `version`, which is 0 if none is published. Throws a
  * CommandError if the schemas do not compose, after a line for each fault; or if the name is not
  * free to use.
  */
@@ -19,23 +19,26 @@ export async function nextContent(
   graphs: GraphStore,
   { name, file, options = {} }: { name: string; file: string; options?: EntryOptions },
 ) {
-  const { currentContent, withSubgraph } = await import('@partner-loyalty/gateway/publish');
+  const { assess, currentContent } = await import('@partner-loyalty/gateway/publish');
   refuseReservedName(name);
   const sdl = readFileSync(file, 'utf8');
   const { version, ...before } = await currentContent(graphs);
   refuseSharedVariables(name, before.subgraphs);
   const known = before.subgraphs.find((entry) => entry.name === name);
   const entry = { name, batching: false, codes: [], ...known, ...omitUndefined(options) };
-  const after = await composing(shell, () => withSubgraph(before, entry, { sdl, file }));
-  return { version, before, after, entry, sdl };
+  const assessed = await composing(shell, () =>
+    assess({ kind: 'subgraph', before, entry, sdl, file }, name, undefined, shell.note),
+  );
+  return { version, before, assessed, entry, sdl };
 }
 
 /** Runs `compose`. If the schemas do not compose, notes each fault and throws a CommandError. */
 export async function composing<T>(shell: Shell, compose: () => T | Promise<T>): Promise<T> {
-  const { CompositionError } = await import('@partner-loyalty/gateway/publish');
+  const { CompositionError, TooLargeError } = await import('@partner-loyalty/gateway/publish');
   try {
     return await compose();
   } catch (error) {
+    if (error instanceof TooLargeError) throw new CommandError(error.message);
     if (!(error instanceof CompositionError)) throw error;
     const { faults } = error;
     if (faults.length === 1) throw new CommandError(faults[0]);

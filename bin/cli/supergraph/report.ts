@@ -1,6 +1,6 @@
 // Prints the changes that a check has found.
 import { SURFACE_NAMES } from '@partner-loyalty/gateway';
-import type { CheckedChange, UsedBy } from '@partner-loyalty/gateway/publish';
+import type { CheckedChange, Notice, UsedBy } from '@partner-loyalty/gateway/publish';
 import type { Shell } from '../shell/shell.ts';
 
 const MAX_MESSAGE = 120;
@@ -19,6 +19,12 @@ export function printChanges(shell: Shell, changes: readonly CheckedChange[]): v
     if (found.length > 0) shell.printAll(found.map(toRow));
     shell.write('\n');
   }
+}
+
+/** What keeps nothing from being published; with `--json`, a line for each. */
+export function printNotices(shell: Shell, notices: readonly Notice[]): void {
+  if (shell.json) for (const notice of notices) shell.write(`${JSON.stringify(notice)}\n`);
+  else if (notices.length > 0) shell.printAll([...notices]);
 }
 
 /** `Query.a (acme 120 times, members 3 times), Query.b (…)` */

@@ -171,7 +171,7 @@ describe.each(EMPTY_STORES)('on %s', (_name, open) => {
     const keys = `${OFFERS.replace('"@tag"', '"@tag", "@override"')}
       type Query { signingKeys: String! @override(from: "members") }`;
     subgraph.serve(keys);
-    expect(await refused('publish', 'offers', file('keys.graphql', keys))).toBe(
+    expect(await refused('publish', 'offers', file('keys.graphql', keys))).toContain(
       'loyalty: offers would take over signingKeys and decide which member tokens are valid; this needs --force\n',
     );
     expect((await stored())?.version).toBe(3);
@@ -187,7 +187,7 @@ describe.each(EMPTY_STORES)('on %s', (_name, open) => {
 
   test('a breaking change that nobody uses fails a strict check only', async () => {
     const check = ['check', 'offers', smallerFile];
-    expect(await loyalty(env, 'supergraph', ...check)).toMatchObject({ code: 0, stderr: '' });
+    expect(await loyalty(env, 'supergraph', ...check)).toMatchObject({ code: 0 });
     expect(await refused(...check, '--strict')).toContain('there are breaking changes: Offer.ends');
   });
 
@@ -197,12 +197,17 @@ describe.each(EMPTY_STORES)('on %s', (_name, open) => {
     const { code, stdout, stderr } = await loyalty(env, 'supergraph', ...check);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^breaking +Offer\.ends +Field .* +acme 1,204 times, blue once$/m);
-    expect(stderr).toBe(
+    expect(stderr).toContain(
       'loyalty: breaking changes are in use: Offer.ends (acme 1,204 times, blue once)\n',
     );
     const asJson = await loyalty(env, 'supergraph', ...check, '--json');
     expect(asJson.code).toBe(1);
-    expect(JSON.parse(asJson.stdout)).toEqual({
+    const [change = '', notice = ''] = asJson.stdout.split('\n');
+    expect(JSON.parse(notice)).toMatchObject({
+      level: 'notice',
+      coordinate: 'PartnerMemberRead.offers',
+    });
+    expect(JSON.parse(change)).toEqual({
       surface: 'partner',
       level: 'breaking',
       coordinate: 'Offer.ends',
@@ -251,7 +256,7 @@ describe.each(EMPTY_STORES)('on %s', (_name, open) => {
       if (graph) await store.append({ ...graph, version: latest + 1, change: 'publish other' });
       await store.close();
     };
-    expect(await refused(...publish)).toBe(
+    expect(await refused(...publish)).toContain(
       'loyalty: somebody else has just published a version; try again\n',
     );
     expect((await stored())?.change).toBe('publish other');
