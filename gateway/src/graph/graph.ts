@@ -35,8 +35,8 @@ export type GraphVersion = Graph & {
 export type VersionChange = {
   surface: string;
   kind: 'added' | 'deprecated' | 'changed' | 'removed';
-  /** What changes, as a schema coordinate. */
-  coordinate: string;
+  /** What changes, as a schema coordinate; undefined for many. */
+  coordinate?: string;
   text: string;
 };
 

@@ -7,9 +7,8 @@ import {
   print,
   type SelectionSetNode,
   type TypeDefinitionNode,
-  type TypeNode,
 } from 'graphql';
-import { argumentsOf, type DefinedElement } from '../schema/definitions.ts';
+import { argumentsOf, type DefinedElement, namedType } from '../schema/definitions.ts';
 import { joinedSubgraphs } from '../schema/supergraph.ts';
 
 /** A part of the composed schema that callers could notice, and the subgraphs that declare it. */
@@ -237,8 +236,4 @@ const isExecutable = ({ value }: { value: string }) =>
 
 function union(one: Names, other: Names): Set<string> {
   return new Set([...one, ...other]);
-}
-
-function namedType(type: TypeNode): string {
-  return type.kind === Kind.NAMED_TYPE ? type.name.value : namedType(type.type);
 }
