@@ -5,6 +5,7 @@ import type { Caller, Transport } from '@partner-loyalty/runtime/transport/types
 import type { GraphQLSchema } from 'graphql';
 import { ResponseSize } from '../document/responsesize.ts';
 import type { RootScopes } from '../schema/scopes.ts';
+import type { ServiceParts } from '../schema/supergraph.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
 import type { MemberAccess } from './members.ts';
 import { openPlanner, type Planned } from './planner.ts';
@@ -37,6 +38,7 @@ export type ExecutionResult = {
 export type Executor = {
   schema: GraphQLSchema;
   scopes: RootScopes;
+  parts: ServiceParts;
   /** Plans a validated document with one operation, printed. */
   plan(key: string): Promise<void>;
   execute(execution: Execution): ExecutionResult | Promise<ExecutionResult>;
@@ -59,13 +61,14 @@ export async function openExecutor(
   audits = false,
 ): Promise<Executor> {
   const planner = await openPlanner(supergraphSdl, surface, caches, audits);
-  const { schema, scopes, subgraphs, plan, close } = planner;
+  const { schema, scopes, parts, subgraphs, plan, close } = planner;
   for (const name of subgraphs)
     if (!Object.hasOwn(transports, name))
       throw new Error(`the supergraph names a subgraph "${name}" that is not configured`);
   return {
     schema,
     scopes,
+    parts,
     async plan(key) {
       const planned = await plan(key);
       planned.shapeFor({});

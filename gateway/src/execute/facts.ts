@@ -1,7 +1,8 @@
 // What the gateway needs to know of a surface to prepare operations and complete responses.
 import type { DocumentNode } from 'graphql';
 import { type RootScopes, rootScopesOf } from '../schema/scopes.ts';
-import { joinedSubgraphs } from '../schema/supergraph.ts';
+import { joinedSubgraphs, partsIn, type ServiceParts } from '../schema/supergraph.ts';
+import { memberIdTypesOf } from './members.ts';
 import { type Ownership, ownershipOf } from './ownership.ts';
 import { fieldsOf, type GraphFields } from './rename.ts';
 
@@ -12,6 +13,9 @@ export type SurfaceFacts = {
   fields: GraphFields;
   ownership: Ownership;
   scopes: RootScopes;
+  parts: ServiceParts;
+  /** The types that have a member's ID in the graph, whether callers see it or not. */
+  memberIdTypes: ReadonlySet<string>;
 };
 
 /** Of a valid supergraph as a surface sees it, with what its callers see. */
@@ -22,5 +26,7 @@ export function factsOf(supergraph: DocumentNode, api: string): SurfaceFacts {
     fields: fieldsOf(supergraph),
     ownership: ownershipOf(supergraph),
     scopes: rootScopesOf(supergraph),
+    parts: partsIn(supergraph),
+    memberIdTypes: memberIdTypesOf(supergraph),
   };
 }

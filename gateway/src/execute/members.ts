@@ -1,6 +1,7 @@
 // Finds the members that a response shows or an operation has changed, whatever the caller selects.
 import {
   type DocumentNode,
+  type FieldDefinitionNode,
   type FieldNode,
   type GraphQLInterfaceType,
   type GraphQLNamedType,
@@ -19,6 +20,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
+import { namedType } from '../schema/definitions.ts';
 import type { Collect } from './collect.ts';
 
 export type MemberAccess = {
@@ -193,12 +195,27 @@ function leavesOf(
   return [...leaves];
 }
 
+/** The types of a supergraph that have a member's ID, as hasMemberId finds it. */
+export function memberIdTypesOf({ definitions }: DocumentNode): Set<string> {
+  const objects = definitions.filter(
+    (node) =>
+      node.kind === Kind.OBJECT_TYPE_DEFINITION || node.kind === Kind.INTERFACE_TYPE_DEFINITION,
+  );
+  const unions = definitions.filter((node) => node.kind === Kind.UNION_TYPE_DEFINITION);
+  const composite = new Set([...objects, ...unions].map(({ name }) => name.value));
+  const isMemberId = ({ name, arguments: args = [], type }: FieldDefinitionNode) =>
+    name.value === MEMBER_ID && args.length === 0 && !composite.has(namedType(type));
+  const found = objects.filter(({ fields = [] }) => fields.some(isMemberId));
+  return new Set(found.map(({ name }) => name.value));
+}
+
 /** The types that callers see without the member ID that they have in the graph. */
-export function hiddenMembersOf(graph: GraphQLSchema, api: GraphQLSchema): Set<string> {
-  const names = Object.values(api.getTypeMap())
-    .filter((type) => !hasMemberId(type) && hasMemberId(graph.getType(type.name)))
-    .map(({ name }) => name);
-  return new Set(names);
+export function hiddenMembersOf(inGraph: ReadonlySet<string>, api: GraphQLSchema): Set<string> {
+  const isHidden = (name: string) => {
+    const type = api.getType(name);
+    return type !== undefined && !hasMemberId(type);
+  };
+  return new Set([...inGraph].filter(isHidden));
 }
 
 /** Whether the type has a member's ID that can be selected without arguments. */

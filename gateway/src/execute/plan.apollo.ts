@@ -31,7 +31,7 @@ export async function openThreadPlanner(
   const opening: PlannerRequest = { id: 0, planner, kind: 'open', supergraph, surface };
   const open = () => {
     const home = thread();
-    return { home, opened: home.ask(opening).then(openedOf) };
+    return { home, opened: home.ask(opening).then(openedOf), built: undefined as Built };
   };
   let current: ReturnType<typeof open> | undefined;
   // A thread that has replaced one that ended has no planners.
@@ -46,9 +46,11 @@ export async function openThreadPlanner(
       const of = { operation, isAbstract, isWhole };
       const request: PlannerRequest = { id: 0, planner, kind: 'plan', ...of };
       return untilDone(async () => {
-        const { home, opened } = inThread();
-        await opened;
-        const response = await home.ask(request);
+        const open = inThread();
+        await open.opened;
+        open.built ??= open.home.ask({ id: 0, planner, kind: 'build' });
+        await open.built;
+        const response = await open.home.ask(request);
         if ('planned' in response) return response.planned;
         throw new Error('the planner thread gave a wrong response');
       });
@@ -59,6 +61,9 @@ export async function openThreadPlanner(
     },
   };
 }
+
+/** Most operations need no plan of the thread, and large graphs take a second to build this. */
+type Built = Promise<unknown> | undefined;
 
 /** Asks again whenever the thread has ended because of another request. */
 async function untilDone<T>(ask: () => Promise<T>): Promise<T> {
@@ -215,6 +220,7 @@ function cpuMsOf(threadId: number | undefined): number | undefined {
 /** `planner` is a number that the process gives each planner of the thread. */
 export type PlannerRequest = { id: number; planner: number } & (
   | { kind: 'open'; supergraph: string; surface: SurfaceName | undefined }
+  | { kind: 'build' }
   | { kind: 'plan'; operation: string; isAbstract: boolean; isWhole: boolean }
   | { kind: 'close' }
 );
@@ -226,6 +232,7 @@ export type PlannerRequest = { id: number; planner: number } & (
 export type PlannerResponse = { id: number } & (
   | { thread: number }
   | { opened: SurfaceFacts }
+  | { built: true }
   | { planned: PlannedText }
   | { error: string }
 );

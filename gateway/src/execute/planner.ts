@@ -1,20 +1,15 @@
 // Plans the operations of one surface in the planner thread, and keeps what later requests reuse.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PlanNode, QueryPlan } from '@apollo/query-planner';
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { bytesOfDocument, eachNode } from '@partner-loyalty/runtime/cache/document.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { expandedSelections } from '@partner-loyalty/runtime/subgraph/selections.ts';
-import {
-  buildASTSchema,
-  buildSchema,
-  type DocumentNode,
-  type GraphQLSchema,
-  Kind,
-  parse,
-} from 'graphql';
+import { buildASTSchema, type DocumentNode, type GraphQLSchema, Kind, parse } from 'graphql';
 import { keyOf } from '../document/executable.ts';
 import type { RootScopes } from '../schema/scopes.ts';
-import { type SurfaceName, surfaceSdl } from '../schema/surfaces.ts';
+import type { ServiceParts } from '../schema/supergraph.ts';
+import { type SurfaceName, surfaceDocument } from '../schema/surfaces.ts';
 import { committedFacts } from './committed.ts';
 import { hiddenMembersOf, withMemberIds } from './members.ts';
 import { openThreadPlanner } from './plan.apollo.ts';
@@ -44,6 +39,7 @@ export type Planner = {
   schema: GraphQLSchema;
   subgraphs: readonly string[];
   scopes: RootScopes;
+  parts: ServiceParts;
   /** Plans a validated document with one operation, printed; later calls find what it keeps. */
   plan(key: string): Planned | Promise<Planned>;
   /** Lets go of what it keeps. */
@@ -73,14 +69,17 @@ export async function openPlanner(
 ): Promise<Planner> {
   const known = surface && committedFacts(supergraphSdl, surface);
   const thread = await openThreadPlanner(supergraphSdl, surface, known);
-  const { subgraphs, fields, ownership } = thread;
-  const schema = buildSchema(thread.api, { assumeValid: true });
+  const { subgraphs, fields, ownership, parts } = thread;
+  const api = parse(thread.api, { noLocation: true });
+  await nextTurn(); // For large graphs, each of the two takes tens of milliseconds.
+  const schema = buildASTSchema(api, { assumeValid: true });
   /** The whole graph, hidden fields included. */
   const wholeGraph = () => {
-    const sdl = surface === undefined ? supergraphSdl : surfaceSdl(supergraphSdl, surface);
-    return buildASTSchema(parse(sdl), { assumeValid: true });
+    const whole = parse(supergraphSdl, { noLocation: true });
+    const cut = surface === undefined ? whole : surfaceDocument(whole, surface);
+    return buildASTSchema(cut, { assumeValid: true });
   };
-  const hiddenMembers = audits ? hiddenMembersOf(wholeGraph(), schema) : NO_TYPES;
+  const hiddenMembers = audits ? hiddenMembersOf(thread.memberIdTypes, schema) : NO_TYPES;
   let schemas: Promise<ApolloSchemas> | undefined;
   const apolloSchemas = () => {
     schemas ??= import('./run.apollo.ts').then(({ buildApolloSchemas }) =>
@@ -164,6 +163,7 @@ export async function openPlanner(
     schema,
     subgraphs,
     scopes: thread.scopes,
+    parts,
     plan: (key) => operations.get(key) ?? buildOnce(key),
     close() {
       thread.close();

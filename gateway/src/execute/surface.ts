@@ -16,6 +16,7 @@ import { requireValid, validationErrorsOf } from '../document/validation.ts';
 import { coerceVariables } from '../document/variables.ts';
 import { deprecationsOf } from '../schema/deprecations.ts';
 import { READ_SCOPE, type RootScopes, type ScopeBits } from '../schema/scopes.ts';
+import type { ServiceParts } from '../schema/supergraph.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
 import { type ExecutionResult, openExecutor, type Transports } from './executor.ts';
 import { introspect } from './introspect.ts';
@@ -37,6 +38,8 @@ export type Surface = {
   defaultPages: DefaultPages;
   /** The scopes that each root field needs. */
   rootScopes: RootScopes;
+  /** Of the whole graph. */
+  parts: ServiceParts;
   /**
    * The scopes that a key needs for an operation: of its root fields and of introspection. Fields
    * that the surface does not have need none. Found once for each operation.
@@ -83,6 +86,7 @@ export async function openSurface(
     schema,
     defaultPages: defaultPagesOf(schema),
     rootScopes: executor.scopes,
+    parts: executor.parts,
     scopesFor(document, operation) {
       let bits = scopes.get(operation);
       if (bits === undefined) {

@@ -4,19 +4,10 @@
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
-import { operationFromDocument, Supergraph } from '@apollo/federation-internals';
+import { operationFromDocument, type Schema, Supergraph } from '@apollo/federation-internals';
 import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-planner';
 import { QueryPlanner } from '@apollo/query-planner';
-import {
-  type ConstDirectiveNode,
-  type DocumentNode,
-  type GraphQLSchema,
-  isObjectType,
-  parse,
-  printSchema,
-  type TypeDefinitionNode,
-  visit,
-} from 'graphql';
+import { type ConstDirectiveNode, type DocumentNode, Kind, parse, printSchema } from 'graphql';
 import { argumentsOf } from '../schema/definitions.ts';
 import { surfaceDocument } from '../schema/surfaces.ts';
 import { factsOf, type SurfaceFacts } from './facts.ts';
@@ -24,6 +15,8 @@ import type { PlannedText, PlannerRequest, PlannerResponse } from './plan.apollo
 
 type Planner = {
   opened: SurfaceFacts;
+  /** Takes longer than any plan. */
+  build(): void;
   plan(operation: string, isAbstract: boolean, isWhole: boolean): PlannedText;
 };
 
@@ -44,15 +37,16 @@ function responseTo(request: PlannerRequest): PlannerResponse | undefined {
   try {
     switch (request.kind) {
       case 'open': {
-        const built = buildPlanner(request);
-        planners.set(planner, built);
-        return { id, opened: built.opened };
+        const opened = openPlanner(request);
+        planners.set(planner, opened);
+        return { id, opened: opened.opened };
       }
+      case 'build':
+        plannerOf(planner).build();
+        return { id, built: true };
       case 'plan': {
-        const built = planners.get(planner);
-        if (built === undefined) throw new Error('the planner is closed');
         const { operation, isAbstract, isWhole } = request;
-        return { id, planned: built.plan(operation, isAbstract, isWhole) };
+        return { id, planned: plannerOf(planner).plan(operation, isAbstract, isWhole) };
       }
       case 'close':
         planners.delete(planner);
@@ -65,24 +59,39 @@ function responseTo(request: PlannerRequest): PlannerResponse | undefined {
 
 type Opening = Extract<PlannerRequest, { kind: 'open' }>;
 
-function buildPlanner({ supergraph, surface }: Opening): Planner {
+/** Its surfaces are as valid as it is. */
+let lastValid: string | undefined;
+
+function openPlanner({ supergraph, surface }: Opening): Planner {
   const parsed = parse(supergraph, { noLocation: true });
   const cut = surface === undefined ? parsed : surfaceDocument(parsed, surface);
-  const federated = Supergraph.build(resolvableKeysFirst(cut));
+  const validateSupergraph = supergraph !== lastValid;
+  const federated = Supergraph.build(resolvableKeysFirst(cut), { validateSupergraph });
+  lastValid = supergraph;
   const apiSchema = federated.apiSchema();
-  const planner = new QueryPlanner(federated);
-  const graph: GraphQLSchema = federated.schema.toGraphQLJSSchema();
+  let planner: QueryPlanner | undefined;
+  const builtPlanner = () => {
+    planner ??= new QueryPlanner(federated);
+    return planner;
+  };
   return {
     opened: factsOf(cut, printSchema(apiSchema.toGraphQLJSSchema())),
+    build: () => void builtPlanner(),
     plan(operation, isAbstract, isWhole) {
       const schema = isWhole ? federated.schema : apiSchema;
-      const plan = planner.buildQueryPlan(operationFromDocument(schema, parse(operation)));
+      const plan = builtPlanner().buildQueryPlan(operationFromDocument(schema, parse(operation)));
       const { node } = plan;
       if (node?.kind === 'Subscription') throw new Error('no surface has subscriptions');
-      const isDirect = !isAbstract && (node === undefined || isDirectPlan(node, graph));
+      const isDirect = !isAbstract && (node === undefined || isDirectPlan(node, federated.schema));
       return { plan: JSON.stringify(plan), isDirect };
     },
   };
+}
+
+function plannerOf(planner: number): Planner {
+  const opened = planners.get(planner);
+  if (opened === undefined) throw new Error('the planner is closed');
+  return opened;
 }
 
 /**
@@ -104,17 +113,16 @@ function yieldToRequests(): void {
  * resolvable. The order has no other meaning.
  */
 function resolvableKeysFirst(supergraph: DocumentNode): DocumentNode {
-  const order = <Node extends TypeDefinitionNode>(type: Node): Node => {
-    const { directives = [] } = type;
-    const isLast = directives.map(isUnresolvableKey);
-    if (!isLast.includes(true)) return type;
-    const first = directives.filter((_, index) => !isLast[index]);
-    return { ...type, directives: [...first, ...directives.filter((_, index) => isLast[index])] };
-  };
-  return visit(supergraph, {
-    ObjectTypeDefinition: order,
-    InterfaceTypeDefinition: order,
+  const definitions = supergraph.definitions.map((type) => {
+    const isComposite =
+      type.kind === Kind.OBJECT_TYPE_DEFINITION || type.kind === Kind.INTERFACE_TYPE_DEFINITION;
+    const directives = (isComposite && type.directives) || [];
+    const last = directives.filter(isUnresolvableKey);
+    if (!isComposite || last.length === 0) return type;
+    const first = directives.filter((directive) => !last.includes(directive));
+    return { ...type, directives: [...first, ...last] };
   });
+  return { ...supergraph, definitions };
 }
 
 function isUnresolvableKey(directive: ConstDirectiveNode): boolean {
@@ -125,7 +133,7 @@ function isUnresolvableKey(directive: ConstDirectiveNode): boolean {
  * Whether runDirectPlan can run a plan: every subgraph knows the types of the objects that it
  * receives by the same names. Otherwise, data has to be rewritten, which is left to Apollo's code.
  */
-function isDirectPlan(node: PlanNode, supergraph: GraphQLSchema): boolean {
+function isDirectPlan(node: PlanNode, supergraph: Schema): boolean {
   switch (node.kind) {
     case 'Fetch':
       return isDirectFetch(node, supergraph);
@@ -145,7 +153,7 @@ function isDirectPlan(node: PlanNode, supergraph: GraphQLSchema): boolean {
 
 function isDirectFetch(
   { requires = [], inputRewrites = [], outputRewrites = [] }: FetchNode,
-  supergraph: GraphQLSchema,
+  supergraph: Schema,
 ): boolean {
   return (
     inputRewrites.length === 0 &&
@@ -154,7 +162,7 @@ function isDirectFetch(
       (each) =>
         each.kind === 'InlineFragment' &&
         each.typeCondition !== undefined &&
-        isObjectType(supergraph.getType(each.typeCondition)) &&
+        supergraph.type(each.typeCondition)?.kind === 'ObjectType' &&
         each.selections.every(isField),
     )
   );

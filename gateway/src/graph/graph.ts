@@ -46,8 +46,8 @@ export type LevelCounts = { breaking: number; dangerous: number; safe: number };
 export type VersionChange = {
   surface: string;
   kind: 'added' | 'deprecated' | 'changed' | 'removed';
-  /** What changes, as a schema coordinate. */
-  coordinate: string;
+  /** What changes, as a schema coordinate; undefined for many. */
+  coordinate?: string;
   text: string;
 };
 

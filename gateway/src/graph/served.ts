@@ -9,12 +9,12 @@ import type {
 } from '@partner-loyalty/runtime/transport/types.ts';
 import type { Documents } from '../document/documents.ts';
 import { openSurface, type Surface } from '../execute/surface.ts';
-import { readSupergraph } from '../schema/supergraph.ts';
+import type { ServiceParts } from '../schema/supergraph.ts';
 import { SURFACE_NAMES, type SurfaceName } from '../schema/surfaces.ts';
 import type { Connection, Connections } from './connections.ts';
 import type { Graph } from './graph.ts';
 
-type Part = 'provider' | 'feed';
+type Part = keyof ServiceParts;
 
 /** A graph with everything that answers requests on it. */
 export type ServedGraph = {
@@ -22,7 +22,7 @@ export type ServedGraph = {
   readonly surfaces: Readonly<Record<SurfaceName, Surface>>;
   readonly connections: ReadonlyMap<string, Connection>;
   /** The names of the subgraphs that are the built-in identity provider, and have the feed. */
-  readonly parts: Readonly<Record<Part, string | undefined>>;
+  readonly parts: ServiceParts;
   requests: number;
 };
 
@@ -104,7 +104,6 @@ async function build(
   { version, supergraph, subgraphs }: Graph,
   { connections, caches, audits }: GraphParts,
 ): Promise<ServedGraph> {
-  const { provider, feed } = readSupergraph(supergraph);
   const opened = await connections.open(subgraphs);
   const transports = Object.fromEntries(
     Array.from(opened, ([name, { transport }]) => [name, transport]),
@@ -120,14 +119,9 @@ async function build(
     connections.release(opened.values());
     throw error;
   }
-  return {
-    version,
-    // Cast: the loop has set each.
-    surfaces: surfaces as Record<SurfaceName, Surface>,
-    connections: opened,
-    parts: { provider, feed },
-    requests: 0,
-  };
+  // Cast: the loop has set each.
+  const all = surfaces as Record<SurfaceName, Surface>;
+  return { version, surfaces: all, connections: opened, parts: all.partner.parts, requests: 0 };
 }
 
 type Preparable = { surfaces: Readonly<Record<SurfaceName, Pick<Surface, 'knows' | 'warm'>>> };

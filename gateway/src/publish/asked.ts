@@ -65,7 +65,8 @@ function rootNames({ definitions }: DocumentNode): Map<string, string> {
 
 const MAX_LISTED = 5;
 
-function listed(coordinates: readonly string[]): string {
+/** `Query.a, Query.b and 3 more` */
+export function listed(coordinates: readonly string[]): string {
   const rest = coordinates.length - MAX_LISTED;
   return coordinates.slice(0, MAX_LISTED).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }

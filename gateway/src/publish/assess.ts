@@ -1,74 +1,100 @@
-// What a change of the graph does to callers, and to what is not the publisher's own.
-import type { GraphContent } from '../graph/content.ts';
-import type { SubgraphEntry, VersionChange } from '../graph/graph.ts';
-import type { Need } from '../graph/tables.ts';
-import type { SurfaceChange } from './changes.ts';
+// Assesses a change of the graph in a child process, whatever the schemas are.
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
+import { RUN } from '@partner-loyalty/runtime/process/run.ts';
+import { type Assessment, publisherOf, type Step } from './assessment.ts';
+import { CompositionError, TooLargeError } from './faults.ts';
 
-export type Step =
-  /** To publish or to check a schema; `file` names it in faults. */
-  | { kind: 'subgraph'; before: GraphContent; entry: SubgraphEntry; sdl: string; file: string }
-  | { kind: 'removal'; before: GraphContent; name: string }
-  /** To go back to another version. */
-  | { kind: 'content'; before: GraphContent; after: GraphContent };
+/** To the child process, and from it. */
+export type Question = { step: Step; publisher: string | undefined };
+export type Answer =
+  | { stage: string }
+  | { assessed: Assessment }
+  | { faults: string[] }
+  | { tooLarge: true }
+  | { error: string };
 
-/** Something to know about a schema, which refuses nothing. */
-export type Notice = { level: 'notice'; coordinate?: string; message: string };
+const DEADLINE_MS = 30_000;
+const MEMORY_MB = 512;
+/** Who waits longer than this wants to know what for. */
+const SILENT_MS = 5_000;
 
-export type Assessment = {
-  after: GraphContent;
-  changes: SurfaceChange[];
-  /** What the deprecation policy forbids. */
-  policyFaults: string[];
-  /** The lines in the changelogs. */
-  lines: VersionChange[];
-  /** The subgraph that would be the identity provider in place of another one. */
-  newProvider?: string | undefined;
-  needs: Need[];
-  notices: Notice[];
-};
+let last: Promise<unknown> = Promise.resolve();
 
-/** `publisher` is the subgraph of the token. Rejects with a CompositionError or TooLargeError. */
-export async function assess(step: Step, _publisher?: string): Promise<Assessment> {
-  const { newProvider, withoutSubgraph, withSubgraph } = await import('./content.ts');
-  const { surfaceChanges, surfaceSchemas, versionChanges } = await import('./changes.ts');
-  const { policyFaults } = await import('./policy.ts');
-  const { before } = step;
-  const after =
-    step.kind === 'content'
-      ? step.after
-      : step.kind === 'removal'
-        ? withoutSubgraph(before, step.name)
-        : withSubgraph(before, step.entry, step);
-  const [former, next] = [surfaceSchemas(before.supergraph), surfaceSchemas(after.supergraph)];
-  const changes = await surfaceChanges(former, next);
-  return {
-    after,
-    changes,
-    policyFaults: policyFaults(former, next, new Date()),
-    lines: versionChanges(changes, next),
-    newProvider: newProvider(before, after),
-    needs: step.kind === 'subgraph' ? [...takenFields(step), ...newUrl(step)] : [],
-    notices: [],
-  };
+/**
+ * Assesses a step, after those that wait already. `publisher` is the subgraph that changes, if the
+ * step does not name it. `onStage` gets what is done at the moment, once it lasts over 5 seconds.
+ * Rejects with a CompositionError if the schemas do not compose, with a TooLargeError after 30
+ * seconds or with more than 512 MB, and with the signal's reason if it aborts.
+ */
+export function assess(
+  step: Step,
+  publisher: string | undefined = publisherOf(step),
+  signal?: AbortSignal,
+  onStage?: (stage: string) => void,
+): Promise<Assessment> {
+  const assessed = last.then(() => inChild({ step, publisher }, signal, onStage));
+  last = assessed.catch(() => {});
+  return assessed;
 }
 
-type Publication = Extract<Step, { kind: 'subgraph' }>;
-
-function newUrl({ before, entry: { name, url } }: Publication): Need[] {
-  const former = before.subgraphs.find((each) => each.name === name)?.url;
-  if (former === undefined || url === undefined) return [];
-  const [from, to] = [new URL(former).origin, new URL(url).origin];
-  if (from === to) return [];
-  return [{ rule: 'url', what: `${name} would be at ${to} instead of ${from}`, losing: [] }];
-}
-
-function takenFields({ before, entry: { name }, sdl }: Publication): Need[] {
-  const known = before.schemas[name] ?? '';
-  return sdl.split('\n').flatMap((line): Need[] => {
-    const [field = '', from] = line.split('@override(from: "');
-    if (from === undefined || known.includes(line)) return [];
-    const losing = from.slice(0, from.indexOf('"'));
-    const what = `${field.trim()} would be resolved by ${name} instead of ${losing}`;
-    return [{ rule: 'resolves', what, losing: [losing] }];
+function inChild(
+  question: Question,
+  signal: AbortSignal | undefined,
+  onStage: ((stage: string) => void) | undefined,
+): Promise<Assessment> {
+  signal?.throwIfAborted();
+  // The child needs no setting, and no secret: the schemas may be hostile.
+  const child = fork(RUN, [join(import.meta.dirname, 'worker.ts')], {
+    execArgv: [`--max-old-space-size=${MEMORY_MB}`],
+    env: {},
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
+  const kill = () => child.kill('SIGKILL');
+  const startedAt = performance.now();
+  let stage = '';
+  const report = () => {
+    if (stage !== '' && performance.now() - startedAt >= SILENT_MS) onStage?.(stage);
+  };
+  const deadline = setTimeout(kill, DEADLINE_MS);
+  const silence = setTimeout(report, SILENT_MS);
+  signal?.addEventListener('abort', kill);
+  process.once('exit', kill);
+  return new Promise<Assessment>((resolve, reject) => {
+    child.on('message', (answer: Answer) => {
+      if ('assessed' in answer) resolve(answer.assessed);
+      else if ('faults' in answer) reject(new CompositionError(answer.faults));
+      else if ('tooLarge' in answer) reject(tooLarge(question.step));
+      else if ('error' in answer) reject(new Error(answer.error));
+      else {
+        stage = answer.stage;
+        report();
+      }
+    });
+    child.on('error', reject);
+    child.on('exit', (code, by) => {
+      if (signal?.aborted) reject(signal.reason);
+      // V8 aborts a process that runs out of memory.
+      else if (by !== null || code === 134) reject(tooLarge(question.step));
+      else reject(new Error(`the process that assesses a schema ended with code ${code}`));
+    });
+    child.send(question);
+  }).finally(() => {
+    clearTimeout(deadline);
+    clearTimeout(silence);
+    signal?.removeEventListener('abort', kill);
+    process.removeListener('exit', kill);
+    kill();
+  });
+}
+
+function tooLarge(step: Step): TooLargeError {
+  const { schemas } = step.kind === 'content' ? step.after : step.before;
+  const changed = step.kind === 'subgraph' ? { [step.entry.name]: step.sdl } : {};
+  const texts = Object.values({ ...schemas, ...changed });
+  const types = texts.join().match(/\b(type|interface|input|enum|union) +[A-Z_]/gi)?.length ?? 0;
+  const limits = `${DEADLINE_MS / 1_000} s or ${MEMORY_MB} MB`;
+  return new TooLargeError(
+    `the graph is too large: composing and comparing its ${types} types takes over ${limits}`,
+  );
 }

@@ -1,10 +1,10 @@
 // How the surfaces of a graph change from one version to another.
 import { Supergraph } from '@apollo/federation-internals';
 import { type Change, ChangeType, CriticalityLevel, diff } from '@graphql-inspector/core';
-import type { GraphQLSchema } from 'graphql';
+import { type GraphQLSchema, parse } from 'graphql';
 import type { VersionChange } from '../graph/graph.ts';
 import { elementsOf } from '../schema/deprecations.ts';
-import { SURFACE_NAMES, type SurfaceName, surfaceSdl } from '../schema/surfaces.ts';
+import { SURFACE_NAMES, type SurfaceName, surfaceDocument } from '../schema/surfaces.ts';
 import { affectedCoordinates } from './affected.ts';
 import { CompositionError } from './faults.ts';
 
@@ -39,9 +39,14 @@ const ORDER: readonly Level[] = ['breaking', 'dangerous', 'safe'];
  * not serve one of them.
  */
 export function surfaceSchemas(supergraph: string): SurfaceSchemas {
+  const document = parse(supergraph, { noLocation: true });
   const build = (surface: SurfaceName) => {
     try {
-      return Supergraph.build(surfaceSdl(supergraph, surface)).apiSchema().toGraphQLJSSchema();
+      // Composing has validated it, and cutting keeps it valid.
+      const cut = Supergraph.build(surfaceDocument(document, surface), {
+        validateSupergraph: false,
+      });
+      return cut.apiSchema().toGraphQLJSSchema();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new CompositionError([`the ${surface} surface: ${reason}`]);
@@ -135,9 +140,14 @@ function ancestorsOf(path: string): string[] {
 
 /** Of a version, on a surface; the breaking ones come first. */
 const MAX_CHANGES = 200;
+/** The others of them are one line. */
+const MAX_ADDED = 20;
 const MAX_TEXT = 300;
 
-/** What is deprecated has its reason as the text, with the dates. */
+/**
+ * What is deprecated has its reason as the text, with the dates. If there are many additions on a
+ * surface, its last line counts the others.
+ */
 export function versionChanges(
   changes: readonly Omit<SurfaceChange, 'affected'>[],
   after: SurfaceSchemas,
@@ -146,13 +156,21 @@ export function versionChanges(
   for (const [surface, schema] of Object.entries(after))
     for (const [coordinate, { deprecationReason: reason }] of elementsOf(schema))
       if (reason) reasons.set(`${surface} ${coordinate}`, reason);
-  const counts = new Map<string, number>();
-  return changes.flatMap(({ surface, kind, coordinate, message }) => {
-    const count = counts.get(surface) ?? 0;
-    if (kind === undefined || count === MAX_CHANGES) return [];
-    counts.set(surface, count + 1);
-    const reason = kind === 'deprecated' ? reasons.get(`${surface} ${coordinate}`) : undefined;
-    return [{ surface, kind, coordinate, text: cut(reason ?? message) }];
+  return SURFACE_NAMES.flatMap((surface) => {
+    const lines: VersionChange[] = [];
+    let added = 0;
+    for (const { kind, coordinate, message } of changes.filter(
+      (each) => each.surface === surface,
+    )) {
+      if (kind === 'added') added += 1;
+      const isFolded = kind === 'added' && added > MAX_ADDED;
+      if (kind === undefined || isFolded || lines.length === MAX_CHANGES) continue;
+      const reason = kind === 'deprecated' ? reasons.get(`${surface} ${coordinate}`) : undefined;
+      lines.push({ surface, kind, coordinate, text: cut(reason ?? message) });
+    }
+    const more = (added - MAX_ADDED).toLocaleString('en');
+    const text = `… and ${more} more ${more === '1' ? 'addition' : 'additions'}`;
+    return added > MAX_ADDED ? [...lines, { surface, kind: 'added', text }] : lines;
   });
 }
 

@@ -11,6 +11,7 @@ type Query {
 type Book @key(fields: "id") {
   id: ID! @tag(name: "partner")
   title: String
+  cover(size: Int!): String
 }
 `;
 
@@ -32,7 +33,31 @@ test.each<[string, string, RegExp[]]>([
   ['nothing', 'type Book @key(fields: "id") { id: ID! stars: Int @tag(name: "member") }', []],
   ['a syntax error', 'type Book {\n  id: ID!\n', [/^some\/reviews\.graphql:4:1: Syntax Error: /]],
   ['an unknown type', 'type Book {\n  id: Idd!\n}', [/^some\/reviews\.graphql:3:\d+: .*Idd/]],
-  ['a subscription', 'type Subscription {\n  a: Int\n}', [/^there is a type Subscription/]],
+  [
+    'a subscription',
+    'extend schema {\n subscription: Sub\n}\ntype Sub {\n  a: Int\n}',
+    [/^some\/reviews\.graphql:3:2: subscriptions are not supported: use events/],
+  ],
+  [
+    'requirements with other arguments, which no plan has both of',
+    `type Book @key(fields: "id") {
+      id: ID!  cover(size: Int!): String @federation__external
+      a: Int @federation__requires(fields: "cover(size: 1)")
+      b: Int @federation__requires(fields: "cover(size: 1)")
+      c: Int @federation__requires(fields: "cover(size: 2)")
+    }`,
+    [
+      /^some\/reviews\.graphql:6:7: Book\.c requires Book\.cover with other arguments than Book\.a,/,
+    ],
+  ],
+  [
+    'directives that no gateway enforces',
+    'type Mutation {\n  a: Int @federation__authenticated\n  b: Int @requiresScopes(scopes: [["x"]])\n}',
+    [
+      /^some\/reviews\.graphql:3:10: @authenticated is not supported: use @tag\(name: "member"\)/,
+      /^some\/reviews\.graphql:4:10: @requiresScopes is not supported: use @tag\(name: "scope-/,
+    ],
+  ],
   [
     'two types of one field',
     'type Book @key(fields: "id") {\n  id: ID!\n  title: Int\n}',

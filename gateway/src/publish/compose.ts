@@ -8,6 +8,7 @@ import { elementsIn, tagsIn } from '../schema/definitions.ts';
 import { KEY_SCOPES, scopeOfTag } from '../schema/scopes.ts';
 import { SURFACES } from '../schema/surfaces.ts';
 import { CompositionError } from './faults.ts';
+import { conflictingRequirements, unsupportedIn } from './unsupported.ts';
 
 export type SubgraphSource = {
   name: string;
@@ -39,25 +40,26 @@ export function compose(configFile: string, former?: string): string {
 
 /**
  * The supergraph SDL, tags included. Throws a CompositionError with every fault: syntax errors,
- * schemas that do not compose, tags that name no surface or scope or are not on fields,
- * subscriptions.
+ * schemas that do not compose, tags that name no surface or scope or are not on fields, and what
+ * gateways do not support.
  */
 export function composeSupergraph(sources: readonly SubgraphSource[]): string {
   const parsed = sources.map(parseSource);
   const faults = parsed.flatMap(({ fault }) => fault ?? []);
   if (faults.length > 0) throw new CompositionError(faults);
   const services = parsed.flatMap(({ service }) => service ?? []);
-  const misplaced = services.flatMap(({ typeDefs }) => misplacedTags(typeDefs));
-  if (misplaced.length > 0) throw new CompositionError(misplaced);
+  const documents = services.map(({ typeDefs }) => typeDefs);
+  const unsupported = [...documents.flatMap(unsupportedIn), ...conflictingRequirements(documents)];
+  const refused = [
+    ...unsupported.map(({ message, node }) => located(message, [node])),
+    ...documents.flatMap(misplacedTags),
+  ];
+  if (refused.length > 0) throw new CompositionError(refused);
   const { supergraphSdl, errors } = composeServices(services);
   if (errors !== undefined || supergraphSdl === undefined)
     throw new CompositionError(
       errors?.map((error) => located(error.message, error.nodes)) ?? ['nothing to compose'],
     );
-  if (/^type Subscription\b/m.test(supergraphSdl))
-    throw new CompositionError([
-      'there is a type Subscription, but gateways serve no subscriptions',
-    ]);
   const ineffective = scopedFieldsBelowRoot(supergraphSdl);
   if (ineffective.length > 0)
     throw new CompositionError(
@@ -112,7 +114,7 @@ function scopedFieldsBelowRoot(supergraph: string): string[] {
 }
 
 /** `offers.graphql:3:1: …` */
-function located(message: string, nodes: readonly ASTNode[] = []): string {
+export function located(message: string, nodes: readonly ASTNode[] = []): string {
   const places = nodes.flatMap(({ loc }) => {
     if (loc === undefined) return [];
     const { line, column } = loc.startToken;

@@ -62,6 +62,18 @@ test.each<[what: string, before: string, after: string, faults: string[]]>([
   );
 });
 
+test('the lines for the changelog have the number of additions beyond the first 20', async () => {
+  const fields = Array.from({ length: 1_025 }, (_, index) => `f${index}: Int @tag(name: "member")`);
+  const [before, after] = [schemasOf(FIELD), schemasOf(fields.join(' ') + FIELD)];
+  const lines = versionChanges(await surfaceChanges(before, after), after);
+  expect(lines).toHaveLength(21);
+  expect(lines[20]).toEqual({
+    surface: 'member',
+    kind: 'added',
+    text: '… and 1,005 more additions',
+  });
+});
+
 test('the lines for the changelog have kind, coordinate and reason, for each surface', async () => {
   const before = schemasOf(`${FIELD} p: Int @tag(name: "partner")`);
   const after = schemasOf(

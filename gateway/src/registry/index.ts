@@ -1,8 +1,8 @@
 // The public list of the registry, for the operator's command.
 
 export { currentContent } from '../graph/content.ts';
-export type { Notice } from '../publish/assess.ts';
 export type { CheckedChange } from '../publish/inuse.ts';
+export type { Notice } from '../publish/notices.ts';
 export { refuseReservedName } from './entry.ts';
 export { runOperation } from './registry.ts';
 export {

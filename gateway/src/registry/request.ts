@@ -6,8 +6,8 @@ import * as z from 'zod';
 import type { GraphAction } from '../audit/audit.ts';
 import { subgraphCode, subgraphName } from '../graph/config.ts';
 import type { GraphStore } from '../graph/graph.ts';
-import type { Notice } from '../publish/assess.ts';
 import type { CheckedChange } from '../publish/inuse.ts';
+import type { Notice } from '../publish/notices.ts';
 import type { FieldUsage } from '../usage/usagestore.ts';
 
 /** Who asks. A team has a token, which is for one subgraph. */

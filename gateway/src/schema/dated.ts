@@ -12,6 +12,7 @@ type Deprecated = { coordinate: string; loc: Location; reason: string };
  * GraphQLError if a text is not SDL.
  */
 export function datedSdl(sdl: string, since: Date, former = ''): string {
+  if (isDated(sdl)) return sdl;
   const undated = deprecatedIn(sdl).filter(({ reason }) => datesIn(reason) === undefined);
   if (undated.length === 0) return sdl;
   const known = new Map<string, DeprecationDates>();
@@ -29,6 +30,16 @@ export function datedSdl(sdl: string, since: Date, former = ''): string {
     end = loc.end;
   }
   return result + sdl.slice(end);
+}
+
+/** As Apollo and graphql-js print it, on a line. */
+const DEPRECATED = /@deprecated(?:\(reason: ("(?:[^"\\\n]|\\.)*")\))?/g;
+
+/** A quick look, since parsing holds the event loop up for long if the graph is large. */
+function isDated(sdl: string): boolean {
+  return Array.from(sdl.matchAll(DEPRECATED)).every(
+    ([, reason]) => reason !== undefined && datesIn(reason) !== undefined,
+  );
 }
 
 /** In the order of the text. */

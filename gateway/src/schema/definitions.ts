@@ -8,6 +8,7 @@ import {
   type FieldDefinitionNode,
   type InputValueDefinitionNode,
   Kind,
+  type TypeNode,
 } from 'graphql';
 
 /** A field, an argument or an enum value, with its schema coordinate. */
@@ -55,6 +56,10 @@ export function argumentsOf(
 
 export function tagsIn(directives: readonly DirectiveNode[] = []): string[] {
   return argumentsOf(directives, 'tag').map(({ name }) => String(name));
+}
+
+export function namedType(type: TypeNode): string {
+  return type.kind === Kind.NAMED_TYPE ? type.name.value : namedType(type.type);
 }
 
 /** By the name of a definition: the types that it leads to. */

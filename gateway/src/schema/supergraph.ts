@@ -15,8 +15,9 @@ export type JoinedSubgraph = {
   url: string | undefined;
 };
 
-export type SupergraphFacts = {
-  subgraphs: readonly JoinedSubgraph[];
+export type SupergraphFacts = ServiceParts & { subgraphs: readonly JoinedSubgraph[] };
+
+export type ServiceParts = {
   /** The name of the subgraph that is the built-in identity provider, if one is. */
   provider: string | undefined;
   /** The name of the subgraph whose events webhooks send, if there is one. */
@@ -29,6 +30,11 @@ const FIELDS = { provider: 'signingKeys', feed: 'events' };
 /** Throws a GraphQLError if the text is not SDL. */
 export function readSupergraph(sdl: string): SupergraphFacts {
   const supergraph = parse(sdl, { noLocation: true });
+  const subgraphs = [...joinedSubgraphs(supergraph).values()];
+  return { subgraphs, ...partsIn(supergraph) };
+}
+
+export function partsIn(supergraph: DocumentNode): ServiceParts {
   const graphs = joinedSubgraphs(supergraph);
   const query = supergraph.definitions.find(
     (node): node is ObjectTypeDefinitionNode =>
@@ -39,11 +45,7 @@ export function readSupergraph(sdl: string): SupergraphFacts {
     const graph = field && (graphOf(field) ?? (query && graphOf(query)));
     return graphs.get(String(graph))?.name;
   };
-  return {
-    subgraphs: [...graphs.values()],
-    provider: ownerOf(FIELDS.provider),
-    feed: ownerOf(FIELDS.feed),
-  };
+  return { provider: ownerOf(FIELDS.provider), feed: ownerOf(FIELDS.feed) };
 }
 
 /** The subgraphs, by their values in the enum `join__Graph`. */

@@ -1,0 +1,98 @@
+// Assessing a change in a child process, and what becomes of schemas that are hostile.
+
+import { committedContent } from '../graph/content.ts';
+import { assess } from './assess.ts';
+import type { Step } from './assessment.ts';
+import { TooLargeError } from './faults.ts';
+
+const LINK = `extend schema @link(
+  url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@tag", "@cost", "@override"])`;
+const OFFERS = `${LINK}
+type Query {
+  offers: [Offer!] @tag(name: "partner") @cost(weight: 5)
+}
+type PartnerMemberRead @key(fields: "memberId") {
+  memberId: ID!
+  offers: [Offer!]! @tag(name: "partner")
+}
+type Offer { title: String @tag(name: "partner")  hint: String }
+`;
+
+const before = committedContent();
+const entry = { name: 'offers', url: 'https://offers.example', batching: false, codes: [] };
+const step = (sdl: string): Step => ({ kind: 'subgraph', before, entry, sdl, file: 'o.graphql' });
+
+test('an assessment has the changes, the notices, and the content to publish', async () => {
+  const { after, changes, needs, notices, policyFaults, lines } = await assess(step(OFFERS));
+  expect(changes.map(({ surface, coordinate }) => `${surface} ${coordinate}`)).toEqual([
+    'partner Offer',
+    'partner PartnerMemberRead.offers',
+    'partner Query.offers',
+  ]);
+  expect(lines).toHaveLength(3);
+  expect([needs, policyFaults]).toEqual([[], []]);
+  expect(notices).toEqual([
+    {
+      level: 'notice',
+      message:
+        'o.graphql:4:42: @cost is ignored: the gateway computes the cost of an operation without it',
+    },
+    {
+      level: 'notice',
+      coordinate: 'Offer.hint',
+      message: 'Offer.hint: no @tag, so no caller sees it',
+    },
+    {
+      level: 'notice',
+      coordinate: 'PartnerMemberRead.offers',
+      message:
+        'PartnerMemberRead.offers: never null, so callers get no such object at all while offers is away',
+    },
+  ]);
+  const moved: Step = {
+    kind: 'subgraph',
+    before: after,
+    entry: { ...entry, url: 'https://new.example' },
+    sdl: OFFERS.replace('@cost(weight: 5)', '@tag(name: "scope-enroll")'),
+    file: 'o.graphql',
+  };
+  const next = await assess(moved);
+  expect(next.needs).toEqual([
+    {
+      rule: 'url',
+      what: 'offers would be called at https://new.example instead of https://offers.example',
+      losing: [],
+    },
+  ]);
+  expect(next.notices.slice(0, 2)).toEqual([
+    {
+      level: 'notice',
+      message: 'the URL changes from https://offers.example to https://new.example',
+    },
+    { level: 'notice', coordinate: 'Query.offers', message: 'needs enroll instead of read' },
+  ]);
+  const removed = await assess({ kind: 'removal', before: after, name: 'offers' });
+  expect(removed.changes.map(({ level }) => level)).toContain('breaking');
+});
+
+test('what does not compose is refused with its lines', async () => {
+  await expect(assess(step('type Query { a: Int'))).rejects.toMatchObject({
+    faults: [expect.stringMatching(/^o\.graphql:1:20: Syntax Error/)],
+  });
+});
+
+test('a schema that is nested too deeply is refused, and the next one is assessed', async () => {
+  const deep = step(`type Query { a: ${'['.repeat(500_000)}Int${']'.repeat(500_000)} }`);
+  const refused = assess(deep).catch((error: unknown) => error);
+  const assessed = assess(step(OFFERS));
+  expect(await refused).toBeInstanceOf(TooLargeError);
+  expect((await assessed).changes).toHaveLength(3);
+});
+
+test('whoever goes away ends the process that assesses', async () => {
+  const types = Array.from({ length: 3_000 }, (_, index) => `type T${index} { a: T${index} }`);
+  const abort = new AbortController();
+  const assessed = assess(step(types.join('\n')), 'offers', abort.signal);
+  setImmediate(() => abort.abort(new Error('gone')));
+  await expect(assessed).rejects.toThrow('gone');
+});

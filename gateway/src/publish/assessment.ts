@@ -1,0 +1,69 @@
+// What a change of the graph means: for callers, for the policy, and for the other subgraphs.
+import type { GraphContent } from '../graph/content.ts';
+import type { SubgraphEntry, VersionChange } from '../graph/graph.ts';
+import type { Need } from '../graph/tables.ts';
+import { type SurfaceChange, surfaceChanges, surfaceSchemas, versionChanges } from './changes.ts';
+import { newProvider, withoutSubgraph, withSubgraph } from './content.ts';
+import { needsOf } from './needs.ts';
+import { type Notice, noticesOf } from './notices.ts';
+import { policyFaults } from './policy.ts';
+
+/** `content` is what a rollback brings back. */
+export type Step = { before: GraphContent } & (
+  | { kind: 'subgraph'; entry: SubgraphEntry; sdl: string; file: string }
+  | { kind: 'removal'; name: string }
+  | { kind: 'content'; after: GraphContent }
+);
+
+export type Assessment = {
+  after: GraphContent;
+  changes: SurfaceChange[];
+  policyFaults: string[];
+  /** For the changelogs. */
+  lines: VersionChange[];
+  /** The subgraph that would replace another one as the identity provider, if one would. */
+  newProvider?: string;
+  /** What it touches that is not the publisher's own. Empty without a publisher. */
+  needs: Need[];
+  notices: Notice[];
+};
+
+/**
+ * Assesses in this process, for seconds if the graph is large. Throws a CompositionError if the
+ * schemas do not compose, or if gateways could not serve them.
+ */
+export async function assessment(
+  step: Step,
+  publisher: string | undefined,
+  onStage: (stage: string) => void,
+): Promise<Assessment> {
+  const { before } = step;
+  onStage('composing the schemas');
+  const after = contentAfter(step);
+  onStage('cutting the surfaces');
+  const former = surfaceSchemas(before.supergraph);
+  const next = surfaceSchemas(after.supergraph);
+  onStage('comparing');
+  const changes = await surfaceChanges(former, next);
+  const provider = newProvider(before, after);
+  return {
+    after,
+    changes,
+    policyFaults: policyFaults(former, next, new Date()),
+    lines: versionChanges(changes, next),
+    ...(provider !== undefined && { newProvider: provider }),
+    needs: publisher === undefined ? [] : needsOf(before, after, publisher),
+    notices: step.kind === 'subgraph' ? noticesOf(before, after, step) : [],
+  };
+}
+
+/** The subgraph that a step changes, if it is one alone. */
+export function publisherOf(step: Step): string | undefined {
+  if (step.kind === 'subgraph') return step.entry.name;
+  return step.kind === 'removal' ? step.name : undefined;
+}
+
+function contentAfter(step: Step): GraphContent {
+  if (step.kind === 'subgraph') return withSubgraph(step.before, step.entry, step);
+  return step.kind === 'removal' ? withoutSubgraph(step.before, step.name) : step.after;
+}

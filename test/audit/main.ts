@@ -1,0 +1,114 @@
+// Runs the public federation audit through the service: `npm run audit -- FOLDER`.
+//
+// FOLDER is a checkout of https://github.com/graphql-hive/federation-gateway-audit after `npm ci`.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { variableOf } from '@partner-loyalty/runtime/settings/subgraphs.ts';
+import { Kind, parse, print, visit } from 'graphql';
+import { temporaryFolder } from '../support/folder.ts';
+import { startProcess } from '../support/servers/process.ts';
+import { createClient } from '../support/service/client.ts';
+import { loyaltyJson } from '../support/service/loyalty.ts';
+import { startStack } from '../support/service/stack.ts';
+import { until } from '../support/until.ts';
+
+type Suite = { id: string; subgraphs: string[]; supergraph: string; tests: Test[] };
+type Test = { query: string; expected: { data?: unknown; errors?: boolean } };
+
+const [folder = '.'] = process.argv.slice(2);
+const PORT = 4_200;
+const AUDIT = `http://127.0.0.1:${PORT}`;
+
+const serve = 'cd "$0" && exec node --import tsx src/cli.ts serve --port "$1"';
+const audit = await startProcess({ command: 'sh', args: ['-c', serve, folder, String(PORT)] });
+await audit.wrote(/Server started/);
+const place = temporaryFolder();
+const file = join(place.path, 'supergraph.graphql');
+try {
+  const suites = await readSuites();
+  writeFileSync(file, suites[0]?.supergraph ?? '');
+  const names = new Set(suites.flatMap(({ subgraphs }) => subgraphs));
+  const secrets = Array.from(names, (name) => [
+    variableOf(name, 'secret'),
+    `the secret of ${name}`,
+  ]);
+  const env = {
+    ...Object.fromEntries(secrets),
+    SUPERGRAPH_FILE: file,
+    RATE_LIMIT_BUDGET: '1000000',
+  };
+  const stack = await startStack('one process', env);
+  try {
+    await loyaltyJson(stack.env, 'partners', 'create', 'audit', '--name', 'Audit');
+    const [{ key } = {}] = await loyaltyJson(stack.env, 'keys', 'create', 'audit');
+    const send = createClient(stack.gateway.url, String(key));
+    const served = async () => {
+      const metrics = await (await fetch(`${stack.gateway.adminUrl}/metrics`)).text();
+      return Number(
+        /^supergraph_updates_total\{outcome="updated"\} (\d+)/m.exec(metrics)?.[1] ?? 0,
+      );
+    };
+    let [passed, failed] = [0, 0];
+    for (const [index, { id, supergraph, tests }] of suites.entries()) {
+      if (index > 0) writeFileSync(file, supergraph);
+      await until(async () => (await served()) === index);
+      for (const { query, expected } of tests) {
+        const { body } = await send({ query });
+        const isRight =
+          isDeepStrictEqual(body.data ?? null, expected.data ?? null) &&
+          (body.errors !== undefined) === (expected.errors ?? false);
+        if (isRight) passed += 1;
+        else {
+          failed += 1;
+          console.log(`${id}: ${query}\n  expected ${JSON.stringify(expected)}`);
+          console.log(`  got      ${JSON.stringify(body)}`);
+        }
+      }
+    }
+    console.log(`${passed} of ${passed + failed} cases pass`);
+  } finally {
+    await stack.close();
+  }
+} finally {
+  await audit.stop();
+  place.remove();
+}
+
+async function readSuites(): Promise<Suite[]> {
+  const ids = (await get('ids')) as string[];
+  return Promise.all(
+    ids.map(async (id) => {
+      const subgraphs = (await get(`${id}/subgraphs`)) as { name: string }[];
+      const tests = (await get(`${id}/tests`)) as Test[];
+      const response = await fetch(`${AUDIT}/${id}/supergraph`);
+      const supergraph = tagged(await response.text());
+      return { id, subgraphs: subgraphs.map(({ name }) => name), supergraph, tests };
+    }),
+  );
+}
+
+async function get(path: string): Promise<unknown> {
+  return (await fetch(`${AUDIT}/${path}`)).json();
+}
+
+/** The supergraph with every field on the partner surface. */
+function tagged(supergraph: string): string {
+  const [tag] = parse('type T { a: Int @tag(name: "partner") }').definitions;
+  const [field] = (tag?.kind === Kind.OBJECT_TYPE_DEFINITION && tag.fields) || [];
+  const [link] = parse(
+    'schema @link(url: "https://specs.apollo.dev/tag/v0.3") { query: Query }',
+  ).definitions;
+  const [linked] = (link?.kind === Kind.SCHEMA_DEFINITION && link.directives) || [];
+  const document = visit(parse(supergraph), {
+    FieldDefinition: (node) => ({
+      ...node,
+      directives: [...(node.directives ?? []), ...(field?.directives ?? [])],
+    }),
+    SchemaDefinition: (node) => ({
+      ...node,
+      directives: [...(node.directives ?? []), ...(linked ? [linked] : [])],
+    }),
+  });
+  return `${print(document)}\ndirective @tag(name: String!) repeatable on FIELD_DEFINITION\n`;
+}
