@@ -21,7 +21,7 @@ export async function publish(
   await withStore('graph', shell.settings(), async (graphs) => {
     const next = await nextContent(shell, graphs, { name, file, options });
     const { version, before, after, entry, sdl } = next;
-    await askSubgraph(shell, entry, sdl, {
+    await askSubgraph(shell, graphs, entry, sdl, {
       givenUrl: options.url,
       others: before.subgraphs.map((other) => other.name).filter((other) => other !== name),
     });

@@ -1,8 +1,6 @@
 // Checks that the subgraph to publish is running and has the schema.
-import { randomUUID } from 'node:crypto';
-import type { SubgraphEntry } from '@partner-loyalty/gateway';
-import { createLog, type Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import type { GraphStore, SubgraphEntry } from '@partner-loyalty/gateway';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import {
   GATEWAY_SUBGRAPH,
   OWN_SUBGRAPHS,
@@ -10,11 +8,15 @@ import {
   variableOf,
 } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import { createHttpTransport } from '@partner-loyalty/runtime/transport/client.ts';
+import { allowedHosts } from '@partner-loyalty/runtime/transport/hosts.ts';
+import { oneSecret } from '@partner-loyalty/runtime/transport/secrets.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 
-/** Where the gateways reach a subgraph, and what signs the requests to it. */
-type Target = { url: string; secret: string };
+/**
+ * Where the gateways reach a subgraph, whether an operator says so, and what signs the requests to
+ * it, if that is set.
+ */
+type Target = { url: string; isSet: boolean; secret: string | undefined };
 
 /**
  * Throws a CommandError if the subgraph cannot be reached, is not healthy or lacks a field of
@@ -23,25 +25,31 @@ type Target = { url: string; secret: string };
  */
 export async function askSubgraph(
   shell: Shell,
+  store: GraphStore,
   entry: SubgraphEntry,
   sdl: string,
   { givenUrl, others }: { givenUrl: string | undefined; others: readonly string[] },
 ): Promise<void> {
   const { name } = entry;
-  const target = targetOf(shell.settings(), entry, givenUrl, others);
+  const settings = shell.settings();
+  const target = targetOf(settings, entry, givenUrl, others);
   if (target === undefined) return noteCarried(shell, name, sdl);
-  const { faultOfSubgraph } = await import('@partner-loyalty/gateway/publish');
-  let reason = '';
-  const log = noticing((text) => {
-    reason = ` (${text})`;
-  });
-  const transport = createHttpTransport({ ...entry, ...target, log, metrics: createMetrics() });
-  try {
-    const fault = await faultOfSubgraph(transport, sdl, `publish-${randomUUID()}`);
-    if (fault !== undefined) throw new CommandError(`${name} at ${target.url} ${fault}${reason}`);
-  } finally {
-    await transport.close();
-  }
+  const { askSubgraph: ask, openSecrets } = await import('@partner-loyalty/gateway/publish');
+  const { url, isSet, secret } = target;
+  const stored =
+    secret === undefined
+      ? openSecrets(name, { store, settings, log: createLog('silent') })
+      : undefined;
+  await stored?.read();
+  const secrets = stored ?? oneSecret(secret);
+  if (secrets.first() === undefined)
+    throw new CommandError(
+      `${name} has no secret: make one with loyalty supergraph secret rotate ${name}, or set ${variableOf(name, 'secret')}`,
+    );
+  const allows = isSet ? undefined : allowedHosts(settings);
+  const fault = await ask({ entry, url, sdl, secrets, allows });
+  await stored?.close();
+  if (fault !== undefined) throw new CommandError(`${name} at ${url} ${fault}`);
 }
 
 /** Undefined if the gateways' process carries the subgraph. */
@@ -60,12 +68,10 @@ function targetOf(
     throw new CommandError(`${name} needs a URL: give --url, or set ${variableOf(name, 'url')}`);
   }
   const { secret } = own;
-  if (secret === undefined) {
-    const variable = isOurs ? 'SUBGRAPH_SECRET' : variableOf(name, 'secret');
-    throw new CommandError(`${variable} must be set: it signs the requests to ${name}`);
-  }
-  if (!isOurs) refuseSharedSecret(settings, name, secret, others);
-  return { url, secret };
+  if (isOurs && secret === undefined)
+    throw new CommandError(`SUBGRAPH_SECRET must be set: it signs the requests to ${name}`);
+  if (!isOurs && secret !== undefined) refuseSharedSecret(settings, name, secret, others);
+  return { url, isSet: own.url !== undefined || isOurs, secret };
 }
 
 /** With a shared secret, one subgraph could sign requests to the other as the gateway does. */
@@ -92,15 +98,4 @@ async function noteCarried(shell: Shell, name: string, sdl: string): Promise<voi
     shell.note(
       `${name} of this release lacks ${missing.join(', ')}: these fail until a release has them`,
     );
-}
-
-/** A log that reports why a request failed. */
-function noticing(notice: (text: string) => void): Log {
-  const write: Log['warn'] = ({ reason, status, code, err }, message) => {
-    const cause = err instanceof Error ? err.message : undefined;
-    // A status of 0 means that there was no response.
-    const facts = [reason, code, status || undefined, cause].filter((fact) => fact !== undefined);
-    notice(facts.length > 0 ? facts.join(', ') : message);
-  };
-  return { ...createLog('silent'), warn: write, error: write, fatal: write, outage: write };
 }

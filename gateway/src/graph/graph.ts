@@ -1,4 +1,5 @@
 // The types of a graph, as the gateway serves it and as it is published, and of its store.
+import type { RegistryTables } from './tables.ts';
 
 /** A subgraph, from supergraph.yaml or as it was published. */
 export type SubgraphEntry = {
@@ -54,5 +55,7 @@ export type GraphStore = {
   versions(limit?: number): Promise<GraphVersionSummary[]>;
   /** False if its version is not the next one: somebody else has published in the meantime. */
   append(graph: GraphVersion): Promise<boolean>;
+  /** The tables of the secrets of subgraphs. */
+  tables(): Promise<RegistryTables>;
   close(): Promise<void>;
 };

@@ -1,8 +1,10 @@
 // The store of published graphs in an embedded LMDB, which the processes of one machine may share.
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
+import { lmdbTables } from '@partner-loyalty/runtime/store/table.lmdb.ts';
 import type { RootDatabase } from 'lmdb';
 import type { GraphStore, GraphVersion, GraphVersionSummary } from './graph.ts';
+import { openRegistryTables } from './tables.ts';
 
 /** The stored forms; times are milliseconds since 1970. */
 type Stored<T extends { publishedAt: Date }> = Omit<T, 'publishedAt'> & { publishedAt: number };
@@ -14,6 +16,7 @@ export async function openLmdbGraphStore(
 ): Promise<GraphStore> {
   const { root } = await openLmdb(dataDir, 'graph', environment);
   const { graphs, summaries } = openGraphTables(root);
+  const tables = await openRegistryTables(lmdbTables(root));
   const latest = () => {
     const [version = 0] = summaries.getKeys({ reverse: true, limit: 1 });
     return version;
@@ -43,6 +46,7 @@ export async function openLmdbGraphStore(
       await root.flushed;
       return isAppended;
     },
+    tables: async () => tables,
     close: () => root.close(),
   };
 }

@@ -2,8 +2,10 @@
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { isDuplicate, openCollection, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
+import { mongoTables } from '@partner-loyalty/runtime/store/table.mongo.ts';
 import type { Collection } from 'mongodb';
 import type { GraphStore, GraphVersion, GraphVersionSummary } from './graph.ts';
+import { openRegistryTables } from './tables.ts';
 
 type GraphDocument = Omit<GraphVersion, 'version'> & { _id: number };
 
@@ -18,7 +20,8 @@ export async function openMongoGraphStore(
   const { db, close } = await openMongo(url, 'graph', environment);
   try {
     const graphs = await openCollection<GraphDocument>(db, 'graphs');
-    return { ...methodsOf(graphs), close };
+    const tables = await openRegistryTables(mongoTables(db));
+    return { ...methodsOf(graphs), tables: async () => tables, close };
   } catch (error) {
     await close();
     throw error;

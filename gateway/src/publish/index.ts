@@ -1,7 +1,8 @@
 // The public list of publishing and checking, apart from the gateway, which never loads them.
 
 export { surfaceText } from '../execute/committed.ts';
-export { faultOfSubgraph, missingFrom } from './asked.ts';
+export { openSecrets } from '../graph/secrets.ts';
+export { askSubgraph, missingFrom } from './asked.ts';
 export { surfaceChanges, surfaceSchemas, versionChanges } from './changes.ts';
 export { CompositionError, compose } from './compose.ts';
 export {

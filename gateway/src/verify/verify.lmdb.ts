@@ -7,6 +7,7 @@ import { type Snapshot, withSnapshot } from '@partner-loyalty/runtime/store/snap
 import { tableVerifier } from '@partner-loyalty/runtime/store/table.lmdb.ts';
 import type { RootDatabase } from 'lmdb';
 import { openGraphTables } from '../graph/graphstore.lmdb.ts';
+import { SUBGRAPH_SECRETS } from '../graph/tables.ts';
 import { openKeyTables } from '../identity/keystore.lmdb.ts';
 import { CONSOLE_SESSIONS, STAFF, STAFF_ADDRESSES } from '../identity/staff.ts';
 import { openCountTables } from '../usage/counts.lmdb.ts';
@@ -98,31 +99,34 @@ function checkKeyIndexes(
         report(`key ${keyId}`, `partner ${partnerId} lists the key, which is not its own`);
 }
 
-export const verifyLmdbGraphs = verifier(
-  'graph',
-  openGraphTables,
-  (tables, snapshot, { report }) => {
-    const { graphs, summaries } = tables;
-    let count = 0;
-    const unreadable = (version: number) => report(`graph ${version}`, 'the record cannot be read');
-    for (const { key: version, value } of snapshot.records(graphs, unreadable)) {
-      count += 1;
-      if (value.version !== version) report(`graph ${version}`, 'the record has another version');
-      const summary = snapshot.get(summaries, version);
-      if (summary === undefined || summary === UNREADABLE || summary.version !== version)
-        report(`graph ${version}`, 'the list of versions does not have it');
-    }
-    let expected = 0;
-    for (const version of snapshot.keys(summaries)) {
-      expected += 1;
-      if (version !== expected) report(`graph ${expected}`, 'the version is missing');
-      if (snapshot.get(graphs, version) === undefined)
-        report(`graph ${version}`, 'the list of versions has it, but it does not exist');
-      expected = version;
-    }
-    return count;
-  },
-);
+const openGraphs = (root: RootDatabase) => ({
+  ...openGraphTables(root),
+  verifySecrets: tableVerifier(root, SUBGRAPH_SECRETS, (name) => `the secret of ${name}`),
+});
+
+export const verifyLmdbGraphs = verifier('graph', openGraphs, (tables, snapshot, inspection) => {
+  const { report } = inspection;
+  const { graphs, summaries } = tables;
+  tables.verifySecrets(snapshot, inspection);
+  let count = 0;
+  const unreadable = (version: number) => report(`graph ${version}`, 'the record cannot be read');
+  for (const { key: version, value } of snapshot.records(graphs, unreadable)) {
+    count += 1;
+    if (value.version !== version) report(`graph ${version}`, 'the record has another version');
+    const summary = snapshot.get(summaries, version);
+    if (summary === undefined || summary === UNREADABLE || summary.version !== version)
+      report(`graph ${version}`, 'the list of versions does not have it');
+  }
+  let expected = 0;
+  for (const version of snapshot.keys(summaries)) {
+    expected += 1;
+    if (version !== expected) report(`graph ${expected}`, 'the version is missing');
+    if (snapshot.get(graphs, version) === undefined)
+      report(`graph ${version}`, 'the list of versions has it, but it does not exist');
+    expected = version;
+  }
+  return count;
+});
 
 export const verifyLmdbUsage = verifier(
   'usage',

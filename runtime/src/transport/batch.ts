@@ -36,7 +36,7 @@ export type BatchContext = {
   maxAnswerBytes: number;
 };
 
-type Options = {
+export type BatchOptions = {
   context: BatchContext;
   operations: readonly PendingOperation[];
   /** Set if the request is an array, even if of one operation. */
@@ -52,15 +52,23 @@ type Options = {
   retry: ((queries: PendingOperation[]) => void) | undefined;
 };
 
+type Signing = {
+  /** Notes that the subgraph has accepted the signature. */
+  accepted(): void;
+  /** Sends the same request with another signature. Undefined if there is none. */
+  signAgain: (() => void) | undefined;
+};
+
 /**
  * Handles undici's events of one request. An operation is settled by its response, by the deadline
  * that all share, or by the end of the whole response. The connection is aborted at the deadline,
  * and as soon as the response is too large, has more lines than there are operations, or is not
- * GraphQL. Queries are separated if their array is refused, or its response is too large.
+ * GraphQL. A request that is refused is signed again: a 401 has run none of its operations, not
+ * even mutations. Queries are separated if their array is refused, or its response is too large.
  */
 export class Batch implements Dispatcher.DispatchHandler {
   readonly isArray: boolean;
-  private readonly options: Options;
+  private readonly options: BatchOptions & Signing;
   private readonly maxBytes: number;
   private readonly startedAt = performance.now();
   private readonly timer: NodeJS.Timeout;
@@ -79,7 +87,7 @@ export class Batch implements Dispatcher.DispatchHandler {
   /** Whether a line was too large that does not begin with its place. */
   private hasLostLine = false;
 
-  constructor(options: Options) {
+  constructor(options: BatchOptions & Signing) {
     this.options = options;
     this.isArray = options.array !== undefined;
     this.maxBytes = this.isArray ? WIRE.maxResponseBytes : options.context.maxAnswerBytes;
@@ -112,7 +120,9 @@ export class Batch implements Dispatcher.DispatchHandler {
     this.status = status;
     const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
     const protocol = headers['partner-loyalty-protocol'];
+    if (status === 200) this.options.accepted();
     if (protocol !== undefined) this.giveUp('unreachable', mismatch(Number(protocol)));
+    else if (status === 401 && this.options.signAgain !== undefined) this.signAgain();
     else if (!isAnswer(status)) this.giveUp('unreachable', refusalReason(status, headers.date));
     else if (type === MEDIA_TYPES.lines && status === 200 && this.isArray)
       this.lines = new LineSplitter(this.options.context.maxAnswerBytes, this);
@@ -149,7 +159,9 @@ export class Batch implements Dispatcher.DispatchHandler {
     const { retry } = this.options;
     const queries =
       retry !== undefined && this.status === 0 && !this.over ? this.takeQueries() : [];
-    this.end('unreachable', 'connection', error.code);
+    const { code } = error;
+    const reason = code === 'ADDRESS' ? 'SUBGRAPH_HOSTS does not allow its address' : 'connection';
+    this.end('unreachable', reason, code);
     if (queries.length > 0) retry?.(queries);
   }
 
@@ -160,6 +172,13 @@ export class Batch implements Dispatcher.DispatchHandler {
       this.waiting[place] = undefined;
       return [operation];
     });
+  }
+
+  private signAgain(): void {
+    if (this.over) return;
+    this.waiting.fill(undefined);
+    this.giveUp('unreachable', 'signed again');
+    this.options.signAgain?.();
   }
 
   /** Has the queries that are not settled yet sent again, each by itself. */

@@ -17,6 +17,8 @@ import { serveSubgraph } from '../subgraph/server.ts';
 import type { Subgraph } from '../subgraph/types.ts';
 import { createArrays } from './arrays.ts';
 import { createHttpTransport } from './client.ts';
+import type { AllowsHost } from './hosts.ts';
+import { oneSecret, type SubgraphSecrets } from './secrets.ts';
 import type { Caller, SubgraphRequest, SubgraphResponse, Transport } from './types.ts';
 import { encodeLine } from './wire.ts';
 
@@ -126,7 +128,9 @@ describe('a subgraph over HTTP', () => {
   });
 
   test('is SERVICE_UNAVAILABLE if the secrets differ', async () => {
-    const { transport } = await serveThings({ secret: 'another secret of the tests' });
+    const { transport } = await serveThings({
+      secrets: oneSecret('another secret of the tests'),
+    });
     expect(await transport.execute(request('{ caller }'))).toEqual(UNAVAILABLE);
     await expect(transport.ready()).rejects.toThrow('not ready');
   });
@@ -152,6 +156,71 @@ describe('a subgraph over HTTP', () => {
     expect(await transport.execute(request('{ caller }'))).toEqual(UNAVAILABLE);
   });
 });
+
+describe('a secret that is being changed', () => {
+  const pair = (first: string | undefined, other: string | undefined) => {
+    const accepted: string[] = [];
+    const secrets: SubgraphSecrets = {
+      first: () => first,
+      other: () => other,
+      accepted: (secret) => void accepted.push(secret),
+    };
+    return { secrets, accepted };
+  };
+
+  test('has requests signed with the other one at once, mutations too, of which each runs once', async () => {
+    const { secrets, accepted } = pair('the old secret of the tests', SECRET);
+    const { transport, seen } = await serveThings({ secrets });
+    const queries = ['mutation { change }', '{ caller }'];
+    expect((await executeAll(transport, queries)).map(codeOf)).toEqual(['OK', 'OK']);
+    expect(await transport.execute(request('mutation { change }'))).toMatchObject({
+      data: { change: 'changed' },
+    });
+    expect(seen).toEqual({ requests: 4, changes: 2 });
+    expect(accepted).toEqual([SECRET, SECRET]);
+  });
+
+  test('is tried once if the subgraph takes neither, and the log says so', async () => {
+    const { secrets, accepted } = pair('the old secret of the tests', 'another secret');
+    const lines: LogFields[] = [];
+    const { transport, seen } = await serveThings({ secrets, lines });
+    expect(await transport.execute(request('mutation { change }'))).toEqual(UNAVAILABLE);
+    expect([seen, accepted]).toEqual([{ requests: 2, changes: 0 }, []]);
+    expect(lines).toEqual([expect.objectContaining({ reason: 'refused: the secret may differ' })]);
+  });
+
+  test('is missing at first: the subgraph is not asked', async () => {
+    const lines: LogFields[] = [];
+    const { secrets } = pair(undefined, undefined);
+    const { transport, seen } = await serveThings({ secrets, lines });
+    expect(await transport.execute(request('{ caller }'))).toEqual(UNAVAILABLE);
+    await expect(transport.ready()).rejects.toThrow('not ready');
+    expect(seen.requests).toBe(0);
+    expect(lines).toEqual([expect.objectContaining({ reason: 'it has no secret' })]);
+  });
+});
+
+test.each(['127.0.0.1', 'localhost'])(
+  'DNS rebinding: %s is not dialled where its address is not allowed, whatever its name',
+  async (host) => {
+    const { url } = await serveFake((_, response) => inJson(response).end('{"data":{"a":1}}'));
+    const lines: LogFields[] = [];
+    let allowed = false;
+    const asked: string[] = [];
+    const transport = connectTo(url.replace('127.0.0.1', host), {
+      lines,
+      allows: (_, address) => {
+        asked.push(address);
+        return allowed;
+      },
+    });
+    expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
+    expect(lines[0]).toMatchObject({ reason: 'SUBGRAPH_HOSTS does not allow its address' });
+    allowed = true;
+    expect(await transport.execute(request('{ a }'))).toEqual({ data: { a: 1 } });
+    expect(asked).toContain('127.0.0.1');
+  },
+);
 
 describe('a connection that ends', () => {
   test('before any answer has its queries sent again, but not its mutations', async () => {
@@ -754,7 +823,8 @@ describe('a subgraph that hangs', () => {
 });
 
 type Options = {
-  secret?: string;
+  secrets?: SubgraphSecrets;
+  allows?: AllowsHost;
   deadlineMs?: number;
   batching?: boolean;
   codes?: string[];
@@ -766,7 +836,7 @@ type Options = {
 function connectTo(
   url: string,
   {
-    secret = SECRET,
+    secrets = oneSecret(SECRET),
     batching = true,
     codes = CODES,
     counted = [],
@@ -784,7 +854,7 @@ function connectTo(
   const transport = createHttpTransport({
     name: 'things',
     url,
-    secret,
+    secrets,
     batching,
     codes,
     log,
@@ -813,9 +883,9 @@ function inLines(response: ServerResponse): ServerResponse {
 
 /** A subgraph behind serveSubgraph, and a transport to it. */
 async function serveThings(options: Options = {}) {
-  const seen = { requests: 0 };
+  const seen = { requests: 0, changes: 0 };
   const held: (() => void)[] = [];
-  const subgraph = things(held);
+  const subgraph = things(held, seen);
   const server = await serveSubgraph({
     subgraph,
     settings: {
@@ -867,7 +937,7 @@ async function serveFake(
   return { transport, url, lines };
 }
 
-function things(held: (() => void)[]): Subgraph {
+function things(held: (() => void)[], seen = { changes: 0 }): Subgraph {
   const schema = buildSchema(
     'type Query { caller: String  echo(text: String!): String  refused: String  broken: String  slow: String  later: String } type Mutation { change: String }',
   );
@@ -883,7 +953,10 @@ function things(held: (() => void)[]): Subgraph {
     },
     slow: () => new Promise((resolve) => held.push(() => resolve('released'))),
     later: () => new Promise((resolve) => setImmediate(resolve, 'later')),
-    change: () => 'changed',
+    change: () => {
+      seen.changes += 1;
+      return 'changed';
+    },
   };
   for (const type of [schema.getQueryType(), schema.getMutationType()])
     for (const [name, field] of Object.entries(type?.getFields() ?? {}))

@@ -7,8 +7,10 @@ import type { PendingOperation } from './batch.ts';
 import { Circuit } from './circuit.ts';
 import { DEADLINE_MS } from './deadline.ts';
 import { createFieldNames } from './fieldnames.ts';
+import { type AllowsHost, connectorTo } from './hosts.ts';
 import { PROBE } from './probe.ts';
 import { createResponseReader } from './response.ts';
+import type { SubgraphSecrets } from './secrets.ts';
 import { createSend } from './send.ts';
 import type { SubgraphResponse, Transport } from './types.ts';
 import { WIRE } from './wire.ts';
@@ -20,7 +22,9 @@ type HttpTransportOptions = {
   name: string;
   /** The endpoint; `/graphql` if it has no path. */
   url: string;
-  secret: string;
+  secrets: SubgraphSecrets;
+  /** Which addresses may be called; all if it is undefined. */
+  allows?: AllowsHost | undefined;
   /** Whether the subgraph accepts an array of operations in a request. */
   batching: boolean;
   /** The subgraph's error codes that callers may see. */
@@ -90,11 +94,13 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
 
 const SILENT = { warn() {}, outage() {}, subgraphCall() {}, answered() {}, missedDeadline() {} };
 
-function openPool({ url, batching }: HttpTransportOptions, connectTimeout: number): Pool {
-  return new Pool(new URL(url).origin, {
+function openPool({ url, batching, allows }: HttpTransportOptions, connectTimeout: number): Pool {
+  const { origin } = new URL(url);
+  return new Pool(origin, {
     connections: batching ? CONNECTIONS.batching : CONNECTIONS.single,
     pipelining: 1,
     connectTimeout,
+    ...(allows && { connect: connectorTo(new URL(url), allows, connectTimeout) }),
     // Each batch has its own deadline.
     headersTimeout: 0,
     bodyTimeout: 0,

@@ -2,9 +2,10 @@
 import type { Pool } from 'undici';
 import type { Log } from '../observe/log.ts';
 import { createArrays } from './arrays.ts';
-import { Batch, type BatchContext, type PendingOperation } from './batch.ts';
+import { Batch, type BatchContext, type BatchOptions, type PendingOperation } from './batch.ts';
 import { unavailable } from './deadline.ts';
-import { createSigner } from './signature/signer.ts';
+import type { SubgraphSecrets } from './secrets.ts';
+import { createSigner, type Sign } from './signature/signer.ts';
 import { type EncodedRequest, encodeBatches, encodeOperation, MEDIA_TYPES, WIRE } from './wire.ts';
 
 /**
@@ -18,7 +19,13 @@ export type Send = (
   retry?: (queries: PendingOperation[]) => void,
 ) => void;
 
-type Options = { name: string; url: string; secret: string; batching: boolean; log: Log };
+type Options = {
+  name: string;
+  url: string;
+  secrets: SubgraphSecrets;
+  batching: boolean;
+  log: Log;
+};
 
 const ACCEPT = {
   single: `${MEDIA_TYPES.response}, ${MEDIA_TYPES.json};q=0.9`,
@@ -28,19 +35,47 @@ const ACCEPT = {
 const SEPARATE = 10;
 
 /** Throws if the URL has a query string. */
-export function createSend(pool: Pool, { name, url, secret, batching, log }: Options): Send {
-  const sign = createSigner(name, secret);
+export function createSend(pool: Pool, { name, url, secrets, batching, log }: Options): Send {
+  const signerOf = createSigners(name);
   const path = pathOf(url);
   const arrays = createArrays(name, log);
 
-  function dispatch({ caller, requestId, body }: EncodedRequest, batch: Batch): void {
+  function dispatch(encoded: EncodedRequest, options: BatchOptions): void {
+    const secret = secrets.first();
+    if (secret === undefined) refuse(options);
+    else dispatchSigned(encoded, options, secret, secrets.other(secret));
+  }
+
+  /** `other` signs the same request once more if it is refused. */
+  function dispatchSigned(
+    encoded: EncodedRequest,
+    options: BatchOptions,
+    secret: string,
+    other?: string,
+  ): void {
+    const batch = new Batch({
+      ...options,
+      accepted: () => secrets.accepted(secret),
+      signAgain: other === undefined ? undefined : () => dispatchSigned(encoded, options, other),
+    });
+    const { caller, requestId, body } = encoded;
     const headers: Record<string, string> = {
       'content-type': MEDIA_TYPES.json,
       accept: batch.isArray ? ACCEPT.batch : ACCEPT.single,
-      ...sign({ method: 'POST', path, caller, requestId, body }),
+      ...signerOf(secret)({ method: 'POST', path, caller, requestId, body }),
       ...batch.trace()?.headers(),
     };
     pool.dispatch({ method: 'POST', path, headers, body }, batch);
+  }
+
+  function refuse({ operations, context }: BatchOptions): void {
+    const reason = 'it has no secret';
+    for (const { request, resolve } of operations) {
+      const { requestId } = request;
+      context.log.outage({ requestId, subgraph: name, reason }, 'a subgraph was not asked');
+      context.metrics.subgraphCall(name, 'unreachable', 0);
+      resolve(unavailable());
+    }
   }
 
   const sendArrays: Send = (operations, context, deadlineAt, retry) => {
@@ -52,7 +87,7 @@ export function createSend(pool: Pool, { name, url, secret, batching, log }: Opt
     for (const encoded of encodeBatches(operations.map(({ request }) => request))) {
       const group = operations.slice(start, start + encoded.count);
       start += encoded.count;
-      dispatch(encoded, new Batch({ context, operations: group, array, deadlineAt, retry }));
+      dispatch(encoded, { context, operations: group, array, deadlineAt, retry });
     }
   };
 
@@ -65,7 +100,7 @@ export function createSend(pool: Pool, { name, url, secret, batching, log }: Opt
         operation.resolve(unavailable()); // It must not fail the others.
         continue;
       }
-      dispatch(encoded, new Batch({ context, operations: [operation], deadlineAt, retry }));
+      dispatch(encoded, { context, operations: [operation], deadlineAt, retry });
     }
   };
 
@@ -95,6 +130,21 @@ export function createSend(pool: Pool, { name, url, secret, batching, log }: Opt
   return (operations, context, deadlineAt, retry) => {
     const asArrays = batching && operations.length > 1 && arrays.areTaken();
     (asArrays ? sendArrays : sendEach)(operations, context, deadlineAt, retry);
+  };
+}
+
+/** Of two secrets at a time, and those before. */
+const MAX_SIGNERS = 4;
+
+function createSigners(name: string): (secret: string) => Sign {
+  const signers = new Map<string, Sign>();
+  return (secret) => {
+    const known = signers.get(secret);
+    if (known !== undefined) return known;
+    if (signers.size >= MAX_SIGNERS) signers.clear();
+    const sign = createSigner(name, secret);
+    signers.set(secret, sign);
+    return sign;
   };
 }
 
