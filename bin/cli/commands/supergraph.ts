@@ -17,6 +17,7 @@ import { CommandError, type Shell } from '../shell/shell.ts';
 import { check } from '../supergraph/check.ts';
 import { composing, type EntryOptions } from '../supergraph/next.ts';
 import { publish, remove, rollback } from '../supergraph/publish.ts';
+import { rotate } from '../supergraph/secret.ts';
 import { changelog, list, show } from '../supergraph/versions.ts';
 
 const FORCE = ['--force', 'go ahead even if callers use what it breaks'] as const;
@@ -25,6 +26,7 @@ export function supergraphCommand(shell: Shell): Command {
   const group = new Command('supergraph').description('manage the graph that the gateway serves');
   addPublishing(group, shell);
   addVersions(group, shell);
+  addSecret(group.command('secret').description('manage secrets of subgraphs'), shell);
   group
     .command('compose')
     .description('compose supergraph.yaml into gateway/supergraph.graphql')
@@ -89,6 +91,15 @@ function addVersions(group: Command, shell: Shell): void {
     .action((number: number | undefined, options: { force?: boolean }) =>
       rollback(shell, number, options),
     );
+}
+
+function addSecret(group: Command, shell: Shell): void {
+  group
+    .command('rotate')
+    .description('make a secret for a subgraph, which gateways know within 5 seconds')
+    .argument('<name>', "the subgraph's name", typed('the name', subgraphName))
+    .option('--drop-old', 'make none, and end the old one of two now')
+    .action((name: string, options: { dropOld?: boolean }) => rotate(shell, name, options));
 }
 
 function withSchema(command: Command): Command {

@@ -7,7 +7,6 @@ import {
   openUsageStore,
   type RegistryTables,
   readGraphFile,
-  rotateSecret,
 } from '@partner-loyalty/gateway';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
@@ -137,13 +136,32 @@ describe.each(EMPTY_STORES)('on %s', (_name, open) => {
       await store.close();
       return done;
     };
-    await withStore((table) => rotateSecret(table, settings, 'offers'));
+    const rotate = (...args: string[]) =>
+      loyaltyJson(env, 'supergraph', 'secret', 'rotate', ...args);
+    expect(await rotate('offers')).toEqual([
+      { subgraph: 'offers', secret: expect.stringMatching(/^ss_/) },
+    ]);
     subgraph.serve(WITHOUT_ENDS);
     const publish = ['publish', 'offers', offersFile, '--url', subgraph.url];
     const { stderr } = await loyalty({ ...env, OFFERS_SECRET: '' }, 'supergraph', ...publish);
     expect(stderr).toContain('lacks Offer.ends');
     const row = await withStore(async (table) => table.get('offers'));
     expect(row?.secrets[0]?.acceptedAt).toBeDefined();
+    expect(await refused('secret', 'rotate', 'offers', '--drop-old')).toContain(
+      'has no old secret',
+    );
+    await rotate('offers');
+    expect(await rotate('offers', '--drop-old')).toEqual([{ subgraph: 'offers', dropped: true }]);
+    expect(await refused('secret', 'rotate', 'members')).toContain('is a setting');
+    const production = { ENVIRONMENT: 'production', DATA_DIR: join(folder.path, 'production') };
+    const { stderr: keyless } = await loyalty(
+      production,
+      'supergraph',
+      'secret',
+      'rotate',
+      'offers',
+    );
+    expect(keyless).toContain('KEY_ENCRYPTION_KEY must be set');
     await withStore((table) => table.remove('offers'));
   });
 
