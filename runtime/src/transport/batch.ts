@@ -198,14 +198,10 @@ export class Batch implements Dispatcher.DispatchHandler {
     }
     const responses: unknown[] = Array.isArray(value) ? value : [];
     if (responses.length < this.waiting.length) this.separate(true);
-    const { maxAnswerBytes } = this.options.context;
+    const { maxAnswerBytes: most } = this.options.context;
     for (const place of this.waiting.keys()) {
       const response = responses[place];
-      if (
-        bytes.length > maxAnswerBytes &&
-        Buffer.byteLength(JSON.stringify(response) ?? '') > maxAnswerBytes
-      )
-        this.refuseLarge(place);
+      if (bytes.length > most && isLarger(response, most)) this.refuseLarge(place);
       else this.read(place, response);
     }
   }
@@ -291,6 +287,15 @@ export class Batch implements Dispatcher.DispatchHandler {
 
 /** How servers answer an array that they do not take. A busy one is not asked for more. */
 const SEPARATED: ReadonlySet<number> = new Set([200, 400, 404, 413, 415, 422]);
+
+/** Whether the JSON of a value has more bytes; also if it is nested too deeply to be written. */
+function isLarger(value: unknown, bytes: number): boolean {
+  try {
+    return Buffer.byteLength(JSON.stringify(value) ?? '') > bytes;
+  } catch {
+    return true;
+  }
+}
 
 /**
  * Whether a response with this status can be GraphQL. An error may come with any status above 399;

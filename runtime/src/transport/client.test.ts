@@ -484,6 +484,15 @@ describe('an answer', () => {
     expect(asked[0]).toBe(3);
   });
 
+  test('nested a million times costs only its operation', async () => {
+    const { transport } = await serveFake((_, response) => {
+      const deep = `{"data":{"a":${'['.repeat(MIB)}${']'.repeat(MIB)}}}`;
+      inJson(response).end(`[${deep},{"data":{"b":1}}]`);
+    });
+    const replies = await executeAll(transport, ['{ a }', '{ b }']);
+    expect(replies.map(codeOf)).toEqual(['OPERATION_TOO_COMPLEX', 'OK']);
+  });
+
   test.each<[string, (replies: object[], response: ServerResponse) => void]>([
     ['in lines', (replies, response) => answerInLines(replies, response)],
     ['in an array', (replies, response) => inJson(response).end(JSON.stringify(replies))],
