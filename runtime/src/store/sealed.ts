@@ -3,8 +3,6 @@ import { randomBytes } from 'node:crypto';
 import type { Settings } from '../settings/table.ts';
 import { createVault } from './vault.ts';
 
-export type SealedSecrets = ReturnType<typeof createSealedSecrets>;
-
 /** `prefix` begins the secrets, and tells them from encrypted ones. */
 export function createSealedSecrets(
   prefix: string,

@@ -4,8 +4,6 @@ import type { Log } from '../observe/log.ts';
 /** After this, a subgraph that has refused an array gets one again. */
 const PAUSE_MS = 60_000;
 
-export type Arrays = ReturnType<typeof createArrays>;
-
 /** `name` is the subgraph's; `now` is in milliseconds. */
 export function createArrays(
   name: string,

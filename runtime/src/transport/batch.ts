@@ -264,7 +264,7 @@ export class Batch implements Dispatcher.DispatchHandler {
     this.over = true;
     clearTimeout(this.timer);
     this.whole.take();
-    if (outcome === 'unreachable' && this.status !== 0) this.noteAnswer();
+    if (outcome !== 'timeout' && this.status !== 0) this.noteAnswer();
     const left = this.waiting.filter((operation) => operation !== undefined);
     this.report(left, reason, code);
     const answer = outcome === 'error' ? tooLarge : unavailable;
