@@ -7,6 +7,7 @@ import { serveHttp } from '@partner-loyalty/runtime/http/server.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics, METRICS, type Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { createStandings } from '@partner-loyalty/standings';
@@ -80,7 +81,7 @@ const transports = {
 };
 const documents = createDocuments(caches, metrics);
 const connections = createConnections({
-  settings: { subgraphs: {} },
+  settings: readSettings({}, 'all'),
   inProcess: transports,
   log,
   metrics,

@@ -62,7 +62,7 @@ beforeAll(async () => {
   const log = { ...createLog('silent'), infoJson: (fields: string) => void lines.push(fields) };
   const documents = createDocuments(caches, metrics);
   const connections = createConnections({
-    settings: { subgraphs: {} },
+    settings: readSettings({}, 'all'),
     inProcess: { gateway: subgraph, members: subgraph, standings: subgraph },
     log,
     metrics,

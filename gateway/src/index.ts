@@ -5,6 +5,8 @@ export { CHANGELOG_VERSIONS, changelogOf } from './graph/changelog.ts';
 export { readGraphFile, SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from './graph/committed.ts';
 export { subgraphCode, subgraphName } from './graph/config.ts';
 export type { GraphStore, SubgraphEntry } from './graph/graph.ts';
+export { dropOldSecret, rotateSecret } from './graph/secrets.ts';
+export type { RegistryTables } from './graph/tables.ts';
 export {
   defaultScopes,
   hashKey,

@@ -4,6 +4,7 @@ import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { UNSHARED } from '../../test/support/requests/unshared.ts';
 import { createBudget } from './budget/budget.ts';
@@ -58,7 +59,7 @@ async function start({ hasPlenty = true, audits = false } = {}) {
   const caches = createCaches();
   const documents = createDocuments(caches, { documentCache: () => {} });
   const connections = createConnections({
-    settings: { subgraphs: {} },
+    settings: readSettings({}, 'all'),
     inProcess: { gateway: transport, members: transport, standings: transport },
     log,
     metrics: createMetrics(),

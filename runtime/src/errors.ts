@@ -97,7 +97,7 @@ export const ERRORS = {
   OPERATION_TOO_COMPLEX: {
     status: 400,
     message: 'the operation asks for too much',
-    when: 'The operation exceeds one of the [limits](../api.md#limits-of-an-operation), or its response is too large.',
+    when: 'The operation exceeds one of the [limits](../api.md#limits-of-an-operation), or its response is too large (400). Or what a field of it asks for is (200).',
   },
   RATE_LIMITED: {
     status: 429,

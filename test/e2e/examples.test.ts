@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { composeServices } from '@apollo/composition';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createHttpTransport } from '@partner-loyalty/runtime/transport/client.ts';
+import { oneSecret } from '@partner-loyalty/runtime/transport/secrets.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { buildClientSchema, getIntrospectionQuery, parse, printSchema } from 'graphql';
 import { EXAMPLES, type Example, startExample } from '../support/servers/examples.ts';
@@ -113,7 +114,7 @@ describe.each(NAMES)('%s', (name) => {
       const transport = createHttpTransport({
         name: 'offers',
         url: urls[name] ?? '',
-        secret: SECRET,
+        secrets: oneSecret(SECRET),
         batching,
         codes: ['OFFER_EXPIRED'],
         log: createLog('silent'),

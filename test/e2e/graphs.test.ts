@@ -61,7 +61,8 @@ test('a file that is no supergraph, or one that nothing can be built from, chang
   swap('type Query { a: Int }');
   await until(async () => (await updates('unreadable')) > before.unreadable);
   await serves();
-  swap(COMMITTED.replace('name: "standings"', 'name: "elsewhere"'));
+  const standings = 'name: "standings", url: "http://standings:4012/graphql"';
+  swap(COMMITTED.replace(standings, 'name: "elsewhere", url: ""'));
   await until(async () => (await updates('refused')) > before.refused);
   await serves();
   swap(COMMITTED.replace('type Query', 'type Query implements Nothing'));

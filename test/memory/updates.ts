@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { createDocuments } from '../../gateway/src/document/documents.ts';
 import { graphOf, SUPERGRAPH_FILE } from '../../gateway/src/graph/committed.ts';
 import { createConnections } from '../../gateway/src/graph/connections.ts';
@@ -32,7 +33,7 @@ const caches = createCaches();
 const documents = createDocuments(caches, { documentCache: () => {} });
 const log = createLog('silent');
 const connections = createConnections({
-  settings: { subgraphs: {}, subgraphSecret: 'a secret of this test' },
+  settings: readSettings({ SUBGRAPH_SECRET: 'a secret of this test' }, 'all'),
   inProcess: {
     gateway: { execute: () => ({ data: null }), ready: async () => {}, close: async () => {} },
   },

@@ -1,6 +1,7 @@
 // Hundreds of different hostile documents leave a process with a small heap as it was.
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createHttpTransport } from '@partner-loyalty/runtime/transport/client.ts';
+import { oneSecret } from '@partner-loyalty/runtime/transport/secrets.ts';
 import { HEAVY, repeat } from '../support/cases/heavy.ts';
 import { INSPECT, inspect } from '../support/servers/inspector.ts';
 import type { Deployment, Running } from '../support/service/stack.ts';
@@ -70,7 +71,7 @@ test('a subgraph alone survives 240 hostile documents that recur', async () => {
   const transport = createHttpTransport({
     name: 'members',
     url: members.url,
-    secret: env.SUBGRAPH_SECRET ?? '',
+    secrets: oneSecret(env.SUBGRAPH_SECRET),
     batching: true,
     codes: [],
     log: createLog('silent'),

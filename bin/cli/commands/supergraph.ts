@@ -30,6 +30,7 @@ export function supergraphCommand(shell: Shell): Command {
   addPublishing(add, shell);
   addVersions(add, shell);
   group.addCommand(tokenCommand(shell));
+  addSecret(group.command('secret').description('manage secrets of subgraphs'), shell);
   add('compose', 'compose supergraph.yaml into gateway/supergraph.graphql')
     .option('--check', 'write nothing; fail if the file is out of date')
     .action((options: { check?: boolean }) => composeCommitted(shell, options.check === true));
@@ -86,6 +87,16 @@ function addVersions(add: Add, shell: Shell): void {
     .option(...FORCE)
     .action((of: Target = {}, options: Where & { force?: boolean }) =>
       run(shell, options, (rest) => ({ operation: 'rollback', ...of, ...rest })),
+    );
+}
+
+function addSecret(group: Command, shell: Shell): void {
+  withRegistry(group.command('rotate'))
+    .description('make a secret for a subgraph, which gateways know within 5 seconds')
+    .argument('<name>', "the subgraph's name", subgraph)
+    .option('--drop-old', 'make none, and end the old one of two now; on the store only')
+    .action((name: string, options: Where & { dropOld?: boolean }) =>
+      run(shell, options, (rest) => ({ operation: 'rotateSecret', name, ...rest })),
     );
 }
 

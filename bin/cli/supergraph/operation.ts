@@ -11,7 +11,13 @@ import { printChanges } from './report.ts';
 /** Where an operation runs, beside LOYALTY_REGISTRY. */
 export type Where = { registry?: string | undefined };
 
-const CHANGES: ReadonlySet<string> = new Set(['publish', 'remove', 'rollback', 'approve']);
+const CHANGES: ReadonlySet<string> = new Set([
+  'publish',
+  'remove',
+  'rollback',
+  'approve',
+  'rotateSecret',
+]);
 
 /** Runs an operation and prints all but its result. Throws a CommandError if it is refused. */
 export async function operate(

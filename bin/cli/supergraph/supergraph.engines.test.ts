@@ -5,6 +5,7 @@ import {
   type FieldUsage,
   openGraphStore,
   openUsageStore,
+  type RegistryTables,
   readGraphFile,
 } from '@partner-loyalty/gateway';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
@@ -127,7 +128,7 @@ describe.each(EMPTY_STORES)('on %s', (_name, open) => {
     );
     const withUrl = [...publish, '--url', subgraph.url];
     for (const [secret, fault] of [
-      ['', 'OFFERS_SECRET must be set'],
+      ['', 'offers has no secret: make one with loyalty supergraph secret rotate offers,'],
       ['the shared secret', 'OFFERS_SECRET must differ from the secrets of other subgraphs'],
     ] as const) {
       const settings = { ...env, OFFERS_SECRET: secret, SUBGRAPH_SECRET: 'the shared secret' };
@@ -141,6 +142,43 @@ describe.each(EMPTY_STORES)('on %s', (_name, open) => {
     subgraph.serve(WITHOUT_ENDS);
     expect(await refused(...withUrl)).toContain(`offers at ${subgraph.url} lacks Offer.ends`);
     expect(await stored()).toBeUndefined();
+  });
+
+  test('a subgraph is asked with the secret that the store has for it', async () => {
+    const settings = readSettings(env, 'all');
+    const withStore = async <T>(work: (table: RegistryTables['secrets']) => Promise<T>) => {
+      const store = await openGraphStore(settings);
+      const done = await work((await store.tables()).secrets);
+      await store.close();
+      return done;
+    };
+    const rotate = (...args: string[]) =>
+      loyaltyJson(env, 'supergraph', 'secret', 'rotate', ...args);
+    expect(await rotate('offers')).toEqual([
+      { subgraph: 'offers', secret: expect.stringMatching(/^ss_/) },
+    ]);
+    subgraph.serve(WITHOUT_ENDS);
+    const publish = ['publish', 'offers', offersFile, '--url', subgraph.url];
+    const { stderr } = await loyalty({ ...env, OFFERS_SECRET: '' }, 'supergraph', ...publish);
+    expect(stderr).toContain('lacks Offer.ends');
+    const row = await withStore(async (table) => table.get('offers'));
+    expect(row?.secrets[0]?.acceptedAt).toBeDefined();
+    expect(await refused('secret', 'rotate', 'offers', '--drop-old')).toContain(
+      'has no old secret',
+    );
+    await rotate('offers');
+    expect(await rotate('offers', '--drop-old')).toEqual([{ subgraph: 'offers', dropped: true }]);
+    expect(await refused('secret', 'rotate', 'members')).toContain('is a setting');
+    const production = { ENVIRONMENT: 'production', DATA_DIR: join(folder.path, 'production') };
+    const { stderr: keyless } = await loyalty(
+      production,
+      'supergraph',
+      'secret',
+      'rotate',
+      'offers',
+    );
+    expect(keyless).toContain('KEY_ENCRYPTION_KEY must be set');
+    await withStore((table) => table.remove('offers'));
   });
 
   test('a subgraph is published with its options, which stay until they are given anew', async () => {
@@ -160,7 +198,11 @@ describe.each(EMPTY_STORES)('on %s', (_name, open) => {
         safe: 2,
       },
     ]);
-    expect(subgraph.asked).toEqual(['kind=service {__typename}', 'kind=service {_service{sdl}}']);
+    expect(subgraph.asked).toEqual([
+      'kind=service {__typename}',
+      'kind=service {_service{sdl}}',
+      'kind=batch 100 operations',
+    ]);
     const codes = ['OFFER_EXPIRED', 'OFFER_TAKEN'];
     const published = { name: 'offers', url: subgraph.url, batching: true, codes };
     expect(await entry()).toEqual(published);

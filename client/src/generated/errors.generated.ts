@@ -78,7 +78,7 @@ export const SERVICE_CODES = {
    */
   BAD_USER_INPUT: { status: 400, reasons: ["EXPIRED"] },
   /**
-   * The operation exceeds one of the limits, or its response is too large.
+   * The operation exceeds one of the limits, or its response is too large (400). Or what a field of it asks for is (200).
    * HTTP status 400.
    */
   OPERATION_TOO_COMPLEX: { status: 400, reasons: [] },

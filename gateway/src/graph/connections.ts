@@ -1,10 +1,17 @@
 // The connections to subgraphs, which graphs share as long as a subgraph keeps its address.
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
-import { settingsOfSubgraph, variableOf } from '@partner-loyalty/runtime/settings/subgraphs.ts';
+import {
+  OWN_SUBGRAPHS,
+  settingsOfSubgraph,
+  variableOf,
+} from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { allowedHosts } from '@partner-loyalty/runtime/transport/hosts.ts';
+import { oneSecret } from '@partner-loyalty/runtime/transport/secrets.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
-import type { SubgraphEntry } from './graph.ts';
+import type { GraphStore, SubgraphEntry } from './graph.ts';
+import { followSecrets } from './secrets.ts';
 
 export type Connection = {
   readonly transport: Transport;
@@ -15,8 +22,8 @@ export type Connection = {
 
 export type Connections = {
   /**
-   * The connections of a graph, by subgraph name. Rejects if the settings lack the address or the
-   * secret of a subgraph, or have a wrong one.
+   * The connections of a graph, by subgraph name. Rejects if a subgraph has no address, or wrong
+   * settings. One without a secret is served without being asked, until it has one.
    */
   open(subgraphs: readonly SubgraphEntry[]): Promise<Map<string, Connection>>;
   /** Closes those that no other graph uses. */
@@ -24,28 +31,53 @@ export type Connections = {
   close(): Promise<void>;
 };
 
+type ConnectionSettings = Pick<
+  Settings,
+  | 'subgraphs'
+  | 'subgraphSecret'
+  | 'subgraphSecretOld'
+  | 'subgraphHosts'
+  | 'environment'
+  | 'sandboxUrl'
+  | 'keyEncryptionKey'
+>;
+
 /** `inProcess` are the subgraphs of this process, which its main file closes. */
 export function createConnections(parts: {
-  settings: Pick<Settings, 'subgraphs' | 'subgraphSecret' | 'subgraphSecretOld'>;
+  settings: ConnectionSettings;
+  /** Where secrets are that the settings lack, if any are stored. */
+  store?: Pick<GraphStore, 'tables'>;
   inProcess: Readonly<Record<string, Transport>>;
   log: Log;
   metrics: Metrics;
 }): Connections {
-  const { settings, inProcess, log, metrics } = parts;
+  const { settings, store, inProcess, log, metrics } = parts;
+  const allowed = allowedHosts(settings);
   const inUse = new Map<string, Connection>();
 
   async function connect(entry: SubgraphEntry): Promise<Connection> {
     const { name, batching, codes } = entry;
     const local = Object.hasOwn(inProcess, name) ? inProcess[name] : undefined;
     if (local !== undefined) return { key: name, transport: local, graphs: 0 };
-    const { url, secret } = addressOf(settings, entry);
+    const { url, isSet, secret } = addressOf(settings, entry);
     const key = JSON.stringify([name, url, batching, codes]);
     const known = inUse.get(key);
     if (known !== undefined) return known;
     // Loading it takes a while, and a process that carries all subgraphs does not need it.
     const { createHttpTransport } = await import('@partner-loyalty/runtime/transport/client.ts');
-    const transport = createHttpTransport({ name, url, secret, batching, codes, log, metrics });
-    const connection = { key, transport, graphs: 0 };
+    const stored =
+      secret === undefined && store !== undefined
+        ? await followSecrets(name, { store, settings, log })
+        : undefined;
+    const secrets = stored ?? oneSecret(secret);
+    const allows = isSet ? undefined : allowed;
+    const of = { name, url, secrets, allows, batching, codes, log, metrics };
+    const opened = createHttpTransport(of);
+    const close = async () => {
+      await opened.close();
+      await stored?.close();
+    };
+    const connection = { key, transport: { ...opened, close }, graphs: 0 };
     inUse.set(key, connection);
     return connection;
   }
@@ -75,19 +107,20 @@ export function createConnections(parts: {
   };
 }
 
-/** Where a subgraph in another process is, and what signs the requests to it. */
+/**
+ * Where a subgraph in another process is, whether the operator says so, and what signs the requests
+ * to it, if that is set.
+ */
 function addressOf(
-  settings: Pick<Settings, 'subgraphs' | 'subgraphSecret' | 'subgraphSecretOld'>,
+  settings: ConnectionSettings,
   { name, url: published }: Pick<SubgraphEntry, 'name' | 'url'>,
-): { url: string; secret: string } {
-  const { url = published, secret } = settingsOfSubgraph(settings, name);
+): { url: string; isSet: boolean; secret: string | undefined } {
+  const { url: set, secret } = settingsOfSubgraph(settings, name);
+  const url = set ?? published;
   if (url === undefined)
     throw new Error(
       `wrong settings:\n  ${variableOf(name, 'url')} must be set: ${name} has no published URL`,
     );
-  if (secret === undefined)
-    throw new Error(
-      `wrong settings:\n  ${variableOf(name, 'secret')} must be set: it signs requests to ${name}`,
-    );
-  return { url, secret };
+  const isSet = set !== undefined || OWN_SUBGRAPHS.some((each) => each === name);
+  return { url, isSet, secret };
 }

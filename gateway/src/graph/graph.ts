@@ -62,7 +62,7 @@ export type GraphStore = {
   versions(limit?: number): Promise<GraphVersionSummary[]>;
   /** False if its version is not the next one: somebody else has published in the meantime. */
   append(graph: GraphVersion): Promise<boolean>;
-  /** The tables of who may publish, and of what waits for approval. */
+  /** The tables of who may publish, of what waits for approval, and of secrets. */
   tables(): Promise<RegistryTables>;
   close(): Promise<void>;
 };

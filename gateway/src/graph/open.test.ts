@@ -14,8 +14,8 @@ import { openGraphs } from './open.ts';
 import { writeLastGraph } from './source.ts';
 
 const GRAPH = graphOf(readFileSync(SUPERGRAPH_FILE, 'utf8'));
-/** A subgraph of another team, whose secret this gateway does not have. */
-const OFFERS = { name: 'offers', url: 'http://offers.example', batching: false, codes: [] };
+/** A subgraph of another team, whose address this gateway does not have. */
+const OFFERS = { name: 'offers', batching: false, codes: [] };
 
 let folder: Folder;
 beforeEach(() => {
@@ -44,7 +44,11 @@ async function open({ dataDir = folder.path, subgraphs = GRAPH.subgraphs } = {})
   try {
     const graphs = await openGraphs({
       settings: readSettings(env, 'gateway'),
-      store: { latest: async () => 3, version: async () => newest },
+      store: {
+        latest: async () => 3,
+        version: async () => newest,
+        tables: () => Promise.reject(new Error('this gateway needs none')),
+      },
       inProcess: { gateway: CARRIED },
       documents: createDocuments(caches, { documentCache: () => {} }),
       lifecycle: { opened: (_, closeIt) => void opened.push(closeIt) },
@@ -71,7 +75,7 @@ test('a newest graph that cannot be served is refused, as one that is published 
   expect(errors).toEqual([
     {
       version: 3,
-      reason: expect.stringContaining('OFFERS_SECRET must be set'),
+      reason: expect.stringContaining('OFFERS_URL must be set'),
       err: expect.any(Error),
     },
   ]);
@@ -80,6 +84,6 @@ test('a newest graph that cannot be served is refused, as one that is published 
 
 test('without an earlier graph, the start fails with what is missing and what to do', async () => {
   await expect(open({ subgraphs: [...GRAPH.subgraphs, OFFERS] })).rejects.toThrow(
-    /OFFERS_SECRET must be set[\s\S]*Version 3 of the graph.*loyalty supergraph rollback/,
+    /OFFERS_URL must be set[\s\S]*Version 3 of the graph.*loyalty supergraph rollback/,
   );
 });

@@ -18,7 +18,7 @@ import { keepForNextStart, reportRefused, watchGraphs } from './watch.ts';
  */
 export async function openGraphs(options: {
   settings: Settings;
-  store: Pick<GraphStore, 'latest' | 'version'>;
+  store: Pick<GraphStore, 'latest' | 'version' | 'tables'>;
   inProcess: Readonly<Record<string, Transport>>;
   documents: Documents;
   lifecycle: Pick<Lifecycle, 'opened'>;

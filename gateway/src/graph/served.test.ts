@@ -4,6 +4,7 @@ import { ApolloGateway } from '@apollo/gateway';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { openGraph } from '../../../test/support/graphs/graph.ts';
 import { parseDocument } from '../document/document.ts';
@@ -25,7 +26,7 @@ async function serve(options: { prepareMs?: number } = {}) {
   });
   const caches = createCaches();
   const documents = createDocuments(caches, { documentCache: () => {} });
-  const settings = { subgraphs: {}, subgraphSecret: 'a secret of this test' };
+  const settings = readSettings({ SUBGRAPH_SECRET: 'a secret of this test' }, 'all');
   const inProcess = { gateway: local('gateway'), members: local('members') };
   const connections = createConnections({ settings, inProcess, log, metrics: createMetrics() });
   const graphs = await serveGraphs(graphOf(COMMITTED), {
@@ -104,7 +105,7 @@ test('a graph is kept while a request has it in use, and nothing of it after tha
   await connections.close();
 });
 
-test('a graph whose subgraph has no address or no secret is refused by their names', async () => {
+test('a graph whose subgraph has no address is refused, and one without a secret serves', async () => {
   const { graphs, connections } = await serve();
   const third = (url: string) =>
     COMMITTED.replace(
@@ -112,10 +113,13 @@ test('a graph whose subgraph has no address or no secret is refused by their nam
       `name: "offers-eu", url: "${url}"`,
     );
   await expect(graphs.replace(graphOf(third('')))).rejects.toThrow('OFFERS_EU_URL must be set');
-  await expect(graphs.replace(graphOf(third('http://offers')))).rejects.toThrow(
-    'OFFERS_EU_SECRET must be set',
-  );
   expect(graphs.current().connections.has('standings')).toBe(true);
+  await graphs.replace(graphOf(third('http://offers')));
+  const offers = graphs.current().connections.get('offers-eu');
+  const caller = { kind: 'service' } as const;
+  const { errors } =
+    (await offers?.transport.execute({ query: '{a}', caller, requestId: 'r' })) ?? {};
+  expect(errors).toMatchObject([{ extensions: { code: 'SERVICE_UNAVAILABLE' } }]);
   await connections.close();
 });
 
@@ -139,7 +143,7 @@ test('a graph with a field that its planner cannot plan serves, as it does in st
   await stock.stop();
 
   const caches = createCaches();
-  const settings = { subgraphs: {}, subgraphSecret: 'a secret of this test' };
+  const settings = readSettings({ SUBGRAPH_SECRET: 'a secret of this test' }, 'all');
   const metrics = createMetrics();
   const connections = createConnections({ settings, inProcess: transports, log, metrics });
   const documents = createDocuments(caches, { documentCache: () => {} });

@@ -1,4 +1,4 @@
-// The tables beside the published graphs: the tokens of teams, and what waits for approval.
+// The tables beside the published graphs: tokens of teams, what waits for approval, and secrets.
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 
 /** A team's right to publish one subgraph. Times are in milliseconds since 1970. */
@@ -54,8 +54,28 @@ export const PROPOSALS: TableDefinition<Proposal> = {
   orders: ['expiresAt'],
 };
 
+/** Times are in milliseconds since 1970. */
+export type StoredSecret = {
+  sealed: string;
+  createdAt: number;
+  /** When the subgraph accepted it last, as far as it was noted: about once a minute. */
+  acceptedAt?: number | undefined;
+};
+
+/** Of a subgraph: one, or two while it is being changed, of which the newer one is the last. */
+export type SecretsRow = { subgraph: string; secrets: readonly StoredSecret[] };
+
+export const SUBGRAPH_SECRETS: TableDefinition<SecretsRow> = {
+  name: 'subgraphsecrets',
+  id: 'subgraph',
+};
+
 export type RegistryTables = Awaited<ReturnType<typeof openRegistryTables>>;
 
 export async function openRegistryTables(open: OpenTable) {
-  return { tokens: await open(SUBGRAPH_TOKENS), proposals: await open(PROPOSALS) };
+  return {
+    tokens: await open(SUBGRAPH_TOKENS),
+    proposals: await open(PROPOSALS),
+    secrets: await open(SUBGRAPH_SECRETS),
+  };
 }

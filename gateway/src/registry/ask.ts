@@ -1,7 +1,5 @@
 // Checks that the subgraph to publish is running and has the schema.
-import { randomUUID } from 'node:crypto';
-import { createLog, type Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import {
   GATEWAY_SUBGRAPH,
   OWN_SUBGRAPHS,
@@ -9,21 +7,27 @@ import {
   variableOf,
 } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { allowedHosts } from '@partner-loyalty/runtime/transport/hosts.ts';
+import { oneSecret } from '@partner-loyalty/runtime/transport/secrets.ts';
 import { committedContent } from '../graph/content.ts';
 import type { SubgraphEntry } from '../graph/graph.ts';
-import { faultOfSubgraph, missingFrom } from '../publish/asked.ts';
-import { refuse } from './request.ts';
+import { openSecrets } from '../graph/secrets.ts';
+import { askSubgraph, missingFrom } from '../publish/asked.ts';
+import { type Registry, refuse } from './request.ts';
 
-/** Where the gateways reach a subgraph, and what signs the requests to it. */
-type Target = { url: string; secret: string };
+/**
+ * Where the gateways reach a subgraph, whether an operator says so, and what signs the requests to
+ * it, if that is set.
+ */
+type Target = { url: string; isSet: boolean; secret: string | undefined };
 
 /**
  * Throws a Refusal if the subgraph cannot be reached, is not healthy or lacks a field of `sdl`, or
  * if its secret is missing or shared. A subgraph that the gateways' process carries is not asked,
  * unless it has a URL. Resolves with lines for the publisher.
  */
-export async function askSubgraph(
-  settings: Settings,
+export async function requireServed(
+  { settings, store }: Pick<Registry, 'settings' | 'store'>,
   entry: SubgraphEntry,
   sdl: string,
   { givenUrl, others }: { givenUrl: string | undefined; others: readonly string[] },
@@ -31,20 +35,22 @@ export async function askSubgraph(
   const { name } = entry;
   const target = targetOf(settings, entry, givenUrl, others);
   if (target === undefined) return missingFromRelease(name, sdl);
-  let reason = '';
-  const log = noticing((text) => {
-    reason = ` (${text})`;
-  });
-  // Loading it takes a while.
-  const { createHttpTransport } = await import('@partner-loyalty/runtime/transport/client.ts');
-  const transport = createHttpTransport({ ...entry, ...target, log, metrics: createMetrics() });
-  try {
-    const fault = await faultOfSubgraph(transport, sdl, `publish-${randomUUID()}`);
-    if (fault !== undefined) refuse(`${name} at ${target.url} ${fault}${reason}`);
-    return [];
-  } finally {
-    await transport.close();
-  }
+  const { url, isSet, secret } = target;
+  const stored =
+    secret === undefined
+      ? openSecrets(name, { store, settings, log: createLog('silent') })
+      : undefined;
+  await stored?.read();
+  const secrets = stored ?? oneSecret(secret);
+  if (secrets.first() === undefined)
+    refuse(
+      `${name} has no secret: make one with loyalty supergraph secret rotate ${name}, or set ${variableOf(name, 'secret')}`,
+    );
+  const allows = isSet ? undefined : allowedHosts(settings);
+  const fault = await askSubgraph({ entry, url, sdl, secrets, allows });
+  await stored?.close();
+  if (fault !== undefined) refuse(`${name} at ${url} ${fault}`);
+  return [];
 }
 
 /** Undefined if the gateways' process carries the subgraph. */
@@ -63,12 +69,10 @@ function targetOf(
     return refuse(`${name} needs a URL: give --url, or set ${variableOf(name, 'url')}`);
   }
   const { secret } = own;
-  if (secret === undefined) {
-    const variable = isOurs ? 'SUBGRAPH_SECRET' : variableOf(name, 'secret');
-    return refuse(`${variable} must be set: it signs the requests to ${name}`);
-  }
-  if (!isOurs) refuseSharedSecret(settings, name, secret, others);
-  return { url, secret };
+  if (isOurs && secret === undefined)
+    refuse(`SUBGRAPH_SECRET must be set: it signs the requests to ${name}`);
+  if (!isOurs && secret !== undefined) refuseSharedSecret(settings, name, secret, others);
+  return { url, isSet: own.url !== undefined || isOurs, secret };
 }
 
 /** With a shared secret, one subgraph could sign requests to the other as the gateway does. */
@@ -91,15 +95,4 @@ function missingFromRelease(name: string, sdl: string): string[] {
   return missing.length === 0
     ? []
     : [`${name} of this release lacks ${missing.join(', ')}: these fail until a release has them`];
-}
-
-/** A log that reports why a request failed. */
-function noticing(notice: (text: string) => void): Log {
-  const write: Log['warn'] = ({ reason, status, code, err }, message) => {
-    const cause = err instanceof Error ? err.message : undefined;
-    // A status of 0 means that there was no response.
-    const facts = [reason, code, status || undefined, cause].filter((fact) => fact !== undefined);
-    notice(facts.length > 0 ? facts.join(', ') : message);
-  };
-  return { ...createLog('silent'), warn: write, error: write, fatal: write, outage: write };
 }

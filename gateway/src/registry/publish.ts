@@ -1,6 +1,6 @@
 // What is done with one subgraph, or with the graph: check, publish, remove, roll back.
 import { contentOf } from '../graph/content.ts';
-import { askSubgraph } from './ask.ts';
+import { requireServed } from './ask.ts';
 import { type Current, changeGraph, checkChange, type Plan } from './change.ts';
 import { entryOf, isPublished } from './entry.ts';
 import { versionBefore } from './history.ts';
@@ -42,7 +42,7 @@ function requireInit({ kind }: Publisher, version: number, init = false): void {
 
 /** To publish the schema of a request. */
 function planOf(
-  { settings }: Registry,
+  registry: Registry,
   before: Current['before'],
   request: RequestOf<'check'> | RequestOf<'publish'>,
 ) {
@@ -54,7 +54,7 @@ function planOf(
     subgraph: name,
     step: { kind: 'subgraph', before, entry, sdl, file } as const,
     content: ['publish', name, sdl, entry.url, entry.batching, entry.codes],
-    ask: () => askSubgraph(settings, entry, sdl, { givenUrl: url, others }),
+    ask: () => requireServed(registry, entry, sdl, { givenUrl: url, others }),
   } satisfies Plan;
 }
 

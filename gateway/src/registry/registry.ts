@@ -13,6 +13,7 @@ import {
   refuse,
   whoIs,
 } from './request.ts';
+import { changeSecret } from './secrets.ts';
 
 /**
  * Does what is asked, as far as the publisher may: a team reads everything but others' URLs, and
@@ -59,6 +60,8 @@ function operate(
       return show(registry, publisher, request);
     case 'approve':
       return approve(registry, publisher, request);
+    case 'rotateSecret':
+      return changeSecret(registry, publisher, request);
   }
 }
 
@@ -68,6 +71,8 @@ function requireOwn(
 ): void {
   if ('force' in request && request.force)
     refuse('--force is for operators, on the store: ask one to publish it');
+  if ('dropOld' in request && request.dropOld)
+    refuse('--drop-old is for operators, on the store: ask one to end the old secret');
   if (request.operation === 'rollback' && request.name === undefined)
     refuse(`a token rolls back its own subgraph: loyalty supergraph rollback ${subgraph}`);
   if ('name' in request && request.name !== subgraph)

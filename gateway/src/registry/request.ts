@@ -87,6 +87,7 @@ const REQUESTS = {
   pending: NOTHING,
   show: z.strictObject({ version }),
   approve: z.strictObject({ proposalId: text(100) }),
+  rotateSecret: z.strictObject({ name, dropOld: z.boolean().optional() }),
 } as const;
 
 export type Operation = keyof typeof REQUESTS;

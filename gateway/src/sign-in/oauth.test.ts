@@ -79,7 +79,12 @@ async function open(subgraph: Transport, env: Record<string, string>): Promise<G
   const documents = createDocuments(caches, metrics);
   const inProcess = { gateway: subgraph, members: subgraph, standings: subgraph };
   const parts = { log, metrics, caches, documents };
-  const connections = createConnections({ settings: { subgraphs: {} }, inProcess, log, metrics });
+  const connections = createConnections({
+    settings: readSettings({}, 'all'),
+    inProcess,
+    log,
+    metrics,
+  });
   closes.push(connections.close);
   const graph = graphOf(readFileSync(SUPERGRAPH_FILE, 'utf8'));
   const graphs = await serveGraphs(graph, { ...parts, connections, audits: false });

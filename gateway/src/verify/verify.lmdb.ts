@@ -7,7 +7,7 @@ import { type Snapshot, withSnapshot } from '@partner-loyalty/runtime/store/snap
 import { tableVerifier } from '@partner-loyalty/runtime/store/table.lmdb.ts';
 import type { RootDatabase } from 'lmdb';
 import { openGraphTables } from '../graph/graphstore.lmdb.ts';
-import { PROPOSALS, SUBGRAPH_TOKENS } from '../graph/tables.ts';
+import { PROPOSALS, SUBGRAPH_SECRETS, SUBGRAPH_TOKENS } from '../graph/tables.ts';
 import { openKeyTables } from '../identity/keystore.lmdb.ts';
 import { CONSOLE_SESSIONS, STAFF, STAFF_ADDRESSES, STAFF_NOTICES } from '../identity/staff.ts';
 import { openCountTables } from '../usage/counts.lmdb.ts';
@@ -105,6 +105,7 @@ const openGraphs = (root: RootDatabase) => ({
   verifiers: [
     tableVerifier(root, SUBGRAPH_TOKENS, (tokenId) => `subgraph token ${tokenId}`),
     tableVerifier(root, PROPOSALS, (proposalId) => `proposal ${proposalId}`),
+    tableVerifier(root, SUBGRAPH_SECRETS, (name) => `the secret of ${name}`),
   ],
 });
 

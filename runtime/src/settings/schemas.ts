@@ -92,6 +92,18 @@ export const cidrRange = z.union(
   'must be a list of addresses or ranges, such as 10.0.0.0/8, fd00::/8',
 );
 
+/** A host as URLs have it, with or without a port; `*.suffix`; or a CIDR range. */
+export const hostOrRange = z.union(
+  [
+    cidrRange,
+    z
+      .string()
+      .regex(/^((\*\.)?[\w-]+(\.[\w-]+)*|\[[\da-f:.]+\])(:\d{1,5})?$/i)
+      .transform((host) => host.toLowerCase()),
+  ],
+  'must be a list of hosts or ranges, such as offers.example, *.internal, localhost:4021, 10.0.0.0/8',
+);
+
 function withoutSlashes(url: string): string {
   let end = url.length;
   while (url[end - 1] === '/') end -= 1;

@@ -7,6 +7,7 @@ import {
   browserOrigin,
   cidrRange,
   connection,
+  hostOrRange,
   integer,
   list,
   matching,
@@ -49,6 +50,8 @@ export type Settings = WithSubgraphs & {
   mailFrom: string;
   /** CIDR ranges. */
   trustedProxies: string[];
+  /** Hosts as URLs have them, `*.suffix`, `host:port`, and CIDR ranges. */
+  subgraphHosts?: string[] | undefined;
   corsOrigins: string[];
   auditLog: string | undefined;
   eventRetentionDays: number;
@@ -232,6 +235,15 @@ export const SETTINGS: {
     secret: true,
     schema: matching(/^.{16,}$/su, 'have at least 16 characters'),
   },
+  subgraphHosts: {
+    name: 'SUBGRAPH_HOSTS',
+    default:
+      'none: a sandbox whose base URL is on the loopback address calls any host, others call public addresses by https',
+    meaning:
+      'Where [published](../operator.md#other-teams-subgraphs) subgraphs may also be: hosts, `*.suffix`, `host:port` and CIDR ranges, separated by commas. A listed host may have a private address and plain http; link-local addresses are never called.',
+    usedBy: GATEWAY,
+    schema: list(hostOrRange),
+  },
   idTokenIssuer: {
     name: 'ID_TOKEN_ISSUER',
     default: 'the service itself',
@@ -265,8 +277,7 @@ export const SETTINGS: {
     name: 'KEY_ENCRYPTION_KEY',
     default: 'none: they are stored as they are',
     meaning:
-      'Encrypts the private signing keys of the built-in identity provider, and the secrets of [webhooks](../api.md#webhooks), which production refuses without it; 32 bytes in Base64.',
-    usedBy: ['all', 'members', 'standings'],
+      'Encrypts the private signing keys of the built-in identity provider, and the secrets of [webhooks](../api.md#webhooks) and of [subgraphs](../subgraphs.md#secrets), which production refuses without it; 32 bytes in Base64.',
     secret: true,
     schema: matching(/^[A-Za-z0-9+/]{43}=$/, 'be 32 bytes in Base64'),
   },

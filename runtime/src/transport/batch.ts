@@ -4,8 +4,9 @@ import type { Dispatcher } from 'undici';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Trace } from '../observe/tracing/trace.ts';
+import { Bytes } from './bytes.ts';
 import type { Circuit } from './circuit.ts';
-import { unavailable } from './deadline.ts';
+import { tooLarge, unavailable } from './deadline.ts';
 import type { FieldNames } from './fieldnames.ts';
 import { LineSplitter } from './lines.ts';
 import { mismatch } from './protocol.ts';
@@ -18,6 +19,8 @@ export type PendingOperation = {
   resolve: (response: SubgraphResponse) => void;
 };
 
+/** With `error`, the response is too large. */
+type Failure = 'timeout' | 'unreachable' | 'error';
 type Outcome = Parameters<Metrics['subgraphCall']>[1];
 
 /** What all requests of a transport share. */
@@ -29,28 +32,44 @@ export type BatchContext = {
   log: Pick<Log, 'outage'>;
   metrics: Pick<Metrics, 'subgraphCall'>;
   circuit: Pick<Circuit, 'answered' | 'missedDeadline'>;
+  /** The maximum for the response to one operation. */
+  maxAnswerBytes: number;
 };
 
-type Options = {
+export type BatchOptions = {
   context: BatchContext;
   operations: readonly PendingOperation[];
-  /** Whether the request is an array, even if of one operation. */
-  isArray: boolean;
+  /** Set if the request is an array, even if of one operation. */
+  array?: {
+    /** Notes that the subgraph takes no arrays. */
+    refused(status: number): void;
+    /** Sends queries again, each in a request of its own. */
+    separate(queries: PendingOperation[]): void;
+  };
   /** In terms of performance.now(). */
   deadlineAt: number;
   /** Sends queries again that had no response when the connection ended. Undefined on a retry. */
   retry: ((queries: PendingOperation[]) => void) | undefined;
 };
 
+type Signing = {
+  /** Notes that the subgraph has accepted the signature. */
+  accepted(): void;
+  /** Sends the same request with another signature. Undefined if there is none. */
+  signAgain: (() => void) | undefined;
+};
+
 /**
  * Handles undici's events of one request. An operation is settled by its response, by the deadline
  * that all share, or by the end of the whole response. The connection is aborted at the deadline,
- * and as soon as the response is too long, has more lines than there are operations, or is not
- * GraphQL.
+ * and as soon as the response is too large, has more lines than there are operations, or is not
+ * GraphQL. A request that is refused is signed again: a 401 has run none of its operations, not
+ * even mutations. Queries are separated if their array is refused, or its response is too large.
  */
 export class Batch implements Dispatcher.DispatchHandler {
   readonly isArray: boolean;
-  private readonly options: Options;
+  private readonly options: BatchOptions & Signing;
+  private readonly maxBytes: number;
   private readonly startedAt = performance.now();
   private readonly timer: NodeJS.Timeout;
   /** By place in the request; undefined once settled. */
@@ -63,12 +82,15 @@ export class Batch implements Dispatcher.DispatchHandler {
   /** Set if the response comes in lines. */
   private lines: LineSplitter | undefined = undefined;
   /** The response so far, if it comes as a whole. */
-  private pieces: Buffer[] = [];
+  private readonly whole = new Bytes();
   private bytes = 0;
+  /** Whether a line was too large that does not begin with its place. */
+  private hasLostLine = false;
 
-  constructor(options: Options) {
+  constructor(options: BatchOptions & Signing) {
     this.options = options;
-    this.isArray = options.isArray;
+    this.isArray = options.array !== undefined;
+    this.maxBytes = this.isArray ? WIRE.maxResponseBytes : options.context.maxAnswerBytes;
     this.waiting = [...options.operations];
     this.timer = setTimeout(
       () => this.giveUp('timeout', 'deadline'),
@@ -98,33 +120,38 @@ export class Batch implements Dispatcher.DispatchHandler {
     this.status = status;
     const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
     const protocol = headers['partner-loyalty-protocol'];
+    if (status === 200) this.options.accepted();
     if (protocol !== undefined) this.giveUp('unreachable', mismatch(Number(protocol)));
+    else if (status === 401 && this.options.signAgain !== undefined) this.signAgain();
     else if (!isAnswer(status)) this.giveUp('unreachable', refusalReason(status, headers.date));
     else if (type === MEDIA_TYPES.lines && status === 200 && this.isArray)
-      this.lines = new LineSplitter(WIRE.maxResponseBytes, this);
-    else if (type !== MEDIA_TYPES.response && type !== MEDIA_TYPES.json)
+      this.lines = new LineSplitter(this.options.context.maxAnswerBytes, this);
+    else if (type !== MEDIA_TYPES.response && type !== MEDIA_TYPES.json) {
+      this.separate(true);
       this.giveUp('unreachable', 'no GraphQL');
+    }
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.over) return;
     this.bytes += chunk.length;
-    if (this.lines === undefined) {
-      if (this.bytes > WIRE.maxResponseBytes) this.giveUp('unreachable', 'too long');
-      else this.pieces.push(chunk);
-      return;
+    if (this.bytes > this.maxBytes) {
+      this.separate();
+      this.giveUp('error', 'too large');
+    } else if (this.lines === undefined) {
+      this.whole.append(chunk);
+    } else {
+      this.lines.push(chunk);
+      if (this.lines.count > this.waiting.length)
+        this.giveUp('unreachable', 'more lines than operations');
     }
-    this.lines.push(chunk);
-    if (this.lines.count > this.waiting.length)
-      this.giveUp('unreachable', 'more lines than operations');
-    else if (this.bytes > WIRE.maxResponseBytes * this.waiting.length)
-      this.giveUp('unreachable', 'too long');
   }
 
   onResponseEnd(): void {
     if (this.over) return;
     if (this.lines === undefined) this.readWhole();
     else this.lines.end();
+    if (this.hasLostLine) this.separate();
     this.end('unreachable', 'no answer');
   }
 
@@ -132,7 +159,9 @@ export class Batch implements Dispatcher.DispatchHandler {
     const { retry } = this.options;
     const queries =
       retry !== undefined && this.status === 0 && !this.over ? this.takeQueries() : [];
-    this.end('unreachable', 'connection', error.code);
+    const { code } = error;
+    const reason = code === 'ADDRESS' ? 'SUBGRAPH_HOSTS does not allow its address' : 'connection';
+    this.end('unreachable', reason, code);
     if (queries.length > 0) retry?.(queries);
   }
 
@@ -145,17 +174,36 @@ export class Batch implements Dispatcher.DispatchHandler {
     });
   }
 
+  private signAgain(): void {
+    if (this.over) return;
+    this.waiting.fill(undefined);
+    this.giveUp('unreachable', 'signed again');
+    this.options.signAgain?.();
+  }
+
+  /** Has the queries that are not settled yet sent again, each by itself. */
+  private separate(isRefused = false): void {
+    const { array } = this.options;
+    if (array === undefined || !SEPARATED.has(this.status)) return;
+    if (isRefused) array.refused(this.status);
+    array.separate(this.takeQueries());
+  }
+
   private readWhole(): void {
-    const [only] = this.pieces;
-    const bytes =
-      this.pieces.length === 1 && only !== undefined ? only : Buffer.concat(this.pieces);
+    const bytes = this.whole.take();
     const value = parseJson(bytes.toString('utf8'));
     if (!this.isArray) {
       this.read(0, value);
       return;
     }
     const responses: unknown[] = Array.isArray(value) ? value : [];
-    for (const place of this.waiting.keys()) this.read(place, responses[place]);
+    if (responses.length < this.waiting.length) this.separate(true);
+    const { maxAnswerBytes: most } = this.options.context;
+    for (const place of this.waiting.keys()) {
+      const response = responses[place];
+      if (bytes.length > most && isLarger(response, most)) this.refuseLarge(place);
+      else this.read(place, response);
+    }
   }
 
   line(bytes: Buffer): void {
@@ -163,12 +211,20 @@ export class Batch implements Dispatcher.DispatchHandler {
     if (answer !== undefined) this.read(answer.place, answer.response);
   }
 
-  /** Fails only the operation to which the line belongs. */
   tooLong(beginning: Buffer): void {
     const place = /^\{"requestIndex":(\d{1,6}),/.exec(
       beginning.subarray(0, 32).toString('latin1'),
     )?.[1];
-    if (place !== undefined) this.settle(Number(place), unavailable(), 'error');
+    if (place === undefined) this.hasLostLine = true;
+    else this.refuseLarge(Number(place));
+  }
+
+  /** Fails only the operation whose response is too large. */
+  private refuseLarge(place: number): void {
+    const operation = this.waiting[place];
+    if (operation === undefined) return;
+    this.report([operation], 'too large');
+    this.settle(place, tooLarge(), 'error');
   }
 
   private read(place: number, received: unknown): void {
@@ -197,32 +253,47 @@ export class Batch implements Dispatcher.DispatchHandler {
     this.options.context.circuit.answered();
   }
 
-  private giveUp(outcome: 'timeout' | 'unreachable', reason: string): void {
+  private giveUp(outcome: Failure, reason: string): void {
     this.end(outcome, reason);
     this.controller?.abort(new Error(reason));
   }
 
   /** Settles the operations that are still waiting: nothing more will come. */
-  private end(outcome: 'timeout' | 'unreachable', reason: string, code?: string): void {
+  private end(outcome: Failure, reason: string, code?: string): void {
     if (this.over) return;
     this.over = true;
     clearTimeout(this.timer);
-    this.pieces = [];
-    const { name: subgraph, fieldNames, log } = this.options.context;
-    const { status } = this;
-    if (outcome === 'unreachable' && status !== 0) this.noteAnswer();
+    this.whole.take();
+    if (outcome !== 'timeout' && this.status !== 0) this.noteAnswer();
     const left = this.waiting.filter((operation) => operation !== undefined);
-    const [first] = left;
-    if (first !== undefined) {
-      const { requestId, query } = first.request;
-      const field = fieldNames(query);
-      const count = left.length;
-      log.outage(
-        { requestId, subgraph, field, reason, code, count, status },
-        'a subgraph did not answer',
-      );
-    }
-    this.waiting.forEach((_, place) => void this.settle(place, unavailable(), outcome));
+    this.report(left, reason, code);
+    const answer = outcome === 'error' ? tooLarge : unavailable;
+    this.waiting.forEach((_, place) => void this.settle(place, answer(), outcome));
+  }
+
+  private report(failed: readonly PendingOperation[], reason: string, code?: string): void {
+    const [first] = failed;
+    if (first === undefined) return;
+    const { name: subgraph, fieldNames, log } = this.options.context;
+    const { requestId, query } = first.request;
+    const field = fieldNames(query);
+    const { status } = this;
+    log.outage(
+      { requestId, subgraph, field, reason, code, count: failed.length, status },
+      'a subgraph did not answer',
+    );
+  }
+}
+
+/** How servers answer an array that they do not take. A busy one is not asked for more. */
+const SEPARATED: ReadonlySet<number> = new Set([200, 400, 404, 413, 415, 422]);
+
+/** Whether the JSON of a value has more bytes; also if it is nested too deeply to be written. */
+function isLarger(value: unknown, bytes: number): boolean {
+  try {
+    return Buffer.byteLength(JSON.stringify(value) ?? '') > bytes;
+  } catch {
+    return true;
   }
 }
 

@@ -15,9 +15,11 @@ import { createLog } from '../observe/log.ts';
 import { createInProcessTransport } from '../subgraph/inprocess.ts';
 import { serveSubgraph } from '../subgraph/server.ts';
 import type { Subgraph } from '../subgraph/types.ts';
+import { createArrays } from './arrays.ts';
 import { createHttpTransport } from './client.ts';
+import type { AllowsHost } from './hosts.ts';
+import { oneSecret, type SubgraphSecrets } from './secrets.ts';
 import type { Caller, SubgraphRequest, SubgraphResponse, Transport } from './types.ts';
-
 import { encodeLine } from './wire.ts';
 
 const SECRET = 'the secret of the tests';
@@ -33,6 +35,16 @@ const UNAVAILABLE = {
     },
   ],
 };
+const TOO_LARGE = {
+  data: null,
+  errors: [
+    {
+      message: 'this part of the response is larger than 1 MiB',
+      extensions: { code: 'OPERATION_TOO_COMPLEX' },
+    },
+  ],
+};
+const MIB = 1024 * 1024;
 const log = createLog('silent');
 const closing: (() => Promise<unknown>)[] = [];
 
@@ -116,7 +128,9 @@ describe('a subgraph over HTTP', () => {
   });
 
   test('is SERVICE_UNAVAILABLE if the secrets differ', async () => {
-    const { transport } = await serveThings({ secret: 'another secret of the tests' });
+    const { transport } = await serveThings({
+      secrets: oneSecret('another secret of the tests'),
+    });
     expect(await transport.execute(request('{ caller }'))).toEqual(UNAVAILABLE);
     await expect(transport.ready()).rejects.toThrow('not ready');
   });
@@ -142,6 +156,71 @@ describe('a subgraph over HTTP', () => {
     expect(await transport.execute(request('{ caller }'))).toEqual(UNAVAILABLE);
   });
 });
+
+describe('a secret that is being changed', () => {
+  const pair = (first: string | undefined, other: string | undefined) => {
+    const accepted: string[] = [];
+    const secrets: SubgraphSecrets = {
+      first: () => first,
+      other: () => other,
+      accepted: (secret) => void accepted.push(secret),
+    };
+    return { secrets, accepted };
+  };
+
+  test('has requests signed with the other one at once, mutations too, of which each runs once', async () => {
+    const { secrets, accepted } = pair('the old secret of the tests', SECRET);
+    const { transport, seen } = await serveThings({ secrets });
+    const queries = ['mutation { change }', '{ caller }'];
+    expect((await executeAll(transport, queries)).map(codeOf)).toEqual(['OK', 'OK']);
+    expect(await transport.execute(request('mutation { change }'))).toMatchObject({
+      data: { change: 'changed' },
+    });
+    expect(seen).toEqual({ requests: 4, changes: 2 });
+    expect(accepted).toEqual([SECRET, SECRET]);
+  });
+
+  test('is tried once if the subgraph takes neither, and the log says so', async () => {
+    const { secrets, accepted } = pair('the old secret of the tests', 'another secret');
+    const lines: LogFields[] = [];
+    const { transport, seen } = await serveThings({ secrets, lines });
+    expect(await transport.execute(request('mutation { change }'))).toEqual(UNAVAILABLE);
+    expect([seen, accepted]).toEqual([{ requests: 2, changes: 0 }, []]);
+    expect(lines).toEqual([expect.objectContaining({ reason: 'refused: the secret may differ' })]);
+  });
+
+  test('is missing at first: the subgraph is not asked', async () => {
+    const lines: LogFields[] = [];
+    const { secrets } = pair(undefined, undefined);
+    const { transport, seen } = await serveThings({ secrets, lines });
+    expect(await transport.execute(request('{ caller }'))).toEqual(UNAVAILABLE);
+    await expect(transport.ready()).rejects.toThrow('not ready');
+    expect(seen.requests).toBe(0);
+    expect(lines).toEqual([expect.objectContaining({ reason: 'it has no secret' })]);
+  });
+});
+
+test.each(['127.0.0.1', 'localhost'])(
+  'DNS rebinding: %s is not dialled where its address is not allowed, whatever its name',
+  async (host) => {
+    const { url } = await serveFake((_, response) => inJson(response).end('{"data":{"a":1}}'));
+    const lines: LogFields[] = [];
+    let allowed = false;
+    const asked: string[] = [];
+    const transport = connectTo(url.replace('127.0.0.1', host), {
+      lines,
+      allows: (_, address) => {
+        asked.push(address);
+        return allowed;
+      },
+    });
+    expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
+    expect(lines[0]).toMatchObject({ reason: 'SUBGRAPH_HOSTS does not allow its address' });
+    allowed = true;
+    expect(await transport.execute(request('{ a }'))).toEqual({ data: { a: 1 } });
+    expect(asked).toContain('127.0.0.1');
+  },
+);
 
 describe('a connection that ends', () => {
   test('before any answer has its queries sent again, but not its mutations', async () => {
@@ -234,7 +313,6 @@ describe('an answer', () => {
     ['errors that are no list', 200, JSON_TYPE, '{"data":{"a":1},"errors":{"message":"m"}}'],
     ['half a response', 200, JSON_TYPE, '{"data":{"a":'],
     ['two responses', 200, JSON_TYPE, '{"data":{"a":1}}{"data":{"a":1}}'],
-    ['more than 4 MiB', 200, JSON_TYPE, `{"data":{"a":"${'x'.repeat(10_000_000)}"}}`],
     ['lines that nobody asked for', 200, LINES_TYPE, encodeLine(0, { data: { a: 1 } })],
   ])('is SERVICE_UNAVAILABLE if it is %s', async (_, status, type, body) => {
     const { transport, lines } = await serveFake((__, response) =>
@@ -299,18 +377,6 @@ describe('an answer', () => {
     expect(lines).toEqual([expect.objectContaining({ field: 'b', count: 1 })]);
   });
 
-  test.each(['{"data":{"a":1}}', '{"errors":[{"message":"no batches"}]}', '[]', 'null'])(
-    'to a batch is SERVICE_UNAVAILABLE if it is %s',
-    async (body) => {
-      const { transport } = await serveFake((_, response) =>
-        response.writeHead(200, { 'content-type': JSON_TYPE }).end(body),
-      );
-      const [first, second] = await executeAll(transport, ['{ a }', '{ b }']);
-      expect(second).toEqual(UNAVAILABLE);
-      expect(first).toEqual(UNAVAILABLE);
-    },
-  );
-
   test('in lines counts only the first time', async () => {
     const { transport } = await serveFake((_, response) =>
       inLines(response).end(
@@ -353,29 +419,116 @@ describe('an answer', () => {
     expect(await executeAll(transport, ['{ a }', '{ b }'])).toEqual([reply, reply]);
   });
 
-  test('that is too long fails only its own operation', async () => {
-    const { transport } = await serveFake((_, response) => {
-      inLines(response).write(encodeLine(1, { data: { b: 'x'.repeat(5_000_000) } }));
-      response.end(encodeLine(0, { data: { a: 1 } }) + encodeLine(2, { data: { c: 1 } }));
-    });
-    expect(await executeAll(transport, ['{ a }', '{ b }', '{ c }'])).toEqual([
-      { data: { a: 1 } },
-      UNAVAILABLE,
-      { data: { c: 1 } },
-    ]);
+  test.each([true, false])(
+    'over 1 MiB is OPERATION_TOO_COMPLEX, and the connection is cut: a batch is taken: %s',
+    async (batching) => {
+      let isCut = false;
+      const { transport, lines } = await serveFake(
+        (_, response) => {
+          inJson(response).write(`{"data":{"a":"`);
+          const timer = setInterval(() => response.write('x'.repeat(100_000)), 1);
+          response.on('close', () => {
+            clearInterval(timer);
+            isCut = true;
+          });
+        },
+        { batching },
+      );
+      expect(await transport.execute(request('{ a }'))).toEqual(TOO_LARGE);
+      await until(() => isCut);
+      expect(lines).toEqual([
+        expect.objectContaining({ field: 'a', count: 1, reason: 'too large' }),
+      ]);
+    },
+  );
+
+  test('of 1 MiB is taken, even a byte at a time, and one more is too much', async () => {
+    for (const [length, code] of [
+      [MIB, 'OK'],
+      [MIB + 1, 'OPERATION_TOO_COMPLEX'],
+    ] as const) {
+      const body = `{"data":{"a":"${'x'.repeat(length - 17)}"}}`;
+      const { transport } = await serveFake((_, response) => {
+        inJson(response);
+        for (const byte of body.slice(0, 20_000)) response.write(byte);
+        response.end(body.slice(20_000));
+      });
+      expect(codeOf(await transport.execute(request('{ a }')))).toBe(code);
+    }
   });
 
+  test.each<[string, (replies: object[], response: ServerResponse) => void]>([
+    ['in lines', (replies, response) => answerInLines(replies, response)],
+    [
+      'in lines whose places come last',
+      (replies, response) =>
+        inLines(response).end(
+          replies
+            .map((reply, place) => `${JSON.stringify({ ...reply, requestIndex: place })}\n`)
+            .join(''),
+        ),
+    ],
+    ['in an array', (replies, response) => inJson(response).end(JSON.stringify(replies))],
+  ])('to one operation of a batch, %s, costs only this operation', async (_, write) => {
+    const asked: number[] = [];
+    const { transport } = await serveFake((operations, response) => {
+      asked.push(operations.length);
+      const replies = operations.map(({ query }) => ({
+        data: { a: 'x'.repeat(query === '{ large }' ? 1.5 * MIB : 3) },
+      }));
+      if (operations.length > 1) write(replies, response);
+      else inJson(response).end(JSON.stringify(replies[0]));
+    });
+    const replies = await executeAll(transport, ['{ a }', '{ large }', 'mutation { a }']);
+    expect(replies).toEqual([{ data: { a: 'xxx' } }, TOO_LARGE, { data: { a: 'xxx' } }]);
+    expect(asked[0]).toBe(3);
+  });
+
+  test('nested a million times costs only its operation', async () => {
+    const { transport } = await serveFake((_, response) => {
+      const deep = `{"data":{"a":${'['.repeat(MIB)}${']'.repeat(MIB)}}}`;
+      inJson(response).end(`[${deep},{"data":{"b":1}}]`);
+    });
+    const replies = await executeAll(transport, ['{ a }', '{ b }']);
+    expect(replies.map(codeOf)).toEqual(['OPERATION_TOO_COMPLEX', 'OK']);
+  });
+
+  test.each<[string, (replies: object[], response: ServerResponse) => void]>([
+    ['in lines', (replies, response) => answerInLines(replies, response)],
+    ['in an array', (replies, response) => inJson(response).end(JSON.stringify(replies))],
+  ])(
+    'to a batch over 4 MiB, %s, has the queries that are left asked one by one',
+    async (_, write) => {
+      const asked: number[] = [];
+      const { transport, lines } = await serveFake((operations, response) => {
+        asked.push(operations.length);
+        const replies = operations.map(() => ({ data: { a: 'x'.repeat(0.9 * MIB) } }));
+        if (operations.length > 1) write(replies, response);
+        else inJson(response).end(JSON.stringify(replies[0]));
+      });
+      const queries = [...Array<string>(9).fill('{ a }'), 'mutation { a }'];
+      const replies = await executeAll(transport, queries);
+      expect(replies.map(codeOf)).toEqual([...Array(9).fill('OK'), 'OPERATION_TOO_COMPLEX']);
+      expect(lines).toEqual([expect.objectContaining({ reason: 'too large', count: 1 })]);
+      // The array was taken, so the next one is sent.
+      asked.length = 0;
+      await executeAll(transport, ['{ a }', '{ a }']);
+      expect(asked).toEqual([2]);
+    },
+  );
+
   test.each([
-    ['{}\n', 'more lines than operations'],
-    ['x', 'too long'],
-  ])('that never ends is cut off: %j', async (piece, reason) => {
-    const { transport, lines } = await serveFake((_, response) => {
-      inLines(response);
+    ['{}\n', 'more lines than operations', UNAVAILABLE],
+    ['x', 'too large', TOO_LARGE],
+  ])('that never ends is cut off: %j', async (piece, reason, reply) => {
+    const { transport, lines } = await serveFake((operations, response) => {
+      if (operations.length > 1) inLines(response);
+      else inJson(response);
       const timer = setInterval(() => response.write(piece.repeat(100_000)), 1);
       response.on('close', () => clearInterval(timer));
     });
-    expect(await executeAll(transport, ['{ a }', '{ b }'])).toEqual([UNAVAILABLE, UNAVAILABLE]);
-    expect(lines).toEqual([expect.objectContaining({ field: 'a', count: 2, reason })]);
+    expect(await executeAll(transport, ['{ a }', 'mutation { b }'])).toEqual([reply, reply]);
+    expect(lines[0]).toEqual(expect.objectContaining({ reason }));
   });
 
   test('that does not come by the deadline is SERVICE_UNAVAILABLE, even if no connection was free', async () => {
@@ -387,6 +540,93 @@ describe('an answer', () => {
     }
     expect(await Promise.all(replies)).toEqual(replies.map(() => UNAVAILABLE));
   });
+});
+
+describe('a batch that is not answered as one', () => {
+  const REFUSAL = '{"errors":[{"message":"no batches"}]}';
+
+  test.each<[string, number, string, string]>([
+    ['an error', 200, JSON_TYPE, REFUSAL],
+    ['an error with status 400', 400, JSON_TYPE, REFUSAL],
+    ['data', 200, JSON_TYPE, '{"data":{"a":1}}'],
+    ['one response', 200, JSON_TYPE, '[{"data":{"a":1}}]'],
+    ['no response', 200, JSON_TYPE, '[]'],
+    ['nonsense', 200, JSON_TYPE, 'nonsense'],
+    ['nothing', 400, '', ''],
+    ['a page', 404, 'text/html', '<html>'],
+    ['text', 413, 'text/plain', 'Batching is limited to 10 operations per request.'],
+    ['text as a media type', 415, 'text/plain', 'unsupported'],
+    ['a validation error', 422, JSON_TYPE, '{"detail":[]}'],
+  ])('but with %s has its queries asked one by one: %s', async (_, status, type, body) => {
+    const asked: string[][] = [];
+    const { transport, lines } = await serveFake((operations, response) => {
+      asked.push(operations.map(({ query }) => query));
+      if (operations.length > 1)
+        response.writeHead(status, type === '' ? {} : { 'content-type': type }).end(body);
+      else inJson(response).end(`{"data":{"a":${JSON.stringify(operations[0]?.query)}}}`);
+    });
+    const queries = ['{ a }', 'mutation { b }', '{ c }'];
+    expect(await executeAll(transport, queries)).toEqual([
+      { data: { a: '{ a }' } },
+      UNAVAILABLE,
+      { data: { a: '{ c }' } },
+    ]);
+    expect(asked).toEqual([queries, ['{ a }'], ['{ c }']]);
+    // From now on, mutations are sent too.
+    expect((await executeAll(transport, queries)).map(codeOf)).toEqual(['OK', 'OK', 'OK']);
+    expect(asked.slice(3)).toEqual([['{ a }'], ['mutation { b }'], ['{ c }']]);
+    expect(lines.filter(({ field }) => field === undefined)).toEqual([
+      { subgraph: 'things', status },
+    ]);
+  });
+
+  test.each<[number, string, string]>([
+    [429, JSON_TYPE, REFUSAL],
+    [500, 'text/html', '<html>'],
+    [503, JSON_TYPE, REFUSAL],
+    [401, JSON_TYPE, REFUSAL],
+    [405, JSON_TYPE, REFUSAL],
+  ])('but with the status %i is not asked again', async (status, type, body) => {
+    let asked = 0;
+    const { transport } = await serveFake((_, response) => {
+      asked += 1;
+      response.writeHead(status, { 'content-type': type }).end(body);
+    });
+    const replies = await executeAll(transport, ['{ a }', '{ b }']);
+    expect([replies, asked]).toEqual([[UNAVAILABLE, UNAVAILABLE], 1]);
+  });
+
+  test('is asked 10 at a time, until the deadline of the operations, and mutations never', async () => {
+    const counted: string[] = [];
+    let asked = 0;
+    const { transport } = await serveFake(
+      (operations, response) => {
+        if (operations.length > 1) inJson(response).end('{}');
+        else asked += 1;
+      },
+      { deadlineMs: 300, counted },
+    );
+    const queries = Array<string>(50).fill('{ a }');
+    expect(await executeAll(transport, queries)).toEqual(queries.map(() => UNAVAILABLE));
+    expect(asked).toBeLessThanOrEqual(10);
+    expect(counted.filter((outcome) => outcome === 'things timeout')).toHaveLength(50);
+  });
+});
+
+test('arrays are tried again a minute after one was refused, of which one warning tells', () => {
+  let now = 0;
+  const warnings: string[] = [];
+  const arrays = createArrays('things', { warn: (_, text) => void warnings.push(text) }, () => now);
+  expect(arrays.areTaken()).toBe(true);
+  now = 1_000;
+  arrays.refused(400);
+  now = 60_999;
+  arrays.refused(400);
+  expect([arrays.areTaken(), warnings.length]).toEqual([false, 1]);
+  now = 61_000;
+  expect(arrays.areTaken()).toBe(true);
+  arrays.refused(400);
+  expect([arrays.areTaken(), warnings.length]).toEqual([false, 2]);
 });
 
 describe('a request', () => {
@@ -592,7 +832,8 @@ describe('a subgraph that hangs', () => {
 });
 
 type Options = {
-  secret?: string;
+  secrets?: SubgraphSecrets;
+  allows?: AllowsHost;
   deadlineMs?: number;
   batching?: boolean;
   codes?: string[];
@@ -604,7 +845,7 @@ type Options = {
 function connectTo(
   url: string,
   {
-    secret = SECRET,
+    secrets = oneSecret(SECRET),
     batching = true,
     codes = CODES,
     counted = [],
@@ -622,7 +863,7 @@ function connectTo(
   const transport = createHttpTransport({
     name: 'things',
     url,
-    secret,
+    secrets,
     batching,
     codes,
     log,
@@ -641,15 +882,19 @@ function inJson(response: ServerResponse): ServerResponse {
   return response.writeHead(200, { 'content-type': JSON_TYPE });
 }
 
+function answerInLines(replies: object[], response: ServerResponse): void {
+  inLines(response).end(replies.map((reply, place) => encodeLine(place, reply)).join(''));
+}
+
 function inLines(response: ServerResponse): ServerResponse {
   return response.writeHead(200, { 'content-type': LINES_TYPE });
 }
 
 /** A subgraph behind serveSubgraph, and a transport to it. */
 async function serveThings(options: Options = {}) {
-  const seen = { requests: 0 };
+  const seen = { requests: 0, changes: 0 };
   const held: (() => void)[] = [];
-  const subgraph = things(held);
+  const subgraph = things(held, seen);
   const server = await serveSubgraph({
     subgraph,
     settings: {
@@ -701,7 +946,7 @@ async function serveFake(
   return { transport, url, lines };
 }
 
-function things(held: (() => void)[]): Subgraph {
+function things(held: (() => void)[], seen = { changes: 0 }): Subgraph {
   const schema = buildSchema(
     'type Query { caller: String  echo(text: String!): String  refused: String  broken: String  slow: String  later: String } type Mutation { change: String }',
   );
@@ -717,7 +962,10 @@ function things(held: (() => void)[]): Subgraph {
     },
     slow: () => new Promise((resolve) => held.push(() => resolve('released'))),
     later: () => new Promise((resolve) => setImmediate(resolve, 'later')),
-    change: () => 'changed',
+    change: () => {
+      seen.changes += 1;
+      return 'changed';
+    },
   };
   for (const type of [schema.getQueryType(), schema.getMutationType()])
     for (const [name, field] of Object.entries(type?.getFields() ?? {}))

@@ -3,15 +3,18 @@ import { Pool } from 'undici';
 import { afterPoll } from '../eventloop/afterpoll.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { Batch, type BatchContext, type PendingOperation } from './batch.ts';
+import type { PendingOperation } from './batch.ts';
 import { Circuit } from './circuit.ts';
-import { DEADLINE_MS, unavailable } from './deadline.ts';
+import { DEADLINE_MS } from './deadline.ts';
+import { connectorTo } from './dial.ts';
 import { createFieldNames } from './fieldnames.ts';
+import type { AllowsHost } from './hosts.ts';
 import { PROBE } from './probe.ts';
 import { createResponseReader } from './response.ts';
-import { createSigner } from './signature/signer.ts';
+import type { SubgraphSecrets } from './secrets.ts';
+import { createSend } from './send.ts';
 import type { SubgraphResponse, Transport } from './types.ts';
-import { type EncodedRequest, encodeBatches, encodeOperation, MEDIA_TYPES, WIRE } from './wire.ts';
+import { WIRE } from './wire.ts';
 
 /** Measured: with batches, neither more connections nor pipelining helps. */
 const CONNECTIONS = { batching: 32, single: 128 };
@@ -20,12 +23,16 @@ type HttpTransportOptions = {
   name: string;
   /** The endpoint; `/graphql` if it has no path. */
   url: string;
-  secret: string;
+  secrets: SubgraphSecrets;
+  /** Which addresses may be called; all if it is undefined. */
+  allows?: AllowsHost | undefined;
   /** Whether the subgraph accepts an array of operations in a request. */
   batching: boolean;
   /** The subgraph's error codes that callers may see. */
   codes: readonly string[];
   deadlineMs?: number;
+  /** The maximum for the response to one operation. */
+  maxAnswerBytes?: number;
   log: Log;
   metrics: Pick<Metrics, 'subgraphCall' | 'circuit'>;
 };
@@ -34,17 +41,19 @@ type HttpTransportOptions = {
  * The transport to a subgraph in another process. With `batching`, the operations of one event loop
  * tick are sent in one request. An operation without a response within `deadlineMs` is
  * SERVICE_UNAVAILABLE and does not affect the others in its request. A query whose connection ends
- * before a response begins is sent once more; a mutation never is. While the circuit is open,
- * operations are SERVICE_UNAVAILABLE at once. Throws if the URL has a query string.
+ * before a response begins is sent once more, and so is one whose batch is not taken; a mutation
+ * never is. While the circuit is open, operations are SERVICE_UNAVAILABLE at once. Throws if the
+ * URL has a query string.
  */
 export function createHttpTransport(options: HttpTransportOptions): Transport {
   const { name, codes, deadlineMs = DEADLINE_MS, log, metrics } = options;
+  const { maxAnswerBytes = WIRE.maxAnswerBytes } = options;
   const pool = openPool(options, deadlineMs);
   const fieldNames = createFieldNames();
   const readResponse = createResponseReader({ name, codes, fieldNames, log });
   const circuit = new Circuit({ name, log, metrics, probe });
   const send = createSend(pool, options);
-  const context = { name, readResponse, fieldNames, log, metrics, circuit };
+  const context = { name, readResponse, fieldNames, log, metrics, circuit, maxAnswerBytes };
   // A probe is not a call: it counts neither in the metrics nor for the circuit.
   const unobserved = { ...context, log: SILENT, metrics: SILENT, circuit: SILENT };
   let pending: PendingOperation[] = [];
@@ -86,75 +95,13 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
 
 const SILENT = { warn() {}, outage() {}, subgraphCall() {}, answered() {}, missedDeadline() {} };
 
-/** Sends operations in as few requests as possible. `retry` receives queries to send again. */
-type Send = (
-  operations: readonly PendingOperation[],
-  context: BatchContext,
-  deadlineAt: number,
-  retry?: (queries: PendingOperation[]) => void,
-) => void;
-
-const ACCEPT = {
-  single: `${MEDIA_TYPES.response}, ${MEDIA_TYPES.json};q=0.9`,
-  batch: `${MEDIA_TYPES.lines}, ${MEDIA_TYPES.response};q=0.9, ${MEDIA_TYPES.json};q=0.8`,
-};
-
-function createSend(pool: Pool, { name, url, secret, batching }: HttpTransportOptions): Send {
-  const sign = createSigner(name, secret);
-  const path = pathOf(url);
-
-  function dispatch({ caller, requestId, body }: EncodedRequest, batch: Batch): void {
-    const headers: Record<string, string> = {
-      'content-type': MEDIA_TYPES.json,
-      accept: batch.isArray ? ACCEPT.batch : ACCEPT.single,
-      ...sign({ method: 'POST', path, caller, requestId, body }),
-      ...batch.trace()?.headers(),
-    };
-    pool.dispatch({ method: 'POST', path, headers, body }, batch);
-  }
-
-  const sendBatches: Send = (operations, context, deadlineAt, retry) => {
-    let start = 0;
-    for (const encoded of encodeBatches(operations.map(({ request }) => request))) {
-      const group = operations.slice(start, start + encoded.count);
-      start += encoded.count;
-      const batch = { context, operations: group, isArray: true, deadlineAt, retry };
-      dispatch(encoded, new Batch(batch));
-    }
-  };
-
-  const sendEach: Send = (operations, context, deadlineAt, retry) => {
-    for (const operation of operations) {
-      let encoded: EncodedRequest;
-      try {
-        encoded = encodeOperation(operation.request);
-      } catch {
-        operation.resolve(unavailable()); // It must not fail the others.
-        continue;
-      }
-      const batch = { context, operations: [operation], isArray: false, deadlineAt, retry };
-      dispatch(encoded, new Batch(batch));
-    }
-  };
-
-  return (operations, context, deadlineAt, retry) => {
-    const sendAll = batching && operations.length > 1 ? sendBatches : sendEach;
-    sendAll(operations, context, deadlineAt, retry);
-  };
-}
-
-function pathOf(url: string): string {
-  const { pathname, search, hash } = new URL(url);
-  if (search !== '' || hash !== '')
-    throw new Error('the URL of a subgraph has neither a query string nor a fragment');
-  return pathname === '/' ? WIRE.path : pathname;
-}
-
-function openPool({ url, batching }: HttpTransportOptions, connectTimeout: number): Pool {
-  return new Pool(new URL(url).origin, {
+function openPool({ url, batching, allows }: HttpTransportOptions, connectTimeout: number): Pool {
+  const { origin } = new URL(url);
+  return new Pool(origin, {
     connections: batching ? CONNECTIONS.batching : CONNECTIONS.single,
     pipelining: 1,
     connectTimeout,
+    ...(allows && { connect: connectorTo(new URL(url), allows, connectTimeout) }),
     // Each batch has its own deadline.
     headersTimeout: 0,
     bodyTimeout: 0,

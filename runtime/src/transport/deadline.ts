@@ -1,5 +1,5 @@
 // How long a subgraph may take, and what stands for its response if it does not give one.
-import { ERRORS } from '../errors.ts';
+import { ERRORS, type ErrorCode } from '../errors.ts';
 import { withTimeout } from '../timeout.ts';
 import type { SubgraphRequest, SubgraphResponse } from './types.ts';
 
@@ -25,12 +25,16 @@ export function withDeadline(
 
 /** The response of a subgraph that does not respond. */
 export function unavailable(): SubgraphResponse {
-  return {
-    data: null,
-    errors: [
-      { message: ERRORS.SERVICE_UNAVAILABLE.message, extensions: { code: 'SERVICE_UNAVAILABLE' } },
-    ],
-  };
+  return failed('SERVICE_UNAVAILABLE');
+}
+
+/** What stands for a response over the maximum. */
+export function tooLarge(): SubgraphResponse {
+  return failed('OPERATION_TOO_COMPLEX', 'this part of the response is larger than 1 MiB');
+}
+
+function failed(code: ErrorCode, message: string = ERRORS[code].message): SubgraphResponse {
+  return { data: null, errors: [{ message, extensions: { code } }] };
 }
 
 /**

@@ -1,4 +1,5 @@
 // Splits a stream of bytes into lines, and keeps at most one of them.
+import { Bytes } from './bytes.ts';
 
 const LINE_FEED = 10;
 
@@ -14,7 +15,8 @@ export class LineSplitter {
   count = 0;
   private readonly maxBytes: number;
   private readonly listener: Listener;
-  private pieces: Buffer[] = [];
+  private readonly bytes = new Bytes();
+  /** Of the line so far, what was skipped included. */
   private length = 0;
 
   constructor(maxBytes: number, listener: Listener) {
@@ -41,20 +43,17 @@ export class LineSplitter {
     const fitted = this.length <= this.maxBytes;
     this.length += piece.length;
     if (this.length <= this.maxBytes) {
-      this.pieces.push(piece);
+      this.bytes.append(piece);
     } else if (fitted) {
-      this.listener.tooLong(this.pieces[0] ?? piece);
-      this.pieces = [];
+      const beginning = this.bytes.take();
+      this.listener.tooLong(beginning.length > 0 ? beginning : piece);
     }
   }
 
   private endLine(): void {
-    const { pieces, length } = this;
-    this.pieces = [];
+    const isWhole = this.length <= this.maxBytes;
     this.length = 0;
     this.count++;
-    if (length > this.maxBytes) return;
-    const [only] = pieces;
-    this.listener.line(pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces));
+    if (isWhole) this.listener.line(this.bytes.take());
   }
 }

@@ -3,6 +3,7 @@ import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { settingsOfSubgraph } from '../settings/subgraphs.ts';
 import type { Settings } from '../settings/table.ts';
+import { oneSecret } from './secrets.ts';
 import type { Transport } from './types.ts';
 
 /**
@@ -18,5 +19,6 @@ export async function openRemoteTransport(
   if (url === undefined || secret === undefined) return undefined;
   // Loading it takes a while.
   const { createHttpTransport } = await import('./client.ts');
-  return createHttpTransport({ name, url, secret, batching: true, codes: [], log, metrics });
+  const secrets = oneSecret(secret);
+  return createHttpTransport({ name, url, secrets, batching: true, codes: [], log, metrics });
 }

@@ -12,6 +12,8 @@ export const WIRE = {
   maxBodyCharacters: 300_000,
   maxBodyBytes: 4 * 1024 * 1024,
   /** The maximum for the response to one operation. */
+  maxAnswerBytes: 1024 * 1024,
+  /** The maximum for the responses to all operations of a request. */
   maxResponseBytes: 4 * 1024 * 1024,
 } as const;
 

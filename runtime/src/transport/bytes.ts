@@ -1,0 +1,35 @@
+// Collects bytes that arrive in pieces.
+
+const EMPTY = Buffer.alloc(0);
+
+/**
+ * Takes at most four times the bytes that it has been given, however small the pieces are: a list
+ * of single bytes would take a hundred times as much. What comes in one piece is not copied.
+ */
+export class Bytes {
+  length = 0;
+  private held: Buffer = EMPTY;
+
+  append(piece: Buffer): void {
+    const { length } = this;
+    this.length += piece.length;
+    if (length === 0) {
+      this.held = piece;
+      return;
+    }
+    if (this.length > this.held.length) {
+      const larger = Buffer.allocUnsafe(this.length * 2);
+      this.held.copy(larger, 0, 0, length);
+      this.held = larger;
+    }
+    piece.copy(this.held, length);
+  }
+
+  /** All of them, and lets go of them. */
+  take(): Buffer {
+    const all = this.held.subarray(0, this.length);
+    this.held = EMPTY;
+    this.length = 0;
+    return all;
+  }
+}

@@ -1,0 +1,156 @@
+// Sends operations to a subgraph, in arrays or each in a request of its own.
+import type { Pool } from 'undici';
+import type { Log } from '../observe/log.ts';
+import { createArrays } from './arrays.ts';
+import { Batch, type BatchContext, type BatchOptions, type PendingOperation } from './batch.ts';
+import { unavailable } from './deadline.ts';
+import type { SubgraphSecrets } from './secrets.ts';
+import { createSigner, type Sign } from './signature/signer.ts';
+import { type EncodedRequest, encodeBatches, encodeOperation, MEDIA_TYPES, WIRE } from './wire.ts';
+
+/**
+ * Sends operations in as few requests as possible. `retry` receives queries to send again after
+ * their connection has ended.
+ */
+export type Send = (
+  operations: readonly PendingOperation[],
+  context: BatchContext,
+  deadlineAt: number,
+  retry?: (queries: PendingOperation[]) => void,
+) => void;
+
+type Options = {
+  name: string;
+  url: string;
+  secrets: SubgraphSecrets;
+  batching: boolean;
+  log: Log;
+};
+
+const ACCEPT = {
+  single: `${MEDIA_TYPES.response}, ${MEDIA_TYPES.json};q=0.9`,
+  batch: `${MEDIA_TYPES.lines}, ${MEDIA_TYPES.response};q=0.9, ${MEDIA_TYPES.json};q=0.8`,
+};
+/** How many queries of a batch that has failed are under way at a time. */
+const SEPARATE = 10;
+
+/** Throws if the URL has a query string. */
+export function createSend(pool: Pool, { name, url, secrets, batching, log }: Options): Send {
+  const signerOf = createSigners(name);
+  const path = pathOf(url);
+  const arrays = createArrays(name, log);
+
+  function dispatch(encoded: EncodedRequest, options: BatchOptions): void {
+    const secret = secrets.first();
+    if (secret === undefined) refuse(options);
+    else dispatchSigned(encoded, options, secret, secrets.other(secret));
+  }
+
+  /** `other` signs the same request once more if it is refused. */
+  function dispatchSigned(
+    encoded: EncodedRequest,
+    options: BatchOptions,
+    secret: string,
+    other?: string,
+  ): void {
+    const batch = new Batch({
+      ...options,
+      accepted: () => secrets.accepted(secret),
+      signAgain: other === undefined ? undefined : () => dispatchSigned(encoded, options, other),
+    });
+    const { caller, requestId, body } = encoded;
+    const headers: Record<string, string> = {
+      'content-type': MEDIA_TYPES.json,
+      accept: batch.isArray ? ACCEPT.batch : ACCEPT.single,
+      ...signerOf(secret)({ method: 'POST', path, caller, requestId, body }),
+      ...batch.trace()?.headers(),
+    };
+    pool.dispatch({ method: 'POST', path, headers, body }, batch);
+  }
+
+  function refuse({ operations, context }: BatchOptions): void {
+    const reason = 'it has no secret';
+    for (const { request, resolve } of operations) {
+      const { requestId } = request;
+      context.log.outage({ requestId, subgraph: name, reason }, 'a subgraph was not asked');
+      context.metrics.subgraphCall(name, 'unreachable', 0);
+      resolve(unavailable());
+    }
+  }
+
+  const sendArrays: Send = (operations, context, deadlineAt, retry) => {
+    const array = {
+      refused: arrays.refused,
+      separate: (queries: PendingOperation[]) => separate(queries, context, deadlineAt),
+    };
+    let start = 0;
+    for (const encoded of encodeBatches(operations.map(({ request }) => request))) {
+      const group = operations.slice(start, start + encoded.count);
+      start += encoded.count;
+      dispatch(encoded, { context, operations: group, array, deadlineAt, retry });
+    }
+  };
+
+  const sendEach: Send = (operations, context, deadlineAt, retry) => {
+    for (const operation of operations) {
+      let encoded: EncodedRequest;
+      try {
+        encoded = encodeOperation(operation.request);
+      } catch {
+        operation.resolve(unavailable()); // It must not fail the others.
+        continue;
+      }
+      dispatch(encoded, { context, operations: [operation], deadlineAt, retry });
+    }
+  };
+
+  /** Sends the queries of a batch again, some at a time, as long as the batch has time. */
+  function separate(queries: PendingOperation[], context: BatchContext, deadlineAt: number): void {
+    const left = queries.values();
+    const next = () => {
+      const { done, value: operation } = left.next();
+      if (done) return;
+      const { request } = operation;
+      const resolve: PendingOperation['resolve'] = (response) => {
+        operation.resolve(response);
+        next();
+      };
+      if (performance.now() < deadlineAt)
+        sendEach([{ request, resolve }], context, deadlineAt, (again) =>
+          sendEach(again, context, deadlineAt),
+        );
+      else {
+        context.metrics.subgraphCall(name, 'timeout', 0);
+        resolve(unavailable());
+      }
+    };
+    for (let started = 0; started < SEPARATE; started += 1) next();
+  }
+
+  return (operations, context, deadlineAt, retry) => {
+    const asArrays = batching && operations.length > 1 && arrays.areTaken();
+    (asArrays ? sendArrays : sendEach)(operations, context, deadlineAt, retry);
+  };
+}
+
+/** Of two secrets at a time, and those before. */
+const MAX_SIGNERS = 4;
+
+function createSigners(name: string): (secret: string) => Sign {
+  const signers = new Map<string, Sign>();
+  return (secret) => {
+    const known = signers.get(secret);
+    if (known !== undefined) return known;
+    if (signers.size >= MAX_SIGNERS) signers.clear();
+    const sign = createSigner(name, secret);
+    signers.set(secret, sign);
+    return sign;
+  };
+}
+
+function pathOf(url: string): string {
+  const { pathname, search, hash } = new URL(url);
+  if (search !== '' || hash !== '')
+    throw new Error('the URL of a subgraph has neither a query string nor a fragment');
+  return pathname === '/' ? WIRE.path : pathname;
+}
