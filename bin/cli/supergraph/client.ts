@@ -51,6 +51,7 @@ function messageIn(answer: unknown): string | undefined {
 
 function reasonOf(error: unknown): string {
   const { cause = error } = error instanceof Error ? error : {};
+  // Cast: errors of the network have a code.
   const { code, message } = cause as NodeJS.ErrnoException;
   return code || message || 'the connection failed';
 }

@@ -317,6 +317,28 @@ describe.each(EMPTY_STORES)('on %s', (_name, open) => {
     });
   });
 
+  test('a subgraph moves by approval, not by force, and goes back by itself', async () => {
+    const moved = await startSubgraph(OFFERS);
+    const publish = ['publish', 'offers', offersFile, '--url', moved.url];
+    const message = await refused(...publish, '--force');
+    expect(message).toMatch(/needs approval: offers .*\(approved by an operator\)/);
+    const pending = async () =>
+      (await loyaltyJson(env, 'supergraph', 'list', '--pending')).filter(({ proposalId }) =>
+        message.includes(`loyalty supergraph approve ${proposalId}, within 7 days`),
+      );
+    expect(await pending()).toMatchObject([{ subgraph: 'offers', needs: [{ losing: [] }] }]);
+    const urls = async () =>
+      (await stored())?.subgraphs.flatMap(({ name, url }) => (name === 'offers' ? url : []));
+    await loyaltyJson(env, 'supergraph', ...publish, '--approve');
+    expect(await urls()).toEqual([moved.url]);
+    expect(await loyaltyJson(env, 'supergraph', 'rollback', 'offers')).toMatchObject([
+      { version: 12, change: 'rollback offers' },
+    ]);
+    expect(await urls()).toEqual([subgraph.url]);
+    expect(await pending()).toEqual([]);
+    moved.close();
+  });
+
   test('usage is told by partner, field and days', async () => {
     const usage = (...args: string[]) => loyaltyJson(env, 'usage', ...args);
     const acme = { surface: 'partner', partnerId: 'acme', count: 1_204 };

@@ -16,6 +16,7 @@ import { printable } from './report.ts';
 /** With `--pending`, what waits for approval. */
 export async function list(shell: Shell, { pending, ...where }: Where & { pending?: boolean }) {
   const request = pending ? ({ operation: 'pending' } as const) : ({ operation: 'list' } as const);
+  // Casts here and below: what the registry answers with.
   const rows = (await operate(shell, request, where)) as Row[];
   if (rows.length === 0) return;
   // A person reads what is at stake, a program who can do something about it too.
