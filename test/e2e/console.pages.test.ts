@@ -143,7 +143,7 @@ test('an admin registers an app and removes it by keyboard', async () => {
   await signIn(page);
   await page.goto('/console/apps');
   await page.getByLabel('Name, as members see it').fill('Guide');
-  await page.getByLabel(/On a server/).press('Space');
+  await page.getByLabel(/On your server/).press('Space');
   await page.getByLabel(/^Redirect URIs/).fill('https://guide.example/callback');
   await page.getByRole('button', { name: 'Register app' }).press('Enter');
   expect(await page.getByRole('group', { name: 'Secret' }).textContent()).toMatch(/^cs_/);
