@@ -15,6 +15,7 @@ import { Command } from 'commander';
 import * as z from 'zod';
 import { digits, typed } from '../shell/argument.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
+import { addLocalCommands } from '../supergraph/local.ts';
 import { operateAndPrint, type Where } from '../supergraph/operation.ts';
 import { tokenCommand } from '../supergraph/tokens.ts';
 import { changelog, list, show } from '../supergraph/versions.ts';
@@ -28,6 +29,7 @@ export function supergraphCommand(shell: Shell): Command {
   const group = new Command('supergraph').description('manage the graph that the gateway serves');
   addPublishing(group, shell);
   addVersions(group, shell);
+  addLocalCommands(group, shell);
   group.addCommand(tokenCommand(shell));
   group
     .command('compose')
