@@ -173,7 +173,7 @@ function printStart(
     settings,
   }: { name: string; url: string; secret: string; settings: Settings },
 ): void {
-  const { dataDir, port } = settings;
+  const { dataDir } = settings;
   const variable = variableOf(name, 'secret');
   const endpoint = `${baseUrl}/graphql`;
   if (shell.json) {
@@ -186,7 +186,7 @@ function printStart(
       `${banner}  ${name} at ${url} verifies requests with this secret:\n\n`,
       `    export ${variable}=${secret}\n\n`,
       "  A member's token:  ",
-      `DATA_DIR=${dataDir} PORT=${port} loyalty tokens issue ${DEMO_MEMBER.memberId}\n\n`,
+      `DATA_DIR=${dataDir} loyalty tokens issue ${DEMO_MEMBER.memberId}\n\n`,
     ].join(''),
   );
 }
