@@ -3,13 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openGraphStore } from '@partner-loyalty/gateway';
-import {
-  assess,
-  CompositionError,
-  committedContent,
-  type GraphContent,
-} from '@partner-loyalty/gateway/publish';
 import { refuseReservedName } from '@partner-loyalty/gateway/registry';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { type Lifecycle, runProcess } from '@partner-loyalty/runtime/process/lifecycle.ts';
@@ -21,18 +14,19 @@ import {
   variableOf,
 } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { DEMO_MEMBER } from '../../demo/members.ts';
 import { type Started, startService } from '../../demo/service.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
-import { sendToRegistry } from './client.ts';
 import { createFollower, runningSchema, schemaFile } from './follow.ts';
+import { absentSubgraph, compose, openPublishing, publishedGraph } from './localgraph.ts';
 
 export type DevOptions = { url: string; registry?: string; port?: number };
 
 /** What it takes from the environment: the rest may be the settings of another service. */
-const VARIABLES = ['PORT', 'ADMIN_PORT', 'HOST', 'LOG_LEVEL', 'LOYALTY_REGISTRY'];
-const TOKEN = 'LOYALTY_SUBGRAPH_TOKEN';
+const VARIABLES = [
+  ...['PORT', 'ADMIN_PORT', 'HOST', 'LOG_LEVEL'],
+  ...['LOYALTY_REGISTRY', 'LOYALTY_SUBGRAPH_TOKEN'],
+];
 
 /** Resolves when the gateway serves; it ends with the process, at SIGINT or SIGTERM. */
 export async function dev(
@@ -93,7 +87,7 @@ function devSettings(
 ): Settings {
   const env = readEnv();
   const secret = variableOf(name, 'secret');
-  const kept = [...VARIABLES, TOKEN].map((variable) => [variable, env[variable]]);
+  const kept = VARIABLES.map((variable) => [variable, env[variable]]);
   return readSettings(
     {
       LOG_LEVEL: 'warn',
@@ -106,70 +100,7 @@ function devSettings(
   );
 }
 
-/** What is published, or without a registry the committed graph. */
-async function publishedGraph(
-  registry: string | undefined,
-  token: string | undefined,
-): Promise<GraphContent> {
-  if (registry === undefined) return committedContent();
-  const outcome = await sendToRegistry(registry, token, { operation: 'show' });
-  if ('refused' in outcome) throw new CommandError(outcome.refused);
-  // Cast: the registry shows versions with their content.
-  const { supergraph, subgraphs, schemas } = outcome.result as GraphContent;
-  return { supergraph, subgraphs, schemas };
-}
-
-/** Returns a function that adds a version, which the gateway serves within a second. */
-async function openPublishing(
-  settings: Settings,
-  lifecycle: Lifecycle,
-): Promise<(graph: GraphContent) => Promise<void>> {
-  const store = await openGraphStore(settings);
-  lifecycle.opened('versions', store.close);
-  let version = 0;
-  return async (graph) => {
-    version += 1;
-    const about = { publishedAt: new Date(), changes: [], change: 'dev' };
-    await store.append({ version, ...graph, ...about });
-  };
-}
-
-type Schema = { name: string; url: string; sdl: string; file: string };
-
-/** The graph with the schema in place of the published one; undefined if they do not compose. */
-async function compose(
-  before: GraphContent,
-  { name, url, sdl, file }: Schema,
-): Promise<{ graph?: GraphContent; lines: string[] }> {
-  const known = before.subgraphs.find((each) => each.name === name);
-  // Its settings say where it is.
-  const entry = { url, batching: false, codes: [], ...known, name };
-  try {
-    const { after, notices } = await assess({ kind: 'subgraph', before, entry, sdl, file });
-    return { graph: after, lines: notices.map(({ message }) => message) };
-  } catch (error) {
-    if (error instanceof CompositionError) return { lines: [...error.faults] };
-    return { lines: [`${file}: ${error instanceof Error ? error.message : String(error)}`] };
-  }
-}
-
-/** Stands for a subgraph of another team: nothing of it is known here. */
-function absentSubgraph(): Transport {
-  return {
-    execute({ variables }) {
-      const asked = variables?.representations;
-      return { data: Array.isArray(asked) ? { _entities: asked.map(() => null) } : {} };
-    },
-    ready: async () => undefined,
-    close: async () => {},
-  };
-}
-
-type About = {
-  name: string;
-  url: string;
-  secret: string;
-  dataDir: string;
+type About = Record<'name' | 'url' | 'secret' | 'dataDir', string> & {
   service: string | undefined;
 };
 
