@@ -122,7 +122,8 @@ module.exports = {
     moduleSystems: ['es6'],
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '\\.test\\.ts$|/test/' },
+    // What is packed is made of what is checked.
+    exclude: { path: '\\.test\\.ts$|/test/|(^|/)dist/programs/' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default'],

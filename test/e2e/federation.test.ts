@@ -59,6 +59,7 @@ test('a subgraph joins, changes, breaks, moves and leaves, and no other request 
     ...at('apollo'),
     '--batching',
     '--init',
+    '--approve',
   );
   await answers(OFFERS_WITH_END);
   const withOffers = startLoad(OFFERS);
@@ -104,7 +105,7 @@ test('a subgraph joins, changes, breaks, moves and leaves, and no other request 
 });
 
 test('a member sees offers too, and callers see the code of the subgraph that was published', async () => {
-  await succeeds('publish', 'offers', schemaWithout(), ...at('python'));
+  await succeeds('publish', 'offers', schemaWithout(), ...at('python'), '--approve');
   await answers(OFFERS);
   const [{ idToken } = {}] = await loyaltyJson(stack.env, 'tokens', 'issue', memberId);
   const query = `{ memberProfile(id: "${memberId}") { email offers { offerId partnerId } } }`;

@@ -16,6 +16,7 @@ import * as z from 'zod';
 import { digits, typed } from '../shell/argument.ts';
 import { type Add, commandGroup } from '../shell/group.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
+import { addLocalCommands } from '../supergraph/local.ts';
 import { operateAndPrint, type Where } from '../supergraph/operation.ts';
 import { tokenCommand } from '../supergraph/tokens.ts';
 import { changelog, list, show } from '../supergraph/versions.ts';
@@ -29,6 +30,7 @@ export function supergraphCommand(shell: Shell): Command {
   const { group, add } = commandGroup('supergraph', 'manage the graph that the gateway serves');
   addPublishing(add, shell);
   addVersions(add, shell);
+  addLocalCommands(group, shell);
   group.addCommand(tokenCommand(shell));
   addSecret(group.command('secret').description('manage secrets of subgraphs'), shell);
   add('compose', 'compose supergraph.yaml into gateway/supergraph.graphql')

@@ -96,7 +96,10 @@ const COMMAND: readonly ProcessName[] = ['all'];
 const MEMBERS: readonly ProcessName[] = ['all', 'members'];
 const STANDINGS: readonly ProcessName[] = ['all', 'standings'];
 const IDENTITY: readonly ProcessName[] = ['all', 'gateway', 'members'];
-const ROOT = resolve(import.meta.dirname, '../../..');
+/** Of the project; of an installed command, the current folder. */
+const ROOT = import.meta.dirname.includes('node_modules')
+  ? process.cwd()
+  : resolve(import.meta.dirname, '../../..');
 
 /** A host as URLs have it; one that stands for all addresses is localhost. */
 export function hostInUrl(host: string): string {
@@ -192,7 +195,8 @@ export const SETTINGS: {
   dataDir: {
     name: 'DATA_DIR',
     default: '`data/sandbox` or `data/production`',
-    meaning: 'The folder of the embedded store, relative to the root of the project.',
+    meaning:
+      'The folder of the embedded store, relative to the root of the project, or to the current folder of the command as a package.',
     schema: z.string().transform((path) => resolve(ROOT, path)),
     fallback: ({ environment }) => resolve(ROOT, 'data', environment),
   },

@@ -1,0 +1,94 @@
+// Follows the schema of a subgraph, in a file or as the subgraph answers it.
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { MAX_SCHEMA_BYTES } from '@partner-loyalty/gateway/registry';
+import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
+import { createLog, type Log } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { createHttpTransport } from '@partner-loyalty/runtime/transport/client.ts';
+import { oneSecret } from '@partner-loyalty/runtime/transport/secrets.ts';
+
+/** Where the schema is. `read` rejects with a line that says why there is none. */
+export type SchemaSource = {
+  /** Names the schema in faults. */
+  place: string;
+  read(): Promise<string>;
+  close(): Promise<void>;
+};
+
+export function schemaFile(file: string): SchemaSource {
+  return {
+    place: file,
+    async read() {
+      const bytes = await readFile(file);
+      if (bytes.length > MAX_SCHEMA_BYTES) throw new Error(`${file}: larger than 4 MiB`);
+      return bytes.toString();
+    },
+    async close() {},
+  };
+}
+
+/** Asks the subgraph, with requests that its secret signs. */
+export function runningSchema(at: { name: string; url: string; secret: string }): SchemaSource {
+  let reason = '';
+  const note: Log['warn'] = ({ reason: why, status, code, err }, message) => {
+    const facts = [why, code, status || undefined, err instanceof Error ? err.message : undefined];
+    reason = facts.filter((fact) => fact !== undefined).join(', ') || message;
+  };
+  const log = { ...createLog('silent'), warn: note, error: note, outage: note };
+  const secrets = oneSecret(at.secret);
+  const options = { secrets, batching: false, codes: [], log, metrics: createMetrics() };
+  const transport = createHttpTransport({ ...at, ...options });
+  return {
+    place: `the schema of ${at.name}`,
+    async read() {
+      const { data } = await transport.execute({
+        query: '{_service{sdl}}',
+        caller: { kind: 'service' },
+        requestId: `dev-${randomUUID()}`,
+      });
+      const sdl = isJsonObject(data?._service) ? data._service.sdl : undefined;
+      if (typeof sdl === 'string') return sdl;
+      throw new Error(`${at.name} at ${at.url} does not answer {_service{sdl}} (${reason})`);
+    },
+    close: transport.close,
+  };
+}
+
+/**
+ * Returns a function that passes the schema on if it differs from the last one, one at a time, and
+ * reports why there is none, once for each reason.
+ */
+export function createFollower(
+  { read }: Pick<SchemaSource, 'read'>,
+  serve: (sdl: string) => Promise<void>,
+  report: (fault: string) => void,
+): () => Promise<void> {
+  let last: string | undefined;
+  let fault: string | undefined;
+  let isBusy = false;
+
+  async function look(): Promise<void> {
+    let sdl: string;
+    try {
+      sdl = await read();
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      if (why !== fault) report(why);
+      fault = why;
+      return;
+    }
+    fault = undefined;
+    if (sdl === last) return;
+    last = sdl;
+    await serve(sdl);
+  }
+
+  return async () => {
+    if (isBusy) return;
+    isBusy = true;
+    await look().finally(() => {
+      isBusy = false;
+    });
+  };
+}

@@ -1,0 +1,98 @@
+// Runs the gateway and its subgraphs in one process, with the demo in empty stores.
+import { openKeyStore, serveGateway } from '@partner-loyalty/gateway';
+import { openMembersStore, startMembers } from '@partner-loyalty/members';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { clearErased } from '@partner-loyalty/runtime/process/erased.open.ts';
+import type { Lifecycle } from '@partner-loyalty/runtime/process/lifecycle.ts';
+import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
+import {
+  type OWN_SUBGRAPHS,
+  settingsOfSubgraph,
+} from '@partner-loyalty/runtime/settings/subgraphs.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
+import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
+import { openRemoteTransport } from '@partner-loyalty/runtime/transport/remote.ts';
+import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
+import { openStandingsStore, startStandings } from '@partner-loyalty/standings';
+import { banner, baseUrlOf } from './banner.ts';
+import { type DemoKey, demoConsoleLink, fillDemo, storesForDemo } from './demo.ts';
+
+export type Started = {
+  /** Where clients find it. */
+  baseUrl: string;
+  /** Undefined unless the demo was just filled in. */
+  demoKeys: readonly DemoKey[] | undefined;
+  /** For people. */
+  banner: string;
+};
+
+/** `inProcess` are subgraphs of other teams. The lifecycle closes what this function opens. */
+export async function startService(
+  settings: Settings,
+  parts: {
+    lifecycle: Lifecycle;
+    log: Log;
+    inProcess?: Readonly<Record<string, Transport>>;
+    /** Settles when the store has the graph to start with. */
+    published?: Promise<void>;
+  },
+): Promise<Started> {
+  const { lifecycle, log } = parts;
+  const metrics = createMetrics(settings.commit);
+  const caches = createCaches();
+  await clearErased(settings, log);
+  const tracing = await openTracing(settings, 'all', { lifecycle, log });
+  const keys = await openKeyStore(settings);
+  lifecycle.opened('keys', keys.close);
+  const inProcess: Record<string, Transport> = { ...parts.inProcess };
+  const carry = (subgraph: Subgraph) => {
+    const transport = createInProcessTransport(subgraph, log, caches, metrics);
+    lifecycle.opened(subgraph.name, transport.close);
+    inProcess[subgraph.name] = transport;
+  };
+  /** Whether the subgraph runs here and not in another process. */
+  const isCarried = (name: (typeof OWN_SUBGRAPHS)[number]) =>
+    settingsOfSubgraph(settings, name).url === undefined;
+  /** The transport from standings to members, if members runs in another process. */
+  const remoteMembers = async () => {
+    const members = await openRemoteTransport('members', settings, { log, metrics });
+    if (members !== undefined) lifecycle.opened('members', members.close);
+    return members;
+  };
+  const members = isCarried('members') ? await openMembersStore(settings, log) : undefined;
+  if (members !== undefined) carry(await startMembers(members, settings, { log, metrics }));
+  const standings = isCarried('standings') ? await openStandingsStore(settings) : undefined;
+  if (standings !== undefined) {
+    const toMembers = inProcess.members ?? (await remoteMembers());
+    carry(startStandings(standings, settings, { members: toMembers, log, metrics }));
+  }
+
+  const emptyStores = await storesForDemo(settings, { keys, members, standings });
+  const demoKeys = emptyStores && (await fillDemo(emptyStores, new Date()));
+  await parts.published;
+  const { port } = await serveGateway({
+    settings,
+    keyStore: keys,
+    inProcess,
+    lifecycle,
+    caches,
+    metrics,
+    tracing,
+    log,
+  });
+
+  const partners = await keys.partners();
+  const baseUrl = baseUrlOf(settings, port);
+  const text = banner({
+    environment: settings.environment,
+    endpoint: `${baseUrl}/graphql`,
+    consoleLink: await demoConsoleLink(keys, settings, baseUrl),
+    demoKeys,
+    partnerIds: partners.map(({ partnerId }) => partnerId),
+    hasExplorer: settings.explorer === 'on',
+  });
+  return { baseUrl, demoKeys, banner: text };
+}
