@@ -157,7 +157,7 @@ describe.each(DEPLOYMENTS)('on %s', (_store, deployment) => {
     return client({ query });
   };
 
-  /** Asks both gateways for fields over and over. `stop` resolves with the responses that failed. */
+  /** Asks both gateways over and over. `stop` resolves with the responses that failed. */
   function startLoad(fields: string): Load {
     const failed: string[] = [];
     let asked = 0;
