@@ -1,6 +1,6 @@
 // Makes what `npm pack -w @partner-loyalty/cli` packs: the command's programs and their data.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { ROOT } from './generated.ts';
 
@@ -8,6 +8,8 @@ const FOLDER = join(ROOT, 'bin/dist');
 const MANIFEST = join(ROOT, 'bin/package.json');
 /** What programs read beside their code; JSON is part of the code. */
 const DATA = /^(supergraph\.yaml|docs\/guides\/.*|.*\.(graphql|css|txt)|.*\.generated\.js)$/;
+/** Threads and child processes of the gateway. */
+const WORKER = /^gateway\/.*\/worker\.ts$/;
 const PLACES = ['supergraph.yaml', 'runtime', 'gateway', 'subgraphs', 'docs/guides'];
 /** What a team that has no checkout begins with (docs/subgraphs.md). */
 const EXAMPLES = ['examples/offers-apollo', 'examples/offers-python'];
@@ -49,7 +51,7 @@ const { dependencies } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as {
 const external = Object.keys(dependencies);
 /** Only services are traced. */
 const UNUSED = ['@opentelemetry/*'];
-const programs = ['bin/loyalty.ts', ...files.filter((path) => basename(path) === 'worker.ts')];
+const programs = ['bin/loyalty.ts', ...files.filter((path) => WORKER.test(path))];
 const { metafile } = await build({
   entryPoints: programs.map((path) => ({
     in: join(ROOT, path),

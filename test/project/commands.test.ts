@@ -18,6 +18,7 @@ const EXAMPLES: Record<string, string> = {
   NAME: 'offers',
   SURFACE: 'partner',
   TIME: '1h',
+  URL: 'http://localhost:4021/graphql',
   VERSION: '1',
 };
 /** What is wrong with a command of which a sentence names only the beginning. */
@@ -112,10 +113,15 @@ async function parsed(typed: string, isProse: boolean): Promise<string[]> {
   });
   const program = createProgram(shell);
   inert(program);
-  const args = typed
-    .replaceAll(/[[\]"']|\|\w+/g, '')
-    .replaceAll(/\b[A-Z]+\b/g, (word) => EXAMPLES[word] ?? word)
-    .split(' ')
+  const words = typed.match(/'[^']*'|\S+/g) ?? [];
+  const args = words
+    .map((word) =>
+      word.startsWith("'")
+        ? word.slice(1, -1)
+        : word
+            .replaceAll(/[[\]"']|\|\w+/g, '')
+            .replaceAll(/\b[A-Z]+\b/g, (name) => EXAMPLES[name] ?? name),
+    )
     .filter((word) => word !== '' && word !== '…');
   try {
     await program.parseAsync(args, { from: 'user' });

@@ -44,12 +44,12 @@ export async function dev(
   const builtIn: readonly string[] = [...OWN_SUBGRAPHS, GATEWAY_SUBGRAPH];
   if (builtIn.includes(name)) throw new CommandError(`${name} is part of the service`);
   refuseReservedName(name);
-  const dataDir = mkdtempSync(join(tmpdir(), 'loyalty-dev-'));
-  // The members that it makes up are nobody's, and they are gone with it however it ends.
-  process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
-  const settings = devSettings(name, { url, port, dataDir });
-  const { secret = '' } = settingsOfSubgraph(settings, name);
-  const base = await publishedGraph(registry ?? settings.registry, settings.subgraphToken);
+  const given = devSettings(name, { url, port });
+  const { secret = '' } = settingsOfSubgraph(given, name);
+  const service = registry ?? given.registry;
+  const base = await publishedGraph(service, given.subgraphToken);
+  const settings = { ...given, dataDir: mkdtempSync(join(tmpdir(), 'loyalty-dev-')) };
+  process.once('exit', () => rmSync(settings.dataDir, { recursive: true, force: true }));
   const source = file === undefined ? runningSchema({ name, url, secret }) : schemaFile(file);
 
   async function start(lifecycle: Lifecycle): Promise<void> {
@@ -74,7 +74,9 @@ export async function dev(
     const inProcess = Object.fromEntries(others.map((each) => [each.name, absentSubgraph()]));
     const log = createLog(settings.logLevel);
     const started = await startService(settings, { lifecycle, log, inProcess, published });
-    printStart(shell, started, { name, url, secret, settings });
+    const { dataDir } = settings;
+    if (shell.json) shell.print(asRow(started, { secret, dataDir }));
+    else shell.write(asText(started, { name, url, secret, dataDir, service }));
     const timer = setInterval(() => void look(), EVERY_MS);
     lifecycle.opened('following', async () => clearInterval(timer));
   }
@@ -84,10 +86,10 @@ export async function dev(
 
 const EVERY_MS = 1_000;
 
-/** Those of a sandbox in a temporary folder. Throws an Error that names what is wrong. */
+/** Those of a sandbox. Throws an Error that names what is wrong. */
 function devSettings(
   name: string,
-  { url, port, dataDir }: { url: string; port: number | undefined; dataDir: string },
+  { url, port }: { url: string; port: number | undefined },
 ): Settings {
   const env = readEnv();
   const secret = variableOf(name, 'secret');
@@ -97,7 +99,6 @@ function devSettings(
       LOG_LEVEL: 'warn',
       ...Object.fromEntries(kept.filter(([, value]) => value)),
       ...(port !== undefined && { PORT: String(port) }),
-      DATA_DIR: dataDir,
       [variableOf(name, 'url')]: url,
       [secret]: env[secret]?.trim() || randomBytes(24).toString('hex'),
     },
@@ -141,9 +142,10 @@ async function compose(
   { name, url, sdl, file }: Schema,
 ): Promise<{ graph?: GraphContent; lines: string[] }> {
   const known = before.subgraphs.find((each) => each.name === name);
-  const entry = { batching: false, codes: [], ...known, name, url };
+  // Its settings say where it is.
+  const entry = { url, batching: false, codes: [], ...known, name };
   try {
-    const { after, notices } = await assess({ kind: 'subgraph', before, entry, sdl, file }, name);
+    const { after, notices } = await assess({ kind: 'subgraph', before, entry, sdl, file });
     return { graph: after, lines: notices.map(({ message }) => message) };
   } catch (error) {
     if (error instanceof CompositionError) return { lines: [...error.faults] };
@@ -163,30 +165,26 @@ function absentSubgraph(): Transport {
   };
 }
 
-function printStart(
-  shell: Shell,
-  { baseUrl, demoKeys = [], banner }: Started,
-  {
-    name,
-    url,
-    secret,
-    settings,
-  }: { name: string; url: string; secret: string; settings: Settings },
-): void {
-  const { dataDir } = settings;
-  const variable = variableOf(name, 'secret');
-  const endpoint = `${baseUrl}/graphql`;
-  if (shell.json) {
-    const [key] = demoKeys;
-    shell.print({ endpoint, ...key, explorer: `${baseUrl}/explorer`, secret, dataDir });
-    return;
-  }
-  shell.write(
-    [
-      `${banner}  ${name} at ${url} verifies requests with this secret:\n\n`,
-      `    export ${variable}=${secret}\n\n`,
-      "  A member's token:  ",
-      `DATA_DIR=${dataDir} loyalty tokens issue ${DEMO_MEMBER.memberId}\n\n`,
-    ].join(''),
-  );
+type About = {
+  name: string;
+  url: string;
+  secret: string;
+  dataDir: string;
+  service: string | undefined;
+};
+
+function asRow({ baseUrl, demoKeys = [] }: Started, about: Pick<About, 'secret' | 'dataDir'>) {
+  const [key] = demoKeys;
+  return { endpoint: `${baseUrl}/graphql`, explorer: `${baseUrl}/explorer`, ...key, ...about };
+}
+
+function asText({ banner }: Started, { name, url, secret, dataDir, service }: About): string {
+  return `${banner}  ${name} at ${url} verifies requests with this secret:
+
+    export ${variableOf(name, 'secret')}=${secret}
+
+  The other subgraphs are those of ${service ?? 'this release'}; all but members and standings answer null.
+  A member's token:  DATA_DIR=${dataDir} npx --no-install loyalty tokens issue ${DEMO_MEMBER.memberId}
+
+`;
 }

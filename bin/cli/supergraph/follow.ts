@@ -69,19 +69,17 @@ export function createFollower(
   let isBusy = false;
 
   async function look(): Promise<void> {
-    let sdl: string;
     try {
-      sdl = await read();
+      const sdl = await read();
+      fault = undefined;
+      if (sdl === last) return;
+      last = sdl;
+      await serve(sdl);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       if (why !== fault) report(why);
       fault = why;
-      return;
     }
-    fault = undefined;
-    if (sdl === last) return;
-    last = sdl;
-    await serve(sdl);
   }
 
   return async () => {
