@@ -124,6 +124,14 @@ test('demo members have the fields of the local subgraph, and the explorer is th
   }
 });
 
+test('the examples that a team begins with are in the package', () => {
+  const examples = join(dirname(loyalty), 'dist/examples');
+  for (const file of ['offers-apollo/schema.graphql', 'offers-python/schema.graphql'])
+    expect(readFileSync(join(examples, file), 'utf8')).toBe(SCHEMA);
+  for (const file of ['offers-apollo/package.json', 'offers-python/server.py'])
+    expect(existsSync(join(examples, file))).toBe(true);
+});
+
 test('a changed schema is served, and one that does not compose changes nothing', async () => {
   writeSchema(SCHEMA.replace(TITLE, `${TITLE}  reach: Int @tag(name: "partner")\n`));
   await until(async () => (await fieldsOfOffer()).includes('reach'));

@@ -11,6 +11,8 @@ const DATA = /^(supergraph\.yaml|docs\/guides\/.*|.*\.(graphql|css|txt)|.*\.gene
 /** Threads and child processes of the gateway. */
 const WORKER = /^gateway\/.*\/worker\.ts$/;
 const PLACES = ['supergraph.yaml', 'runtime', 'gateway', 'subgraphs', 'docs/guides'];
+/** What a team that has no checkout begins with (docs/subgraphs.md). */
+const EXAMPLES = ['examples/offers-apollo', 'examples/offers-python'];
 
 /** Runs a program that is named by its source, as runtime/run.js does in a checkout. */
 const LAUNCHER = `import { relative, resolve } from 'node:path';
@@ -35,7 +37,7 @@ const inPlace: Plugin = {
 
 const files = PLACES.flatMap(filesIn);
 rmSync(FOLDER, { recursive: true, force: true });
-for (const file of files.filter((path) => DATA.test(path)))
+for (const file of [...files.filter((path) => DATA.test(path)), ...EXAMPLES.flatMap(filesIn)])
   cpSync(join(ROOT, file), join(FOLDER, file));
 // Has the version, as the root's does.
 cpSync(MANIFEST, join(FOLDER, 'package.json'));
@@ -85,5 +87,5 @@ function filesIn(place: string): string[] {
   return readdirSync(join(ROOT, place), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => relative(ROOT, join(parentPath, name)))
-    .filter((path) => !/(^|\/)(node_modules|test)\//.test(path));
+    .filter((path) => !/(^|\/)(node_modules|__pycache__|test)\//.test(path));
 }

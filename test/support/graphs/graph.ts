@@ -167,8 +167,8 @@ export type PlainSubgraph = {
   asked: string[];
   /** Is done before a response. */
   meanwhile: (() => Promise<void>) | undefined;
-  /** Serves another schema; `rootValue` answers its root fields. */
-  serve(sdl: string, rootValue?: unknown): void;
+  /** Serves another schema; `rootValue` answers its root fields, `entities` references. */
+  serve(sdl: string, rootValue?: unknown, entities?: TestSubgraph['entities']): void;
   close(): void;
 };
 
@@ -196,8 +196,11 @@ export async function startSubgraph(sdl: string, rootValue?: unknown): Promise<P
     url: `http://127.0.0.1:${port}/graphql`,
     asked,
     meanwhile: undefined,
-    serve(text, value) {
-      schema = buildSubgraphSchema({ typeDefs: parse(text) });
+    serve(text, value, entities) {
+      const typeDefs = parse(text);
+      const bare = buildSubgraphSchema({ typeDefs });
+      const resolvers = entities && referenceResolvers(bare, entities);
+      schema = resolvers ? buildSubgraphSchema({ typeDefs, resolvers }) : bare;
       root = value;
     },
     close: () => server.close(),
