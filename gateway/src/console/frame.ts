@@ -1,6 +1,7 @@
 // The frame of the console's pages: who is signed in, for which partner, and the sections.
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { SCRIPT_PATH } from '../pages/docs/paths.ts';
 import { type Html, html } from '../pages/html.ts';
 import { documentText, pageHeaders } from '../pages/layout.ts';
 import { styleOf } from '../pages/style.ts';
@@ -10,7 +11,8 @@ import type { SignedIn } from './sessions.ts';
 import { CHOICE_PATH, CONSOLE_PATH } from './signin.ts';
 
 const STYLE = styleOf('palette', 'frame', 'parts', 'console', 'records');
-const HEADERS = pageHeaders(STYLE, ["form-action 'self'"]);
+const HEADERS = pageHeaders(STYLE, ["script-src 'self'", "form-action 'self'"]);
+const SCRIPT = html`<script type="module" src="${SCRIPT_PATH}"></script>`;
 
 export type ConsolePage = {
   title: string;
@@ -60,11 +62,11 @@ ${notice === undefined ? '' : noticeBox(notice.text, notice.isProblem)}
 ${content}
 </main>
 </div>`;
-  const name = partnerName === undefined ? title : `${title} · ${partnerName}`;
+  const name = partnerName === undefined || partnerName === title ? title : `${title} · ${partnerName}`;
   return {
     status,
     headers: { ...HEADERS, ...(cookies.length > 0 && { 'set-cookie': cookies }) },
-    body: documentText(name, STYLE, body),
+    body: documentText(name, STYLE, body, SCRIPT),
   };
 }
 
