@@ -62,7 +62,8 @@ ${notice === undefined ? '' : noticeBox(notice.text, notice.isProblem)}
 ${content}
 </main>
 </div>`;
-  const name = partnerName === undefined || partnerName === title ? title : `${title} · ${partnerName}`;
+  const name =
+    partnerName === undefined || partnerName === title ? title : `${title} · ${partnerName}`;
   return {
     status,
     headers: { ...HEADERS, ...(cookies.length > 0 && { 'set-cookie': cookies }) },

@@ -14,6 +14,11 @@ export type About = {
   hasConsole: boolean;
 };
 
+/** Of the service, without a slash at its end. */
+export function baseUrlOf({ endpoint }: Pick<About, 'endpoint'>): string {
+  return endpoint.slice(0, -'/graphql'.length);
+}
+
 export type FramedPage = {
   title: string;
   /** The path of the page, which the navigation marks. */

@@ -156,6 +156,7 @@ test('the request to paste finds a member of the demo data, in the sandbox', () 
 test.each([
   ['/llms.txt', 'text/plain', '# Partner Loyalty API'],
   ['/docs/guides/check-in.md', 'text/markdown', '# Check-in'],
+  ['/docs/guides/signin.html', 'text/plain', '<!doctype html>'],
   ['/docs/schema/partner.graphql', 'text/plain', 'type Query'],
   ['/docs/schema/member.graphql', 'text/plain', 'type Query'],
 ])('%s is %s for any Accept', async (path, type, start) => {
