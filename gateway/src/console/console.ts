@@ -25,7 +25,10 @@ import {
 } from './signin.ts';
 
 export type ConsoleParts = SectionParts & {
-  settings: Pick<Settings, 'environment' | 'rateLimitBudget' | 'rateLimitWindowSeconds'>;
+  settings: Pick<
+    Settings,
+    'environment' | 'explorer' | 'rateLimitBudget' | 'rateLimitWindowSeconds'
+  >;
   /** The base address of the service. */
   ownUrl: string;
   members: Pick<MembersClient, 'staffSignIn'>;
@@ -45,7 +48,7 @@ export function createConsole(
   const sections = createSections(parts);
   const sectionPages = createSectionPages({ audit, page });
   const turnOf = createTurns();
-  const frame = { environment: settings.environment, sections };
+  const frame = { settings, sections };
 
   function auditSignIn({ requestId }: HttpRequest, staff: Staff): void {
     audit?.staff({ requestId, staff, operation: 'console.sign-in' });

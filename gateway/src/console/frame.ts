@@ -23,14 +23,14 @@ export type ConsolePage = {
 };
 
 export type FrameParts = {
-  environment: Settings['environment'];
+  settings: Pick<Settings, 'environment' | 'explorer'>;
   /** Those that the navigation leads to, in its order. */
   sections: readonly Pick<Section, 'name' | 'title'>[];
 };
 
 /** The page for who is signed in. Without a partner's name it has no navigation. */
 export function consolePage(
-  { environment, sections }: FrameParts,
+  { settings: { environment, explorer }, sections }: FrameParts,
   signedIn: SignedIn,
   { partnerName, path }: { partnerName: string | undefined; path: string },
   { title, content, status = 200, notice }: ConsolePage,
@@ -40,6 +40,10 @@ export function consolePage(
   const link = (to: string, name: string) =>
     html`<li><a href="${to}"${to === path ? html` aria-current="page"` : ''}>${name}</a></li>`;
   const links = sections.map((section) => link(`${CONSOLE_PATH}/${section.name}`, section.title));
+  const others = [
+    link('/docs', 'Docs'),
+    ...(explorer === 'on' ? [link('/explorer', 'Explorer')] : []),
+  ];
   const body = html`<a class="skip" href="#main">Skip to the content</a>
 <header class="bar">
 <a class="mark" href="${CONSOLE_PATH}">Partner Loyalty</a>
@@ -54,7 +58,7 @@ ${partnerName === undefined ? '' : partnerOf(partnerName, places.length > 1)}
 ${
   partnerName === undefined
     ? ''
-    : html`<nav class="sections" aria-label="Console"><ul>${link(CONSOLE_PATH, 'Overview')}${links}</ul></nav>`
+    : html`<nav class="sections" aria-label="Console"><ul>${link(CONSOLE_PATH, 'Overview')}${links}</ul><ul>${others}</ul></nav>`
 }
 <main id="main" tabindex="-1">
 <h1>${title}</h1>
