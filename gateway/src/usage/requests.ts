@@ -38,7 +38,8 @@ export type RequestHour = RequestSums & { hour: string };
 /** What records have to have. */
 export type RequestSearch = {
   requestId?: string | undefined;
-  status?: number | undefined;
+  /** The least and the most. */
+  statuses?: readonly [least: number, most: number] | undefined;
   /** Among those of its errors. */
   code?: string | undefined;
   /** In milliseconds since 1970. */
