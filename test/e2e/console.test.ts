@@ -295,7 +295,12 @@ describe('staff', () => {
       );
     };
     const other = newAddress();
-    await post({ action: 'invite', email: other, role: 'viewer' });
+    const mail = await nextEmail(service, other, async () => {
+      const invited = await post({ action: 'invite', email: other, role: 'viewer' });
+      const says = `Invited ${other} as viewer: they sign in at http://localhost:4000/console.`;
+      expect(notice(invited)).toBe(`${says} We sent them an email that says so.`);
+    });
+    expect(mail).toContain('http://localhost:4000/console');
     expect(await listed()).toEqual([`${staff.email} admin`, `${other} viewer`]);
     const demoted = await post({ action: 'invite', email: staff.email, role: 'viewer' });
     expect([demoted.status, notice(demoted)]).toEqual([

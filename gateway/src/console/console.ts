@@ -29,9 +29,7 @@ export type ConsoleParts = SectionParts & {
     Settings,
     'environment' | 'explorer' | 'rateLimitBudget' | 'rateLimitWindowSeconds'
   >;
-  /** The base address of the service. */
-  ownUrl: string;
-  members: Pick<MembersClient, 'staffSignIn'>;
+  members: Pick<MembersClient, 'staffSignIn' | 'mailStaff'>;
   tokens: Pick<Tokens, 'refusal'>;
   audit: Pick<Audit, 'staff'> | undefined;
   log: Log;

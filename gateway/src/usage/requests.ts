@@ -9,7 +9,10 @@ export type RequestRecord = {
   keyId?: string | undefined;
   /** Of the app that holds the member's token. */
   clientId?: string | undefined;
-  /** The name of the operation, or its first 64 characters. */
+  /**
+   * The name of the operation, or its first 64 characters; the first root field of one without a
+   * name, if it was executed.
+   */
   operation?: string | undefined;
   status: number;
   /** Those of its errors. */
