@@ -20,6 +20,9 @@ RUN npm ci --omit=dev --ignore-scripts --workspace=gateway
 COPY runtime runtime
 COPY supergraph.yaml ./
 COPY docs/guides docs/guides
+# What the guides link to.
+COPY examples/node examples/node
+COPY examples/browser examples/browser
 COPY gateway gateway
 ARG COMMIT=unknown
 ENV COMMIT=$COMMIT

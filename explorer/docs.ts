@@ -1,13 +1,16 @@
-// The script of the documentation: search, copying, and one language for all examples.
+// The script of the documentation and the console: search, copying, one language for all examples.
 import MiniSearch, { type SearchResult } from 'minisearch';
 import { type Entry, INDEX_OPTIONS } from '../gateway/src/pages/docs/search.ts';
 import { canCopy, copyButton } from './copy.ts';
-import { byId, element } from './dom.ts';
+import { element } from './dom.ts';
 
 const MOST_FOUND = 12;
 
-offerSearch(byId('search', HTMLElement));
+const search = document.getElementById('search');
+if (search !== null) offerSearch(search);
 if (canCopy) offerCopies();
+// What answers a form becomes the page at its address: reloading it does not send the form again.
+if (document.querySelector('.console') !== null) history.replaceState(null, '', location.href);
 document.addEventListener('change', ({ target }) => {
   if (!(target instanceof HTMLInputElement) || target.type !== 'radio') return;
   for (const each of document.querySelectorAll<HTMLInputElement>('.tabs input'))
@@ -59,6 +62,6 @@ function offerCopies(): void {
     const shown = () => programs.find((each) => each.offsetParent !== null);
     programs[0]?.before(copyButton('Copy', 'copy', () => shown()?.textContent));
   }
-  for (const block of document.querySelectorAll<HTMLElement>('.text > pre'))
+  for (const block of document.querySelectorAll<HTMLElement>('.text > pre, .console pre'))
     block.before(copyButton('Copy', 'copy', () => block.textContent));
 }

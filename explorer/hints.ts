@@ -8,14 +8,15 @@ const NOT_VALID =
   'This key or token is not valid: it is incomplete, revoked or expired, or it is not for your network address. Check that it is copied whole, or ask for a new one.';
 
 const HINTS: Record<string, Hint> = {
-  UNAUTHENTICATED: () => NOT_VALID,
+  UNAUTHENTICATED: (_, { hasCredential }) => (hasCredential ? NOT_VALID : NO_CREDENTIAL),
   // The explorer introspects only with a key, so it is the key that is wrong.
   INTROSPECTION_DISABLED: () => NOT_VALID,
   KEY_ENVIRONMENT_MISMATCH: ({ extensions }) =>
     `This key belongs to the other environment: ${extensions?.correctEndpoint ?? 'use its endpoint'}.`,
   PARTNER_SUSPENDED: () => 'This partner is suspended. Please contact us.',
-  FORBIDDEN: () =>
-    'This key or token may not do that: a key needs the scope of each field, and “read” for the schema.',
+  // The message of the error names the scope.
+  FORBIDDEN: ({ message }) =>
+    `This key or token may not do that: ${message ?? ''}. A key needs the scope of each field, and “read” for the schema.`,
   RATE_LIMITED: (_, { headers }) =>
     `The budget is used up. It is full again in ${headers.get('retry-after') ?? 'some'} seconds.`,
   SERVICE_UNAVAILABLE: () => 'A part of the service is not available. Try again in a moment.',

@@ -24,6 +24,8 @@ export type TimedResponse = {
   statusText: string;
   headers: Headers;
   milliseconds: number;
+  /** Whether the request had a key or token. */
+  hasCredential: boolean;
   body: { data?: unknown; errors?: GraphqlError[] };
 };
 
@@ -47,7 +49,15 @@ export async function send(
   });
   const body: TimedResponse['body'] = await response.json();
   const { status, statusText, headers } = response;
-  return { status, statusText, headers, milliseconds: performance.now() - startedAt, body };
+  const milliseconds = performance.now() - startedAt;
+  return {
+    status,
+    statusText,
+    headers,
+    milliseconds,
+    hasCredential: credential !== undefined,
+    body,
+  };
 }
 
 const INTROSPECTION = {

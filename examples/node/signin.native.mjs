@@ -6,7 +6,7 @@ import * as client from 'openid-client';
 
 const { CLIENT_ID, TOKEN_FILE = 'refresh-token' } = process.env;
 const ISSUER = process.env.PARTNER_LOYALTY_ISSUER ?? 'http://localhost:4000';
-if (!CLIENT_ID) throw new Error('set CLIENT_ID to what `loyalty apps create` printed');
+if (!CLIENT_ID) throw new Error('set CLIENT_ID to the client ID of your app');
 
 // A public app: nothing in a program that others can download is secret.
 const provider = await client.discovery(new URL(ISSUER), CLIENT_ID, undefined, client.None(), {

@@ -11,7 +11,7 @@ const ISSUER = process.env.PARTNER_LOYALTY_ISSUER ?? 'http://localhost:4000';
 const HOME = process.env.HOME_URL ?? `http://localhost:${PORT}/`;
 const CALLBACK = new URL('callback', HOME).href;
 if (!CLIENT_ID || !CLIENT_SECRET)
-  throw new Error('set CLIENT_ID and CLIENT_SECRET to what `loyalty apps create` printed');
+  throw new Error('set CLIENT_ID and CLIENT_SECRET to those of your app');
 
 const provider = await client.discovery(new URL(ISSUER), CLIENT_ID, CLIENT_SECRET, undefined, {
   // The library refuses plain http unless told: this is for a sandbox on your machine.

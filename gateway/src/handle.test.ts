@@ -247,7 +247,10 @@ test('a request is recorded for the partner whose key or token it has, and for n
   expect(noted).toEqual([
     { ...request, operation: 'Two', status: 200, cost: 2, budgetUsed: 2 / 3 },
     { ...request, status: 400, codes: ['GRAPHQL_PARSE_FAILED'], cost: 1, budgetUsed: 1 },
-    { partnerId: 'inn', requestId: 'r', status: 200, codes: [], cost: 1, budgetUsed: 0 },
+    {
+      ...{ partnerId: 'inn', requestId: 'r', operation: 'memberProfile' },
+      ...{ status: 200, codes: [], cost: 1, budgetUsed: 0 },
+    },
     {
       ...request,
       ...{ partnerId: 'inn', keyId: record.keyId },

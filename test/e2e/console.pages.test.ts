@@ -32,7 +32,7 @@ afterAll(async () => {
   await service?.close();
 });
 
-/** Without scripts, as `faults` are the violations of the policy and requests to elsewhere. */
+/** `faults` are the violations of the policy and requests to elsewhere. */
 async function open(options: BrowserContextOptions) {
   const page = await (await browser.newContext({ ...options, baseURL: service.url })).newPage();
   const faults: string[] = [];
@@ -79,8 +79,8 @@ describe.each(LOOKS)('on %s', (_, look) => {
   });
 });
 
-test('an admin makes a key and revokes it by keyboard', async () => {
-  const { page } = await open({});
+test('an admin makes a key, which a reload does not repeat, and revokes it by keyboard', async () => {
+  const { page } = await open({ viewport: { width: 360, height: 740 } });
   await signIn(page);
   await page.keyboard.press('Tab');
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
@@ -94,8 +94,16 @@ test('an admin makes a key and revokes it by keyboard', async () => {
   expect((await service.send({ query: '{ viewer { scopes } }', key })).body).toEqual({
     data: { viewer: { scopes: ['read'] } },
   });
-  await page.getByRole('link', { name: 'All keys' }).press('Enter');
+  expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(1);
+  const [content, window] = await widths(page);
+  expect(content).toBeLessThanOrEqual(window);
+  const [whole, visible] = await page.evaluate<[number, number]>(
+    `(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])(document.querySelector('pre'))`,
+  );
+  expect(whole).toBeLessThanOrEqual(visible);
+  await page.reload();
   const row = page.getByRole('listitem').filter({ hasText: 'Front desk' });
+  expect(await row.count()).toBe(1);
   await row.getByText('Revoke', { exact: true }).first().press('Enter');
   await row.getByRole('button', { name: 'Revoke' }).press('Enter');
   await page.getByRole('status').filter({ hasText: 'Done.' }).waitFor();

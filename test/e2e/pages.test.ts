@@ -63,10 +63,11 @@ const widths = (page: Page) =>
 
 describe.each(PAGES)('%s', (path) => {
   test('with another Accept, or with a key, the answer is the 404 of the API', async () => {
-    for (const accept of ['application/json', '*/*'])
-      expect(
-        await service.send({ method: 'GET', path, key: '', headers: { accept } }),
-      ).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+    const headers = { accept: 'application/json' };
+    expect(await service.send({ method: 'GET', path, key: '', headers })).toMatchObject({
+      status: 404,
+      code: 'NOT_FOUND',
+    });
     const keyed = await service.send({ method: 'GET', path, headers: { accept: HTML } });
     expect([keyed.status, keyed.headers.has('ratelimit-remaining')]).toEqual([404, true]);
     const posted = await service.send({ path, headers: { accept: HTML } });

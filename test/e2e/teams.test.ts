@@ -6,8 +6,9 @@ import { type Data, type PlainSubgraph, startSubgraph } from '../support/graphs/
 import { startBalancer } from '../support/servers/balancer.ts';
 import { EXAMPLES, startExample } from '../support/servers/examples.ts';
 import { type ApiResponse, type Client, createClient } from '../support/service/client.ts';
+import { EMPTY_STORES } from '../support/service/emptystores.ts';
 import { type Env, loyalty, loyaltyJson } from '../support/service/loyalty.ts';
-import { type Deployment, type Running, type Stack, startStack } from '../support/service/stack.ts';
+import { type Running, type Stack, startStack } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
 
 const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.9",
@@ -51,12 +52,7 @@ type Treatment {
 type Team = { name: string; env: Env; running: PlainSubgraph; sdl: string };
 type Load = { stop(): Promise<string[]> };
 
-const DEPLOYMENTS: [string, Deployment][] = [
-  ['the embedded store', 'one process'],
-  ['MongoDB', 'three processes on MongoDB and Redis'],
-];
-
-describe.each(DEPLOYMENTS)('on %s', (_store, deployment) => {
+describe.each(EMPTY_STORES)('on %s', (_engine, openStores) => {
   const folder = temporaryFolder();
   const opened: (() => unknown)[] = [folder.remove];
   const loads: Load[] = [];
@@ -67,7 +63,9 @@ describe.each(DEPLOYMENTS)('on %s', (_store, deployment) => {
   let files = 0;
 
   beforeAll(async () => {
-    stack = await startStack(deployment, { RATE_LIMIT_BUDGET: '1000000' });
+    const { env, remove } = openStores();
+    opened.push(remove);
+    stack = await startStack('one process', { ...env, RATE_LIMIT_BUDGET: '1000000' });
     opened.push(stack.close);
     gateways = [stack.gateway, await stack.addGateway()];
     await loyaltyJson(stack.env, 'partners', 'create', 'demo-hotels', '--name', 'Demo Hotels');

@@ -115,7 +115,7 @@ function asText({ banner }: Started, { name, url, secret, dataDir, service }: Ab
     export ${variableOf(name, 'secret')}=${secret}
 
   The other subgraphs are those of ${service ?? 'this release'}; all but members and standings answer null.
-  A member's token:  DATA_DIR=${dataDir} npx --no-install loyalty tokens issue ${DEMO_MEMBER.memberId}
+  A member's token:  DATA_DIR=${dataDir} loyalty tokens issue ${DEMO_MEMBER.memberId}
 
 `;
 }

@@ -132,7 +132,8 @@ confidential, with a secret</span></label>
 <textarea id="redirects" name="redirects" rows="3" spellcheck="false" aria-describedby="redirect-hint"
  required>${value('redirects')}</textarea>
 <p class="soft" id="redirect-hint">Where members return after they sign in. Your app must send
-exactly the same URI: https, or a custom scheme such as com.example.app:/callback.</p>
+exactly the same URI: https, or a custom scheme such as com.example.app:/callback; for a public app
+on a device also http://127.0.0.1, and in a sandbox any http URI.</p>
 <label for="origins">Origins of its pages, one per line (optional)</label>
 <textarea id="origins" name="origins" rows="2" spellcheck="false" aria-describedby="origin-hint">
 ${value('origins')}</textarea>

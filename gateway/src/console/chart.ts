@@ -32,11 +32,11 @@ export function barChart(chart: Chart, hours: readonly string[]): Html {
   const y = (value: number) => BOTTOM - (value / most) * (BOTTOM - TOP);
   const levels = [0, most / 2, most].map(
     (value) => html`<path class="level" d="M${LEFT} ${y(value)}H${RIGHT}"/>
-<text x="${LEFT - 8}" y="${y(value) + 4}" text-anchor="end">${axis(value)}</text>`,
+<text x="${LEFT - 8}" y="${y(value) + 7}" text-anchor="end">${axis(value)}</text>`,
   );
   const days = Array.from(places).flatMap(([hour, x]) =>
     hour.endsWith('T00')
-      ? html`<text x="${round(x)}" y="${BOTTOM + 22}" text-anchor="${anchorAt(x)}">${DAY.format(new Date(`${hour}:00Z`))}</text>`
+      ? html`<text x="${round(x)}" y="${BOTTOM + 26}" text-anchor="middle">${DAY.format(new Date(`${hour}:00Z`))}</text>`
       : [],
   );
   const drawn = bars.map(({ hour, parts, label }) => {
@@ -50,21 +50,15 @@ export function barChart(chart: Chart, hours: readonly string[]): Html {
     });
     return html`<g><title>${label}</title>${rects}<rect class="hour" x="${round(x)}" y="${TOP}" width="${round(step)}" height="${BOTTOM - TOP}"/></g>`;
   });
-  return html`<svg viewBox="0 0 720 194" role="img" aria-label="${title}">
+  return html`<svg viewBox="0 0 752 198" role="img" aria-label="${title}">
 ${levels}${days}${drawn}
 </svg>`;
 }
 
-/** The least of 1, 2, 5, 10, 20, … that is not below a value. */
+/** The least of 2, 4, 6, 8, 10, 20, … that is not below a value: half of it is a whole number. */
 export function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, value)));
-  return power * ([1, 2, 5].find((factor) => factor * power >= value) ?? 10);
-}
-
-/** Labels near either end stay inside. */
-function anchorAt(x: number): string {
-  if (x > RIGHT - 30) return 'end';
-  return x < LEFT + 30 ? 'start' : 'middle';
+  return power * ([2, 4, 6, 8].find((factor) => factor * power >= value) ?? 10);
 }
 
 function round(value: number): number {

@@ -25,10 +25,11 @@ import {
 } from './signin.ts';
 
 export type ConsoleParts = SectionParts & {
-  settings: Pick<Settings, 'environment' | 'rateLimitBudget' | 'rateLimitWindowSeconds'>;
-  /** The base address of the service. */
-  ownUrl: string;
-  members: Pick<MembersClient, 'staffSignIn'>;
+  settings: Pick<
+    Settings,
+    'environment' | 'explorer' | 'rateLimitBudget' | 'rateLimitWindowSeconds'
+  >;
+  members: Pick<MembersClient, 'staffSignIn' | 'mailStaff'>;
   tokens: Pick<Tokens, 'refusal'>;
   audit: Pick<Audit, 'staff'> | undefined;
   log: Log;
@@ -45,7 +46,7 @@ export function createConsole(
   const sections = createSections(parts);
   const sectionPages = createSectionPages({ audit, page });
   const turnOf = createTurns();
-  const frame = { environment: settings.environment, sections };
+  const frame = { settings, sections };
 
   function auditSignIn({ requestId }: HttpRequest, staff: Staff): void {
     audit?.staff({ requestId, staff, operation: 'console.sign-in' });

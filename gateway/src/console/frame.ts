@@ -1,6 +1,7 @@
 // The frame of the console's pages: who is signed in, for which partner, and the sections.
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { SCRIPT_PATH } from '../pages/docs/paths.ts';
 import { type Html, html } from '../pages/html.ts';
 import { documentText, pageHeaders } from '../pages/layout.ts';
 import { styleOf } from '../pages/style.ts';
@@ -10,7 +11,8 @@ import type { SignedIn } from './sessions.ts';
 import { CHOICE_PATH, CONSOLE_PATH } from './signin.ts';
 
 const STYLE = styleOf('palette', 'frame', 'parts', 'console', 'records');
-const HEADERS = pageHeaders(STYLE, ["form-action 'self'"]);
+const HEADERS = pageHeaders(STYLE, ["script-src 'self'", "form-action 'self'"]);
+const SCRIPT = html`<script type="module" src="${SCRIPT_PATH}"></script>`;
 
 export type ConsolePage = {
   title: string;
@@ -21,14 +23,14 @@ export type ConsolePage = {
 };
 
 export type FrameParts = {
-  environment: Settings['environment'];
+  settings: Pick<Settings, 'environment' | 'explorer'>;
   /** Those that the navigation leads to, in its order. */
   sections: readonly Pick<Section, 'name' | 'title'>[];
 };
 
 /** The page for who is signed in. Without a partner's name it has no navigation. */
 export function consolePage(
-  { environment, sections }: FrameParts,
+  { settings: { environment, explorer }, sections }: FrameParts,
   signedIn: SignedIn,
   { partnerName, path }: { partnerName: string | undefined; path: string },
   { title, content, status = 200, notice }: ConsolePage,
@@ -38,6 +40,10 @@ export function consolePage(
   const link = (to: string, name: string) =>
     html`<li><a href="${to}"${to === path ? html` aria-current="page"` : ''}>${name}</a></li>`;
   const links = sections.map((section) => link(`${CONSOLE_PATH}/${section.name}`, section.title));
+  const others = [
+    link('/docs', 'Docs'),
+    ...(explorer === 'on' ? [link('/explorer', 'Explorer')] : []),
+  ];
   const body = html`<a class="skip" href="#main">Skip to the content</a>
 <header class="bar">
 <a class="mark" href="${CONSOLE_PATH}">Partner Loyalty</a>
@@ -52,7 +58,7 @@ ${partnerName === undefined ? '' : partnerOf(partnerName, places.length > 1)}
 ${
   partnerName === undefined
     ? ''
-    : html`<nav class="sections" aria-label="Console"><ul>${link(CONSOLE_PATH, 'Overview')}${links}</ul></nav>`
+    : html`<nav class="sections" aria-label="Console"><ul>${link(CONSOLE_PATH, 'Overview')}${links}</ul><ul>${others}</ul></nav>`
 }
 <main id="main" tabindex="-1">
 <h1>${title}</h1>
@@ -60,11 +66,12 @@ ${notice === undefined ? '' : noticeBox(notice.text, notice.isProblem)}
 ${content}
 </main>
 </div>`;
-  const name = partnerName === undefined ? title : `${title} · ${partnerName}`;
+  const name =
+    partnerName === undefined || partnerName === title ? title : `${title} · ${partnerName}`;
   return {
     status,
     headers: { ...HEADERS, ...(cookies.length > 0 && { 'set-cookie': cookies }) },
-    body: documentText(name, STYLE, body),
+    body: documentText(name, STYLE, body, SCRIPT),
   };
 }
 

@@ -3,7 +3,7 @@ import { defaultScopes } from '../identity/apikey.ts';
 import { type keysWithUse, stateOfKey } from '../identity/keys.ts';
 import type { KeyRecord } from '../identity/keystore.ts';
 import { type Html, html } from '../pages/html.ts';
-import { type KeyScope, SCOPE_MEANINGS } from '../schema/scopes.ts';
+import { KEY_SCOPES, type KeyScope, SCOPE_MEANINGS } from '../schema/scopes.ts';
 import { shownNumber, timeText } from './format.ts';
 import { actionForm, confirmed, hidden, type Typed } from './forms.ts';
 import { facts, rowList, stateText } from './parts.ts';
@@ -84,11 +84,16 @@ export function newKeyForm(
     ) => html`<label class="box"><input type="checkbox" name="scopes" value="${scope}"${checked('scopes', scope, scope === 'read')}>
 <span><code>${scope}</code> ${SCOPE_MEANINGS[scope]}</span></label>`,
   );
+  const missing = KEY_SCOPES.filter((scope) => !scopes.includes(scope)).join(', ');
+  const others =
+    missing === ''
+      ? ''
+      : html`<p class="soft">Your keys cannot have ${missing}: the operator of this service allows it.</p>`;
   const fields = html`<label for="name">Name</label>
 <input id="name" name="name" value="${value('name')}" maxlength="100" autocomplete="off" required
  aria-describedby="name-hint">
 <p class="soft" id="name-hint">Where it is used, such as “Booking system”.</p>
-<fieldset><legend>Scopes</legend>${boxes}</fieldset>
+<fieldset><legend>Scopes</legend>${boxes}${others}</fieldset>
 <label for="expires">Expires</label>
 <select id="expires" name="expires">${options('expires', LIFETIMES, '90')}</select>
 ${allow === undefined ? '' : html`<p class="soft">It works only from ${allow.join(', ')}.</p>`}`;

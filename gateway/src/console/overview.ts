@@ -52,7 +52,6 @@ export function overviewPage(
       html`${shownNumber(budget)} in ${rateLimitWindowSeconds} seconds, for each key.
 <a href="/docs#limits">Limits</a>`,
     ],
-    ['Documentation', html`<a href="/docs">Reference</a>`],
   ]);
   return { title: partner.name, content: html`${about}<ul class="cards">${cards}</ul>` };
 }

@@ -142,6 +142,7 @@ test('requests are found by ID, status and code, and one has its details', async
     Array.from((await requests(query)).matchAll(/<td class="mono">(\w+)<\/td>/g), ([, id]) => id);
   expect(await ids('')).toEqual(['one', 'two', 'three', 'four']);
   expect(await ids('q=&status=429&code=')).toEqual(['two']);
+  expect(await ids('status=4xx')).toEqual(['two']);
   expect(await ids('code=offers_closed')).toEqual(['three']);
   expect(await ids('q=+one+')).toEqual(['one']);
   expect(await ids('status=many')).toEqual([]);

@@ -19,7 +19,7 @@ const PATH = '/console/requests';
 const SHOWN = 50;
 const FIELDS = [
   ['q', 'Request ID'],
-  ['status', 'Status'],
+  ['status', 'Status, such as 4xx'],
   ['code', 'Error code'],
 ] as const;
 
@@ -37,8 +37,7 @@ export function createRequestsSection(
       const [requestId, status] = [given('q'), given('status')];
       const search = {
         requestId,
-        // What is no number is the status of none.
-        status: status === undefined ? undefined : Number(status),
+        statuses: status === undefined ? undefined : statusesIn(status),
         code: given('code')?.toUpperCase(),
         before: Number(given('before')) || undefined,
       };
@@ -51,6 +50,12 @@ ${hasMore ? olderLink(query, records) : ''}${requestId === undefined ? '' : reco
 ${countedOnly(hours, at)}`;
     },
   };
+}
+
+/** `4xx` is from 400 to 499. What is no status is that of no request. */
+function statusesIn(given: string): readonly [least: number, most: number] {
+  const [least, most] = ['0', '9'].map((digit) => Number(given.replaceAll(/x/gi, digit)));
+  return [least ?? 0, most ?? 0];
 }
 
 const NOTHING_FOUND = empty(

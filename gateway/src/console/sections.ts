@@ -7,13 +7,14 @@ import { createKeysSection, type KeysParts } from './keys.ts';
 import { createManage } from './manage.ts';
 import { createRequestsSection } from './requests.ts';
 import type { Section } from './section.ts';
-import { createStaffSection } from './staff.ts';
+import { createStaffSection, type StaffParts } from './staff.ts';
 import { createUsageSection, type UsageParts } from './usage.ts';
 import { createWebhooksSection } from './webhooks.ts';
 
 export type SectionParts = KeysParts &
   DeprecationsParts &
-  UsageParts & {
+  UsageParts &
+  StaffParts & {
     graphs: Pick<ServedGraphs, 'askFeed' | 'askProvider'>;
     settings: Pick<Settings, 'host' | 'idTokenIssuer'>;
   };

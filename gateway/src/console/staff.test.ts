@@ -13,7 +13,11 @@ test.each(['remove', 'invite'])(
     for (const email of ['ada@inn.example', 'eve@inn.example'])
       await inviteStaff(tables, { partnerId: 'inn', email, role: 'admin' });
     const [ada, eve] = await listStaff(tables, 'inn');
-    const section = createStaffSection({ keyStore });
+    const section = createStaffSection({
+      keyStore,
+      members: { mailStaff: async () => {} },
+      ownUrl: '',
+    });
     const submit = (by: typeof ada, of: typeof ada) =>
       by &&
       of &&

@@ -10,6 +10,8 @@ import {
   type Staff,
 } from '../identity/staff.ts';
 import { type Html, html } from '../pages/html.ts';
+import { noticeBox } from '../sign-in/cards.ts';
+import type { MembersClient } from '../sign-in/membersclient.ts';
 import { timeText } from './format.ts';
 import { actionForm, confirmed, field, hidden, type Typed, typedInto } from './forms.ts';
 import { rowList, stateText } from './parts.ts';
@@ -21,13 +23,18 @@ import {
   type Section,
 } from './section.ts';
 
-type StaffParts = { keyStore: Pick<KeyStore, 'staffTables'> };
+export type StaffParts = {
+  keyStore: Pick<KeyStore, 'staffTables'>;
+  members: Pick<MembersClient, 'mailStaff'>;
+  /** The base address of the service. */
+  ownUrl: string;
+};
 
-export function createStaffSection({ keyStore }: StaffParts): Section {
+export function createStaffSection({ keyStore, members, ownUrl }: StaffParts): Section {
   async function invite(
     { staff, changed }: ConsoleVisit,
     form: URLSearchParams,
-  ): Promise<undefined> {
+  ): Promise<Html | undefined> {
     const { partnerId } = staff;
     const email = field(form, 'email');
     const role = STAFF_ROLES.find((one) => one === form.get('role'));
@@ -46,6 +53,22 @@ export function createStaffSection({ keyStore }: StaffParts): Section {
       );
     changed(invited.staffId);
     if (isDemoted) await keepAdmin(known);
+    return known === undefined && address !== undefined ? welcome(invited, address) : undefined;
+  }
+
+  /** The invitation holds if its mail cannot be sent. */
+  async function welcome(
+    { staffId, partnerId, email, role }: Staff,
+    address: string,
+  ): Promise<Html> {
+    const about = { letter: 'staffInvited', partnerId, about: address } as const;
+    const recipients = [{ staffId, address }];
+    const mailed = await members.mailStaff({ noticeId: staffId, ...about, recipients }).then(
+      () => 'We sent them an email that says so.',
+      () => 'No email could be sent: tell them.',
+    );
+    const text = `Invited ${email} as ${role}: they sign in at ${ownUrl}/console. ${mailed}`;
+    return html`${noticeBox(text, false)}<p><a href="/console/staff">All staff</a></p>`;
   }
 
   async function remove(

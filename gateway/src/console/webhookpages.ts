@@ -30,7 +30,7 @@ ${facts([
 ])}</li>`;
   });
   const none = isAdmin(visit)
-    ? 'Add the https URL where your system receives events. You get a secret to verify them with.'
+    ? 'Add the URL where your system receives events. You get a secret to verify them with.'
     : 'An admin of your company can add one here.';
   const typed = typedInto(visit, 'create');
   const fields = fieldsOf({ url: '', types: undefined }, eventTypes, typed);
@@ -124,7 +124,8 @@ function typesText(types: string[] | undefined): string {
 
 function waitingText(waiting: number): string {
   if (waiting === 0) return 'Nothing';
-  return waiting < MAX_WAITING ? `${waiting} events` : `${MAX_WAITING} events or more`;
+  if (waiting >= MAX_WAITING) return `${MAX_WAITING} events or more`;
+  return waiting === 1 ? '1 event' : `${waiting} events`;
 }
 
 function stateOf({ state, failingSince }: Webhook): Html {
@@ -165,7 +166,9 @@ function fieldsOf(
   );
   return html`<label for="url">URL</label>
 <input id="url" name="url" type="url" value="${value('url', url)}" maxlength="2048" placeholder="https://example.com/webhooks"
- autocomplete="off" spellcheck="false" required>
+ autocomplete="off" spellcheck="false" aria-describedby="url-hint" required>
+<p class="soft" id="url-hint">It must use https and be reachable from the internet. A sandbox on your
+own machine accepts http too, such as http://localhost:4030/webhooks.</p>
 <fieldset class="events"><legend>Events</legend>
 <label class="box"><input type="radio" name="events" value="all"${checked('events', 'all', isAll)}>
 <span>All types, including future ones</span></label>

@@ -73,7 +73,8 @@ export function createRequestLine(
       requestId,
       keyId,
       clientId,
-      operation: name,
+      // Of one that ran: its name is that of a field in the schema.
+      operation: name ?? (state.executable && state.asked?.operation?.rootFields[0]?.name),
       status,
       codes,
       cost,

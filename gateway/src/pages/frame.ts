@@ -14,6 +14,11 @@ export type About = {
   hasConsole: boolean;
 };
 
+/** Of the service, without a slash at its end. */
+export function baseUrlOf({ endpoint }: Pick<About, 'endpoint'>): string {
+  return endpoint.slice(0, -'/graphql'.length);
+}
+
 export type FramedPage = {
   title: string;
   /** The path of the page, which the navigation marks. */
@@ -31,12 +36,17 @@ const PLACES = [
   ['/', 'Start'],
   ['/docs', 'Docs'],
   ['/explorer', 'Explorer'],
+  ['/console', 'Console'],
 ] as const;
 
 export function framed(about: About, page: FramedPage): string {
   const { title, path, main, kind, attributes = {}, style, head } = page;
   const data = Object.entries(attributes).map(([name, value]) => html` ${name}="${value}"`);
-  const links = PLACES.filter(([to]) => about.hasExplorer || to !== '/explorer').map(
+  const off = [
+    ...(about.hasExplorer ? [] : ['/explorer']),
+    ...(about.hasConsole ? [] : ['/console']),
+  ];
+  const links = PLACES.filter(([to]) => !off.includes(to)).map(
     ([to, name]) => html`<li><a href="${to}"${current(to, path)}>${name}</a></li>`,
   );
   const body = html`<a class="skip" href="#main">Skip to the content</a>

@@ -1,4 +1,4 @@
-// The page at `/`: what the service is, and the first request to it.
+// The page at `/`: what the service is, and the first request to it; and the one for no other path.
 import { keyPrefix } from '../identity/apikey.ts';
 import { guidePath } from './docs/paths.ts';
 import { type About, codeBlock, framed } from './frame.ts';
@@ -35,6 +35,13 @@ your members</a>, <a href="${guidePath('events-and-webhooks')}">events and webho
 </section>
 <ul class="cards">${cards(about)}</ul>`;
   return framed(about, { title: 'Partner Loyalty API', path: '/', kind: 'home', main });
+}
+
+export function notFoundPage(about: About): string {
+  const main = html`<h1>Page not found</h1>
+<p>There is no page at this address.</p>
+<ul class="cards">${cards(about)}</ul>`;
+  return framed(about, { title: 'Page not found', path: '', kind: 'home', main });
 }
 
 const ADDRESS = 'ada@example.com';

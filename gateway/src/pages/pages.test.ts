@@ -88,9 +88,6 @@ test.each(['/', '/docs', '/docs/guides/check-in'])(
 );
 
 test.each([
-  ['no Accept', {}],
-  ['any type', { accept: '*/*' }],
-  ['any text', { accept: 'text/*' }],
   ['JSON', { accept: 'application/json' }],
   ['HTML refused', { accept: 'application/json, text/html;q=0' }],
   ['a word that contains the name', { accept: 'text/html5' }],
@@ -102,6 +99,15 @@ test.each([
 
 test.each(['POST', 'PUT', 'OPTIONS'])('%s is a request to the API', (method) => {
   expect(pagesOf()(get('/', { accept: HTML }, method))).toBeUndefined();
+});
+
+test.each([
+  ['no Accept', {}],
+  ['any type, as curl sends', { accept: '*/*' }],
+  ['any text', { accept: 'text/*' }],
+])('with %s, a page for its path, and the 404 of the API for no path', async (_, headers) => {
+  expect(await pagesOf()(get('/docs', headers))).toMatchObject({ status: 200 });
+  expect(pagesOf()(get('/nope', headers))).toBeUndefined();
 });
 
 test('Accept names HTML in any case and at any place', () => {
@@ -156,6 +162,7 @@ test('the request to paste finds a member of the demo data, in the sandbox', () 
 test.each([
   ['/llms.txt', 'text/plain', '# Partner Loyalty API'],
   ['/docs/guides/check-in.md', 'text/markdown', '# Check-in'],
+  ['/docs/guides/signin.html', 'text/plain', '<!doctype html>'],
   ['/docs/schema/partner.graphql', 'text/plain', 'type Query'],
   ['/docs/schema/member.graphql', 'text/plain', 'type Query'],
 ])('%s is %s for any Accept', async (path, type, start) => {
@@ -166,9 +173,12 @@ test.each([
   }
 });
 
-test('a guide that there is not, or one outside their folder, is a request to the API', () => {
+test('a browser gets a 404 page for a guide that there is not, and for one outside their folder', async () => {
   for (const path of ['/docs/guides/nothing', '/docs/guides/../api', '/docs/guides/..%2fapi.md'])
-    expect(pagesOf()(get(path))).toBeUndefined();
+    expect(await pagesOf()(get(path))).toMatchObject({
+      status: 404,
+      body: expect.stringContaining('<h1>Page not found</h1>'),
+    });
 });
 
 describe('the explorer', () => {
@@ -222,7 +232,7 @@ describe('the explorer', () => {
     const path = await scriptOf(pagesOf());
     const pages = pagesOf(undefined, { explorer: 'off' });
     for (const each of ['/explorer', path, '/explorer/schema/member', '/explorer/licenses.txt'])
-      expect(pages(get(each))).toBeUndefined();
+      expect(await pages(get(each))).toMatchObject({ status: 404 });
   });
 
   test('is on in the sandbox and off in production, unless EXPLORER says otherwise', () => {

@@ -9,7 +9,7 @@ import type { ReadChangelogs } from '../graph/changelog.ts';
 import { docsRoutes } from './docs/routes.ts';
 import { explorerRoutes } from './explorer/explorer.ts';
 import type { About } from './frame.ts';
-import { homePage } from './home.ts';
+import { homePage, notFoundPage } from './home.ts';
 import { observed, pageHeaders, pageResponse, UNAVAILABLE } from './layout.ts';
 import { prepare, preparedResponse } from './prepared.ts';
 import { type DocumentedGraph, once, type Route } from './route.ts';
@@ -37,8 +37,9 @@ type PagesParts = {
 export type Pages = (request: HttpRequest) => Promise<HttpResponse> | undefined;
 
 /**
- * Answers a browser that opens one of the pages or their parts; undefined for any other request.
- * Never rejects. A request costs nothing but the bytes of its response, however often it comes.
+ * Answers a client that opens one of the pages or their parts, and with a 404 page a browser that
+ * opens something else; undefined for any other request. Never rejects. A request costs nothing but
+ * the bytes of its response, however often it comes.
  */
 export function createPages(parts: PagesParts): Pages {
   const routes = createRoutes(parts);
@@ -55,10 +56,19 @@ export function createPages(parts: PagesParts): Pages {
     return observed(response, request, startedAt, log);
   }
 
+  const notFound = {
+    status: 404,
+    headers: HEADERS_OF_HOME,
+    body: notFoundPage(parts.about),
+  };
+  const respondNotFound = async (request: HttpRequest) =>
+    observed(notFound, request, performance.now(), log);
+
   return (request) => {
     const route = routes.get(request.path);
-    if (route === undefined || !isRead(request) || hasCredential(request)) return undefined;
-    return route.isPage && !namesHtml(request) ? undefined : respond(request, route);
+    if (!isRead(request) || hasCredential(request)) return undefined;
+    if (route === undefined) return namesHtml(request) ? respondNotFound(request) : undefined;
+    return route.isPage && !acceptsHtml(request) ? undefined : respond(request, route);
   };
 }
 
@@ -83,10 +93,13 @@ function isRead({ method }: HttpRequest): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-function namesHtml({ headers }: HttpRequest): boolean {
-  const accept = headers.accept?.toLowerCase();
+/** As all browsers do, unlike the clients of the API that do not say what they accept. */
+function namesHtml(request: HttpRequest): boolean {
   return (
-    accept?.includes('text/html') === true &&
-    new Negotiator({ headers: { accept } }).mediaTypes().includes('text/html')
+    request.headers.accept?.toLowerCase().includes('text/html') === true && acceptsHtml(request)
   );
+}
+
+function acceptsHtml({ headers: { accept } }: HttpRequest): boolean {
+  return new Negotiator({ headers: { accept } }).mediaTypes(['text/html']).length > 0;
 }

@@ -81,9 +81,9 @@ describe.each(['lmdb', 'mongodb'])('the requests in a usage store on %s', (engin
     await add('acme', [record(1_000, 'c', { status: 503 }), record(500, 'a')]);
     expect(await found('acme')).toEqual(['a', 'c', 'b', 'a']);
     expect(await found('acme', { requestId: 'a' })).toEqual(['a', 'a']);
-    expect(await found('acme', { status: 429 })).toEqual(['b']);
+    expect(await found('acme', { statuses: [400, 499] })).toEqual(['b']);
     expect(await found('acme', { code: 'FORBIDDEN' })).toEqual(['a']);
-    expect(await found('acme', { code: 'FORBIDDEN', status: 503 })).toEqual([]);
+    expect(await found('acme', { code: 'FORBIDDEN', statuses: [503, 503] })).toEqual([]);
     const { records } = await store.requests('acme', { before: NOW.getTime() - 2_500 }, 10, NOW);
     expect(records).toEqual([whole]);
   });

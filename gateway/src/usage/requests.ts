@@ -9,7 +9,10 @@ export type RequestRecord = {
   keyId?: string | undefined;
   /** Of the app that holds the member's token. */
   clientId?: string | undefined;
-  /** The name of the operation, or its first 64 characters. */
+  /**
+   * The name of the operation, or its first 64 characters; the first root field of one without a
+   * name, if it was executed.
+   */
   operation?: string | undefined;
   status: number;
   /** Those of its errors. */
@@ -38,7 +41,8 @@ export type RequestHour = RequestSums & { hour: string };
 /** What records have to have. */
 export type RequestSearch = {
   requestId?: string | undefined;
-  status?: number | undefined;
+  /** The least and the most. */
+  statuses?: readonly [least: number, most: number] | undefined;
   /** Among those of its errors. */
   code?: string | undefined;
   /** In milliseconds since 1970. */

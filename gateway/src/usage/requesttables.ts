@@ -133,10 +133,11 @@ async function findNewest(
 }
 
 function matches(record: RequestRecord, search: RequestSearch): boolean {
-  const { requestId, status, code, before } = search;
+  const { requestId, statuses: [least, most] = [0, 999], code, before } = search;
   return (
     (requestId === undefined || record.requestId === requestId) &&
-    (status === undefined || record.status === status) &&
+    record.status >= least &&
+    record.status <= most &&
     (code === undefined || record.codes.includes(code)) &&
     (before === undefined || record.time < before)
   );

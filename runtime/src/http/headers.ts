@@ -83,7 +83,7 @@ export const HEADERS = {
     'cache-control':
       "`no-store`, on every response but public pages, their parts and the identity provider's documents.",
     'content-security-policy':
-      'On pages: nothing from other origins, and no scripts but those of `/explorer`.',
+      "On pages: nothing from other origins, and no scripts but the service's own.",
     'referrer-policy': 'On pages: `no-referrer`, so that no token leaks through a link.',
     'x-robots-tag': 'On pages: `noindex`.',
     'partner-loyalty-protocol':

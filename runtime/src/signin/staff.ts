@@ -26,13 +26,13 @@ export type StaffSignInAnswer =
   /** `address` is canonical. */
   | { outcome: 'proven'; address: string; known: string };
 
-/** A mail about something of a partner, to all of its staff. */
+/** A mail about something of a partner, to all of its staff, or to whom it is about. */
 export type StaffNotice = {
   /** The same if it is sent again. */
   noticeId: string;
-  letter: 'keyExpires' | 'webhookDisabled';
+  letter: 'keyExpires' | 'webhookDisabled' | 'staffInvited';
   partnerId: string;
-  /** What it is about: an ID, and what people call it. */
+  /** What it is about: an ID, and what people call it; or the address that was invited. */
   about: string;
   /** When a key expires, in milliseconds since 1970. */
   until?: number | undefined;

@@ -4,13 +4,27 @@ import { join } from 'node:path';
 import { Marked, type Tokens } from 'marked';
 import { codeBlock } from '../frame.ts';
 import { html } from '../html.ts';
-import { GUIDES, guidePath } from './paths.ts';
+import { GUIDE_EXAMPLES, GUIDES, guideExamplePath, guidePath } from './paths.ts';
 
-const FOLDER = join(import.meta.dirname, '../../../../docs/guides');
+const ROOT = join(import.meta.dirname, '../../../..');
+/** Where the guides and their examples expect the service, which is right in a checkout. */
+const CHECKOUT_URL = 'http://localhost:4000';
 
-/** The Markdown of a guide. Throws if it has no file. */
-export function guideText(name: string): string {
-  return readFileSync(join(FOLDER, `${name}.md`), 'utf8');
+/**
+ * The Markdown of a guide, for the service at this base URL, without a slash at its end. Throws if
+ * the guide has no file.
+ */
+export function guideText(name: string, baseUrl = CHECKOUT_URL): string {
+  return textFor(baseUrl, `docs/guides/${name}.md`);
+}
+
+/** The same of a program that guides link to; `path` is one of GUIDE_EXAMPLES. */
+export function guideExample(path: string, baseUrl: string): string {
+  return textFor(baseUrl, `examples/${path}`);
+}
+
+function textFor(baseUrl: string, path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8').replaceAll(CHECKOUT_URL, baseUrl);
 }
 
 /** Throws if the guide has no file, or its first line no title that says the words of its name. */
@@ -58,9 +72,11 @@ function anchorOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** Undefined for other files of the project, which the service does not have. */
+/** Undefined for other files of the project, which the service does not serve. */
 function targetOf(href: string): string | undefined {
   if (/^(https:\/\/|\/|#)/.test(href)) return href;
+  const example = GUIDE_EXAMPLES.find((path) => href === `../../examples/${path}`);
+  if (example !== undefined) return guideExamplePath(example);
   const [, name = '', anchor = ''] = /^([a-z-]+)\.md(#.*)?$/.exec(href) ?? [];
   return GUIDES.some((guide) => guide === name) ? `${guidePath(name)}${anchor}` : undefined;
 }

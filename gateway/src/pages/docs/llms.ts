@@ -1,10 +1,11 @@
 // The documentation for assistants, as https://llmstxt.org has it.
-import type { About } from '../frame.ts';
+import { type About, baseUrlOf } from '../frame.ts';
 import { guideTitle } from './guides.ts';
 import { DOCS_PATH, GUIDES, guidePath, schemaPath } from './paths.ts';
 
-export function llmsText({ endpoint, mcpEndpoint, environment }: About): string {
-  const base = endpoint.slice(0, -'/graphql'.length);
+export function llmsText(about: About): string {
+  const { endpoint, mcpEndpoint, environment } = about;
+  const base = baseUrlOf(about);
   const guides = GUIDES.map((name) => `- [${guideTitle(name)}](${base}${guidePath(name)}.md)`);
   return `# Partner Loyalty API
 

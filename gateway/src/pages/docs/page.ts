@@ -1,5 +1,5 @@
 // The layout of the documentation, the contents beside the text, and the pages of the guides.
-import { type About, framed } from '../frame.ts';
+import { type About, baseUrlOf, framed } from '../frame.ts';
 import { type Html, html } from '../html.ts';
 import { guideSections, guideText, guideTitle, markdownHtml } from './guides.ts';
 import {
@@ -56,6 +56,6 @@ export function guidePage(about: About, name: string): string {
     title: guideTitle(name),
     contents: html`<li><a href="${DOCS_PATH}">Reference</a></li>
 <li><a href="#main">On this page</a><ul>${links}</ul></li>`,
-    text: { html: markdownHtml(guideText(name)) },
+    text: { html: markdownHtml(guideText(name, baseUrlOf(about))) },
   });
 }

@@ -14,6 +14,13 @@ export const GUIDES = [
   'privacy',
 ] as const;
 
+/** Programs in examples/ that guides tell the reader to copy. */
+export const GUIDE_EXAMPLES = [
+  'node/signin.web.mjs',
+  'node/signin.native.mjs',
+  'browser/signin.html',
+] as const;
+
 export const DOCS_PATH = '/docs';
 export const LLMS_PATH = '/llms.txt';
 export const SCRIPT_PATH = '/docs/app.js';
@@ -23,6 +30,11 @@ export const INDEX_PATH = '/docs/search.json';
 
 export function guidePath(name: string): string {
   return `/docs/guides/${name}`;
+}
+
+/** Of one of GUIDE_EXAMPLES: below the guides, by its last name. */
+export function guideExamplePath(example: string): string {
+  return guidePath(example.replace(/^.*\//, ''));
 }
 
 export function schemaPath(surface: string): string {

@@ -4,14 +4,16 @@ import { join } from 'node:path';
 import { printSchema } from 'graphql';
 import type { ReadChangelogs } from '../../graph/changelog.ts';
 import { SURFACE_NAMES } from '../../schema/surfaces.ts';
-import type { About } from '../frame.ts';
+import { type About, baseUrlOf } from '../frame.ts';
 import { pageHeaders } from '../layout.ts';
 import { prepare } from '../prepared.ts';
 import { type DocumentedGraph, once, onceForEach, type Route } from '../route.ts';
 import { DOCS_STYLE } from '../style.ts';
 import {
   DOCS_PATH,
+  GUIDE_EXAMPLES,
   GUIDES,
+  guideExamplePath,
   guidePath,
   INDEX_PATH,
   LICENSES_PATH,
@@ -35,6 +37,7 @@ type DocsParts = {
 };
 
 export function docsRoutes({ about, budget, current, changelogs }: DocsParts): [string, Route][] {
+  const baseUrl = baseUrlOf(about);
   const reference = onceForEach(current, async ({ version, surfaces: { partner, member } }) => {
     const { docsPage } = await import('./docs.ts');
     const schemas = { partner: partner.schema, member: member.schema };
@@ -60,7 +63,15 @@ export function docsRoutes({ about, budget, current, changelogs }: DocsParts): [
     [LLMS_PATH, textRoute('text/plain', async () => (await import('./llms.ts')).llmsText(about))],
     ...GUIDES.map((name): [string, Route] => [
       `${guidePath(name)}.md`,
-      textRoute('text/markdown', async () => (await import('./guides.ts')).guideText(name)),
+      textRoute('text/markdown', async () =>
+        (await import('./guides.ts')).guideText(name, baseUrl),
+      ),
+    ]),
+    ...GUIDE_EXAMPLES.map((path): [string, Route] => [
+      guideExamplePath(path),
+      textRoute('text/plain', async () =>
+        (await import('./guides.ts')).guideExample(path, baseUrl),
+      ),
     ]),
     ...SURFACE_NAMES.map((surface): [string, Route] => {
       const content = onceForEach(current, async ({ surfaces }) =>

@@ -48,13 +48,14 @@ function fieldLinks(
 export function scopeNeeded(name: string, type: GraphQLNamedType, documented: Documented): Html {
   const { schema, scopes } = documented;
   if (scopes === undefined) return html``;
-  const ofRoot =
-    (type === schema.getQueryType() && scopes.query) ||
-    (type === schema.getMutationType() && scopes.mutation);
-  const bits = ofRoot ? ofRoot.get(name) : undefined;
-  return bits === undefined
+  const ofRoot = [
+    { root: schema.getQueryType(), fields: scopes.query },
+    { root: schema.getMutationType(), fields: scopes.mutation },
+  ].find(({ root }) => root === type)?.fields;
+  const needed = scopeNames(ofRoot?.get(name) ?? 0);
+  return needed.length === 0
     ? html``
-    : html`<p class="scope">Needs the <a href="#keys">scope</a> ${list(scopeNames(bits))}.</p>`;
+    : html`<p class="scope">Needs the <a href="#keys">scope</a> ${list(needed)}.</p>`;
 }
 
 function list(scopes: readonly KeyScope[]): Html[] {

@@ -41,6 +41,8 @@ const API_HEADERS: readonly string[] = [
   'content-type',
   'accept',
   'traceparent',
+  'x-sandbox-now',
+  'x-sandbox-fault',
   ...EXPOSED_HEADERS,
 ];
 const DIRECTIONS = { request: 'in requests', response: 'in responses', both: 'both ways' };

@@ -4,7 +4,7 @@ import { makeToken, TOKEN_USES } from '../rules/mailedtoken.ts';
 import type { MembersStore } from '../store/store.ts';
 import type { Job, MailTask } from '../tables/outbox.ts';
 import { secretHash } from '../tables/signins.ts';
-import { admit, changeLimits, noticeLimits, partnerLimits } from './limits.ts';
+import { admit, changeLimits, noticeLimits, partnerLimits, strangersLimit } from './limits.ts';
 import { type Email, linkTo, write } from './template.ts';
 
 /** The part of the members store that mail needs. */
@@ -37,6 +37,7 @@ export type NotComposed = 'dropped' | 'limited' | 'early';
 type Context = Composer & { job: Job; now: number };
 type TaskOf<Kind extends MailTask['kind']> = Extract<MailTask, { kind: Kind }>;
 
+const NOTICE_PATHS = { keyExpires: '/keys', webhookDisabled: '/webhooks', staffInvited: '' };
 /** How long a notice waits for its change of address, or for the undoing of one. */
 const CHANGE_MS = 60_000;
 
@@ -194,11 +195,18 @@ async function composeStaffNotice(
   { letter, partnerId, about, until, address, language }: TaskOf<'notice'>,
   { store, baseAddress, job, now }: Context,
 ): Promise<Email | NotComposed> {
-  const admission = await admit(job, noticeLimits(partnerId, address), store.outbox, now);
+  const partner = (await store.partners.get(partnerId)) ?? { partnerId, name: partnerId };
+  const limits = noticeLimits(partnerId, address);
+  if (letter === 'staffInvited') limits.push(strangersLimit(partner));
+  const admission = await admit(job, limits, store.outbox, now);
   if (admission !== 'admitted') return admission;
-  const { name: partner = partnerId } = (await store.partners.get(partnerId)) ?? {};
-  const link = `${baseAddress}/console/${letter === 'keyExpires' ? 'keys' : 'webhooks'}`;
-  const words = { partner, about, link, ...(until !== undefined && { until: new Date(until) }) };
+  const link = `${baseAddress}/console${NOTICE_PATHS[letter]}`;
+  const words = {
+    partner: partner.name,
+    about,
+    link,
+    ...(until !== undefined && { until: new Date(until) }),
+  };
   return write(letter, address, words, language);
 }
 

@@ -66,7 +66,10 @@ function mailboxLimit(key: string): MailLimit {
  * One limit on all mail to people who may not know the partner. It comes before the limit on all of
  * the partner's mail, so that mail beyond it takes nothing from members.
  */
-function strangersLimit({ partnerId, invitations = DAILY_INVITATIONS }: MailPartner): MailLimit {
+export function strangersLimit({
+  partnerId,
+  invitations = DAILY_INVITATIONS,
+}: MailPartner): MailLimit {
   const key = `invitations\n${partnerId}`;
   return { key, count: invitations, windowMs: DAY_MS, outcome: 'limited' };
 }
