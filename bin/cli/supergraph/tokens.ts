@@ -4,6 +4,7 @@ import {
   createToken,
   listTokens,
   MAX_TOKEN_LIFETIME_MS,
+  type RegistryTables,
   refuseReservedName,
   revokeToken,
   rotateToken,
@@ -14,6 +15,7 @@ import { Command } from 'commander';
 import { durationMs, typed } from '../shell/argument.ts';
 import { CommandError, noSuch, type Row, type Shell } from '../shell/shell.ts';
 import { withStore } from '../shell/stores.ts';
+import { audited } from './operation.ts';
 
 const lifetime = durationMs.refine((ms) => ms <= MAX_TOKEN_LIFETIME_MS, 'must be at most 366d');
 
@@ -59,10 +61,8 @@ async function create(
   { owner, expires: lifetimeMs = TOKEN_LIFETIME_MS }: { owner: string; expires?: number },
 ): Promise<void> {
   refuseReservedName(subgraph);
-  const issued = await withStore('graph', shell.settings(), async (graphs) =>
-    createToken(await graphs.tables(), { subgraph, owner, lifetimeMs }),
-  );
-  printNew(shell, issued);
+  const made = { subgraph, owner, lifetimeMs };
+  printNew(shell, await change(shell, 'create', (tables) => createToken(tables, made)));
 }
 
 function printNew(shell: Shell, row: Row): void {
@@ -79,18 +79,35 @@ async function list(shell: Shell): Promise<void> {
 }
 
 async function rotate(shell: Shell, tokenId: string): Promise<void> {
-  const issued = await withStore('graph', shell.settings(), async (graphs) =>
-    rotateToken(await graphs.tables(), tokenId),
-  );
-  if (issued === undefined) throw noSuch('token', tokenId);
-  if (typeof issued === 'string') throw new CommandError(`token ${tokenId} is ${issued}`);
+  const issued = await change(shell, 'rotate', async (tables) => {
+    const rotated = await rotateToken(tables, tokenId);
+    if (rotated === undefined) throw noSuch('token', tokenId);
+    if (typeof rotated === 'string') throw new CommandError(`token ${tokenId} is ${rotated}`);
+    return rotated;
+  });
   printNew(shell, issued);
 }
 
 async function revoke(shell: Shell, tokenId: string): Promise<void> {
-  const isRevoked = await withStore('graph', shell.settings(), async (graphs) =>
-    revokeToken(await graphs.tables(), tokenId),
-  );
-  if (!isRevoked) throw noSuch('token', tokenId);
+  await change(shell, 'revoke', async (tables) => {
+    const revoked = await revokeToken(tables, tokenId);
+    return revoked ?? Promise.reject(noSuch('token', tokenId));
+  });
   shell.print({ tokenId, state: 'revoked' });
+}
+
+/** Changes the tokens, with a line in the audit log. */
+function change<Changed extends { tokenId: string; subgraph: string; owner: string }>(
+  shell: Shell,
+  verb: string,
+  work: (tables: RegistryTables) => Promise<Changed>,
+): Promise<Changed> {
+  return audited(shell, (audit) =>
+    withStore('graph', shell.settings(), async (graphs) => {
+      const changed = await work(await graphs.tables());
+      const { tokenId: target, subgraph } = changed;
+      audit({ operation: `supergraph.token.${verb}`, subgraph, target });
+      return changed;
+    }),
+  );
 }
