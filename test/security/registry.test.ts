@@ -269,6 +269,12 @@ test('secrets and approvals count as changes do', async () => {
   expect(statuses).toEqual([...Array(10).fill(200), 429, 429]);
 });
 
+test('no token is made for a name whose variables are another subgraph’s', async () => {
+  await issue('twin-eu');
+  const twin = ['supergraph', 'token', 'create', 'twin_eu', '--owner', 'others'];
+  expect((await loyalty(store, ...twin)).stderr).toContain('TWIN_EU_URL belongs to twin-eu');
+});
+
 test('tokens that are made, rotated and revoked have lines in the audit log', async () => {
   const { tokenId } = await issue('audited');
   const [next] = await operator('token', 'rotate', tokenId);

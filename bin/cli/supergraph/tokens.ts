@@ -6,6 +6,7 @@ import {
   MAX_TOKEN_LIFETIME_MS,
   type RegistryTables,
   refuseReservedName,
+  refuseSharedVariables,
   revokeToken,
   rotateToken,
   TOKEN_LIFETIME_MS,
@@ -62,7 +63,15 @@ async function create(
 ): Promise<void> {
   refuseReservedName(subgraph);
   const made = { subgraph, owner, lifetimeMs };
-  printNew(shell, await change(shell, 'create', (tables) => createToken(tables, made)));
+  const issued = await change(shell, 'create', async (tables) => {
+    const active = (await listTokens(tables)).filter(({ state }) => state === 'active');
+    refuseSharedVariables(
+      subgraph,
+      active.map(({ subgraph: name }) => ({ name })),
+    );
+    return createToken(tables, made);
+  });
+  printNew(shell, issued);
 }
 
 function printNew(shell: Shell, row: Row): void {
