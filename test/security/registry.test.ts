@@ -162,8 +162,11 @@ test('a team publishes its subgraph, and the versions and the audit log say who 
     const query = '{ __type(name: "PartnerMemberRead") { fields { name } } }';
     return (await service.send({ query })).text.includes('"spa"');
   });
-  await until(async () => (await audited()).length > 0);
-  expect(await audited()).toEqual([
+  const published = await until(async () => {
+    const lines = (await audited()).filter(({ operation }) => operation === 'supergraph.publish');
+    return lines.length > 0 && lines;
+  });
+  expect(published).toEqual([
     {
       time: expect.any(String),
       operation: 'supergraph.publish',
@@ -253,6 +256,35 @@ test('of many requests of a token at once, 10 a minute are served, and others of
     if (status === 429) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
   expect(await refused(token, 'check', 'nothing-yet', files.spa)).toMatch(/try again in \d+ s/);
   expect(await as(token, 'list')).toHaveLength(1);
+});
+
+test('secrets and approvals count as changes do', async () => {
+  const token = await issue('nothing-yet');
+  const send = (n: number) =>
+    n % 2 === 0
+      ? post('rotateSecret', token.token, { name: 'nothing-yet' })
+      : post('approve', token.token, { proposalId: 'p-0' });
+  const sent = await Promise.all(Array.from({ length: 12 }, (_, n) => send(n)));
+  const statuses = sent.map(({ status }) => status).sort();
+  expect(statuses).toEqual([...Array(10).fill(200), 429, 429]);
+});
+
+test('no token is made for a name whose variables are another subgraph’s', async () => {
+  await issue('twin-eu');
+  const twin = ['supergraph', 'token', 'create', 'twin_eu', '--owner', 'others'];
+  expect((await loyalty(store, ...twin)).stderr).toContain('TWIN_EU_URL belongs to twin-eu');
+});
+
+test('tokens that are made, rotated and revoked have lines in the audit log', async () => {
+  const { tokenId } = await issue('audited');
+  const [next] = await operator('token', 'rotate', tokenId);
+  await operator('token', 'revoke', String(next?.tokenId));
+  const lines = (await audited()).filter(({ subgraph }) => subgraph === 'audited');
+  expect(lines.map(({ operation, target }) => [operation, target])).toEqual([
+    ['supergraph.token.create', tokenId],
+    ['supergraph.token.rotate', next?.tokenId],
+    ['supergraph.token.revoke', next?.tokenId],
+  ]);
 });
 
 test('a body of 9 MiB and a schema of over 4 MiB are refused', async () => {
@@ -416,6 +448,24 @@ describe('of two teams', () => {
     await operator('approve', proposalId);
     expect(await as(team, ...publish)).toMatchObject([{ change: 'publish offers' }]);
     expect(await as(team, 'rollback', 'offers')).toMatchObject([{ change: 'rollback offers' }]);
+  });
+
+  test('a subgraph that is removed and published elsewhere has moved, too', async () => {
+    await publishOffers(team);
+    await as(team, 'remove', 'offers');
+    const elsewhere = ['publish', 'offers', files.offers, '--url', moved.url];
+    const message = await refused(team, ...elsewhere);
+    expect(message).toContain(`called at ${new URL(moved.url).origin} instead of`);
+    expect(await publishOffers(team)).toMatchObject([{ change: 'publish offers' }]);
+  });
+
+  test('who approves a part of what moves elsewhere does not learn where to', async () => {
+    const publish = ['publish', 'offers', files.taking, '--url', moved.url];
+    const [, proposalId = ''] = /(p-[0-9a-f]+)/.exec(await refused(team, ...publish)) ?? [];
+    const { token } = await issue('spa');
+    const approved = await loyalty(envOf(token), 'supergraph', 'approve', proposalId);
+    expect(approved.stderr).toContain('still to be approved by an operator: offers would be at');
+    expect(approved.stderr + approved.stdout).not.toMatch(/127\.0\.0\.1|localhost/);
   });
 
   test('each goes back by itself, to nothing it went back from, and removes what nobody uses', async () => {

@@ -42,7 +42,7 @@ export function createShell(
     print: (row) => shell.write(shell.json ? jsonLine(row) : pairs(row)),
     printAll: (rows) => shell.write(shell.json ? rows.map(jsonLine).join('') : table(rows)),
     write: (text) => void stdout.write(text),
-    note: (text) => void stderr.write(`${text}\n`),
+    note: (text) => void stderr.write(`${harmless(text)}\n`),
     stderr,
   };
   return shell;
@@ -84,5 +84,10 @@ function table(rows: Row[]): string {
 function cell(value: Row[string]): string {
   if (value instanceof Date) return value.toISOString();
   const isPlain = typeof value !== 'object' || Array.isArray(value);
-  return isPlain ? String(value ?? '-') : JSON.stringify(value);
+  return harmless(isPlain ? String(value ?? '-') : JSON.stringify(value));
+}
+
+/** Teams and partners choose texts, which could send commands to the operator's terminal. */
+function harmless(text: string): string {
+  return text.replace(/[^\P{Cc}\n]/gu, '?');
 }

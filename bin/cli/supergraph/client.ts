@@ -17,6 +17,9 @@ export async function sendToRegistry(
     throw new CommandError(
       'LOYALTY_SUBGRAPH_TOKEN must be set: an operator makes the token with loyalty supergraph token create NAME --owner TEAM',
     );
+  const unreachable = (error: unknown): never => {
+    throw new CommandError(`the registry at ${base} cannot be reached: ${reasonOf(error)}`);
+  };
   const response = await fetch(`${base}/registry/${operation}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -24,10 +27,8 @@ export async function sendToRegistry(
     // The token goes nowhere else.
     redirect: 'manual',
     signal: AbortSignal.timeout(DEADLINE_MS),
-  }).catch((error: unknown) => {
-    throw new CommandError(`the registry at ${base} cannot be reached: ${reasonOf(error)}`);
-  });
-  const answer = parseJson(await response.text());
+  }).catch(unreachable);
+  const answer = parseJson(await response.text().catch(unreachable));
   if (response.status === 200 && isOutcome(answer)) return answer;
   throw new CommandError(faultOf(base, response, answer));
 }

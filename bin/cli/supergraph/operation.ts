@@ -1,6 +1,11 @@
 // Runs an operation of the registry, on the store or through a service, and prints the outcome.
 import { graphLine, openAudit } from '@partner-loyalty/gateway';
-import { inUse, type Outcome, type RegistryRequest } from '@partner-loyalty/gateway/registry';
+import {
+  inUse,
+  type Outcome,
+  type Registry,
+  type RegistryRequest,
+} from '@partner-loyalty/gateway/registry';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { CommandError, type Row, type Shell } from '../shell/shell.ts';
@@ -42,27 +47,28 @@ async function operateOnStore(shell: Shell, request: RegistryRequest): Promise<O
   // It loads the composer, which takes a while.
   const { runOperation } = await import('@partner-loyalty/gateway/registry');
   const settings = shell.settings();
-  // Other operations change nothing.
-  const auditLog = CHANGES.has(request.operation) ? settings.auditLog : undefined;
-  const observe = { log: createLog('silent'), metrics: createMetrics() };
-  // Stdout has the result.
-  const audit = auditLog === '-' ? undefined : openAudit(auditLog, observe);
-  try {
-    return await withStore('graph', settings, (store) =>
-      runOperation(
-        {
-          settings,
-          store,
-          usage: (since) => withStore('usage', settings, ({ fields }) => fields(since)),
-          audit(action) {
-            if (auditLog === '-') shell.note(graphLine(action).trimEnd());
-            else audit?.graph(action);
-          },
-        },
-        { kind: 'operator' },
-        request,
-      ),
+  const usage: Registry['usage'] = (since) =>
+    withStore('usage', settings, ({ fields }) => fields(since));
+  const run = (audit: Registry['audit']) =>
+    withStore('graph', settings, (store) =>
+      runOperation({ settings, store, usage, audit }, { kind: 'operator' }, request),
     );
+  // Other operations change nothing.
+  return CHANGES.has(request.operation) ? audited(shell, run) : run(() => {});
+}
+
+/** Runs a change by an operator that has lines in the audit log, if there is one. */
+export async function audited<T>(
+  shell: Shell,
+  work: (audit: Registry['audit']) => Promise<T>,
+): Promise<T> {
+  const { auditLog } = shell.settings();
+  // Stdout has the result.
+  if (auditLog === '-') return work((action) => shell.note(graphLine(action).trimEnd()));
+  const observe = { log: createLog('silent'), metrics: createMetrics() };
+  const audit = openAudit(auditLog, observe);
+  try {
+    return await work((action) => audit?.graph(action));
   } finally {
     await audit?.close();
   }

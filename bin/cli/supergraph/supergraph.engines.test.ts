@@ -260,6 +260,7 @@ describe.each(EMPTY_STORES)('on %s', (_name, open) => {
     );
     const asJson = await loyalty(env, 'supergraph', ...check, '--json');
     expect(asJson.code).toBe(1);
+    // Notices follow.
     expect(JSON.parse(asJson.stdout.split('\n', 1)[0] ?? '')).toEqual({
       surface: 'partner',
       level: 'breaking',

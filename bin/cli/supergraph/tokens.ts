@@ -4,7 +4,9 @@ import {
   createToken,
   listTokens,
   MAX_TOKEN_LIFETIME_MS,
+  type RegistryTables,
   refuseReservedName,
+  refuseSharedVariables,
   revokeToken,
   rotateToken,
   TOKEN_LIFETIME_MS,
@@ -14,6 +16,7 @@ import { Command } from 'commander';
 import { durationMs, typed } from '../shell/argument.ts';
 import { CommandError, noSuch, type Row, type Shell } from '../shell/shell.ts';
 import { withStore } from '../shell/stores.ts';
+import { audited } from './operation.ts';
 
 const lifetime = durationMs.refine((ms) => ms <= MAX_TOKEN_LIFETIME_MS, 'must be at most 366d');
 
@@ -59,9 +62,15 @@ async function create(
   { owner, expires: lifetimeMs = TOKEN_LIFETIME_MS }: { owner: string; expires?: number },
 ): Promise<void> {
   refuseReservedName(subgraph);
-  const issued = await withStore('graph', shell.settings(), async (graphs) =>
-    createToken(await graphs.tables(), { subgraph, owner, lifetimeMs }),
-  );
+  const made = { subgraph, owner, lifetimeMs };
+  const issued = await change(shell, 'create', async (tables) => {
+    const active = (await listTokens(tables)).filter(({ state }) => state === 'active');
+    refuseSharedVariables(
+      subgraph,
+      active.map(({ subgraph: name }) => ({ name })),
+    );
+    return createToken(tables, made);
+  });
   printNew(shell, issued);
 }
 
@@ -79,18 +88,35 @@ async function list(shell: Shell): Promise<void> {
 }
 
 async function rotate(shell: Shell, tokenId: string): Promise<void> {
-  const issued = await withStore('graph', shell.settings(), async (graphs) =>
-    rotateToken(await graphs.tables(), tokenId),
-  );
-  if (issued === undefined) throw noSuch('token', tokenId);
-  if (typeof issued === 'string') throw new CommandError(`token ${tokenId} is ${issued}`);
+  const issued = await change(shell, 'rotate', async (tables) => {
+    const rotated = await rotateToken(tables, tokenId);
+    if (rotated === undefined) throw noSuch('token', tokenId);
+    if (typeof rotated === 'string') throw new CommandError(`token ${tokenId} is ${rotated}`);
+    return rotated;
+  });
   printNew(shell, issued);
 }
 
 async function revoke(shell: Shell, tokenId: string): Promise<void> {
-  const isRevoked = await withStore('graph', shell.settings(), async (graphs) =>
-    revokeToken(await graphs.tables(), tokenId),
-  );
-  if (!isRevoked) throw noSuch('token', tokenId);
+  await change(shell, 'revoke', async (tables) => {
+    const revoked = await revokeToken(tables, tokenId);
+    return revoked ?? Promise.reject(noSuch('token', tokenId));
+  });
   shell.print({ tokenId, state: 'revoked' });
+}
+
+/** Changes the tokens, with a line in the audit log. */
+function change<Changed extends { tokenId: string; subgraph: string; owner: string }>(
+  shell: Shell,
+  verb: string,
+  work: (tables: RegistryTables) => Promise<Changed>,
+): Promise<Changed> {
+  return audited(shell, (audit) =>
+    withStore('graph', shell.settings(), async (graphs) => {
+      const changed = await work(await graphs.tables());
+      const { tokenId: target, subgraph } = changed;
+      audit({ operation: `supergraph.token.${verb}`, subgraph, target });
+      return changed;
+    }),
+  );
 }

@@ -87,8 +87,12 @@ export function createConnections(parts: {
       // Before the first connection is opened, so that a fault leaves none open.
       for (const entry of subgraphs)
         if (!Object.hasOwn(inProcess, entry.name)) addressOf(settings, entry);
-      const opened = new Map<string, Connection>();
-      for (const entry of subgraphs) opened.set(entry.name, await connect(entry));
+      // At the same time: a store of secrets that hangs delays a start once, not once for each.
+      const opened = new Map(
+        await Promise.all(
+          subgraphs.map(async (entry) => [entry.name, await connect(entry)] as const),
+        ),
+      );
       for (const connection of opened.values()) connection.graphs += 1;
       return opened;
     },

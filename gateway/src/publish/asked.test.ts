@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { oneSecret } from '@partner-loyalty/runtime/transport/secrets.ts';
 import type { SubgraphResponse } from '@partner-loyalty/runtime/transport/types.ts';
-import { askSubgraph, faultOfSubgraph, missingFrom } from './asked.ts';
+import { askSubgraph, faultOfSubgraph } from './asked.ts';
+import { missingFrom } from './missing.ts';
 
 const SDL = `
   type Query { offer(id: ID!): Offer }

@@ -4,14 +4,11 @@ import { createLog, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { AllowsHost } from '@partner-loyalty/runtime/transport/hosts.ts';
 import type { SubgraphSecrets } from '@partner-loyalty/runtime/transport/secrets.ts';
 import type { Caller, Transport } from '@partner-loyalty/runtime/transport/types.ts';
-import { type DocumentNode, GraphQLError, Kind, parse } from 'graphql';
 import type { SubgraphEntry } from '../graph/graph.ts';
-import { elementsIn } from '../schema/definitions.ts';
+import { missingFromRunning } from './assess.ts';
+import { listed } from './missing.ts';
 
 const OPERATIONS = { health: '{__typename}', schema: '{_service{sdl}}' };
-
-/** Stock subgraphs add these to their schema. */
-const FEDERATION_FIELDS = new Set(['_service', '_entities', '_entities(representations:)']);
 
 /** Of the response to `_service`. */
 const MAX_SCHEMA_BYTES = 5 * 1024 * 1024;
@@ -109,49 +106,7 @@ export async function faultOfSubgraph(
   const { data } = await ask(OPERATIONS.schema);
   const running = (data?._service as { sdl?: unknown } | null | undefined)?.sdl;
   if (typeof running !== 'string') return 'does not answer {_service{sdl}}';
-  try {
-    const missing = missingFrom(running, sdl);
-    return missing.length === 0 ? undefined : `lacks ${listed(missing)}`;
-  } catch (error) {
-    if (error instanceof GraphQLError) return 'answers {_service{sdl}} with a syntax error';
-    throw error;
-  }
-}
-
-/** The fields and arguments that `running` lacks. Throws a GraphQLError if either is not SDL. */
-export function missingFrom(running: string, sdl: string): string[] {
-  const has = coordinatesOf(running);
-  return [...coordinatesOf(sdl)].filter((coordinate) => !has.has(coordinate));
-}
-
-function coordinatesOf(sdl: string): Set<string> {
-  const document = parse(sdl, { noLocation: true });
-  const roots = rootNames(document);
-  const coordinates = new Set<string>();
-  for (const { coordinate, node } of elementsIn(document)) {
-    const [type = '', field = ''] = coordinate.split('.');
-    if (node.kind !== Kind.ENUM_VALUE_DEFINITION && !FEDERATION_FIELDS.has(field))
-      coordinates.add(`${roots.get(type) ?? type}.${field}`);
-  }
-  return coordinates;
-}
-
-/** The usual names of the root types, by their names in the schema. */
-function rootNames({ definitions }: DocumentNode): Map<string, string> {
-  const usual = { query: 'Query', mutation: 'Mutation', subscription: 'Subscription' };
-  return new Map(
-    definitions
-      .filter((node) => node.kind === Kind.SCHEMA_DEFINITION || node.kind === Kind.SCHEMA_EXTENSION)
-      .flatMap(({ operationTypes = [] }) =>
-        operationTypes.map(({ type, operation }) => [type.name.value, usual[operation]] as const),
-      ),
-  );
-}
-
-const MAX_LISTED = 5;
-
-/** `Query.a, Query.b and 3 more` */
-export function listed(coordinates: readonly string[]): string {
-  const rest = coordinates.length - MAX_LISTED;
-  return coordinates.slice(0, MAX_LISTED).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+  const found = await missingFromRunning(running, sdl);
+  if ('fault' in found) return `answers {_service{sdl}} ${found.fault}`;
+  return found.missing.length === 0 ? undefined : `lacks ${listed(found.missing)}`;
 }

@@ -1,7 +1,7 @@
 // Assessing a change in a child process, and what becomes of schemas that are hostile.
 
 import { committedContent } from '../graph/content.ts';
-import { assess } from './assess.ts';
+import { assess, missingFromRunning } from './assess.ts';
 import type { Step } from './assessment.ts';
 import { TooLargeError } from './faults.ts';
 
@@ -89,10 +89,25 @@ test('a schema that is nested too deeply is refused, and the next one is assesse
   expect((await assessed).changes).toHaveLength(3);
 });
 
-test('whoever goes away ends the process that assesses', async () => {
-  const types = Array.from({ length: 3_000 }, (_, index) => `type T${index} { a: T${index} }`);
-  const abort = new AbortController();
-  const assessed = assess(step(types.join('\n')), 'offers', abort.signal);
-  setImmediate(() => abort.abort(new Error('gone')));
-  await expect(assessed).rejects.toThrow('gone');
+test('a schema that a subgraph answers with is read aside, however long that takes', async () => {
+  const deep = `type A { a: ${'['.repeat(500_000)}Int${']'.repeat(500_000)} }`;
+  const answers = [deep, 'type A {', 'type A { b: Int }'].map((running) =>
+    missingFromRunning(running, 'type A { a: Int }'),
+  );
+  expect(await Promise.all(answers)).toEqual([
+    { fault: 'with a schema that is too large' },
+    { fault: 'with a syntax error' },
+    { missing: ['A.a'] },
+  ]);
+});
+
+test('what an assessment finds is too large if reading it would hold up the gateway', async () => {
+  // Each value that goes away affects every field with the enum.
+  const values = Array.from({ length: 500 }, (_, n) => `VALUE_${n}`);
+  const fields = values.map((value) => `field_${value}: E @tag(name: "partner")`);
+  const sdl = (names: string[]) =>
+    `${LINK} type Query { ${fields.join('\n')} } enum E { ${names.join(' ')} }`;
+  const { after } = await assess(step(sdl(values)));
+  const removal: Step = { ...step(sdl(['OTHER'])), before: after };
+  await expect(assess(removal)).rejects.toBeInstanceOf(TooLargeError);
 });

@@ -1,4 +1,4 @@
-// Assesses a change of the graph in a child process, whatever the schemas are.
+// Does with schemas what may take long in a child process, whatever the schemas are.
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { RUN } from '@partner-loyalty/runtime/process/run.ts';
@@ -6,44 +6,58 @@ import { type Assessment, publisherOf, type Step } from './assessment.ts';
 import { CompositionError, TooLargeError } from './faults.ts';
 
 /** To the child process, and from it. */
-export type Question = { step: Step; publisher: string | undefined };
+export type Question =
+  | { step: Step; publisher: string | undefined }
+  | { running: string; sdl: string };
 export type Answer =
-  | { stage: string }
   | { assessed: Assessment }
+  | { missing: string[] }
   | { faults: string[] }
   | { tooLarge: true }
   | { error: string };
 
 const DEADLINE_MS = 30_000;
 const MEMORY_MB = 512;
-/** Who waits longer than this wants to know what for. */
-const SILENT_MS = 5_000;
 
 let last: Promise<unknown> = Promise.resolve();
 
 /**
  * Assesses a step, after those that wait already. `publisher` is the subgraph that changes, if the
- * step does not name it. `onStage` gets what is done at the moment, once it lasts over 5 seconds.
- * Rejects with a CompositionError if the schemas do not compose, with a TooLargeError after 30
- * seconds or with more than 512 MB, and with the signal's reason if it aborts.
+ * step does not name it. Rejects with a CompositionError if the schemas do not compose, and with a
+ * TooLargeError after 30 seconds or with more than 512 MB.
  */
-export function assess(
+export async function assess(
   step: Step,
   publisher: string | undefined = publisherOf(step),
-  signal?: AbortSignal,
-  onStage?: (stage: string) => void,
 ): Promise<Assessment> {
-  const assessed = last.then(() => inChild({ step, publisher }, signal, onStage));
-  last = assessed.catch(() => {});
-  return assessed;
+  const answer = await inTurn({ step, publisher });
+  if ('assessed' in answer) return answer.assessed;
+  if ('faults' in answer) throw new CompositionError(answer.faults);
+  throw tooLarge(step);
 }
 
-function inChild(
-  question: Question,
-  signal: AbortSignal | undefined,
-  onStage: ((stage: string) => void) | undefined,
-): Promise<Assessment> {
-  signal?.throwIfAborted();
+/**
+ * The fields and arguments of `sdl` that the schema `running` lacks, after the steps that wait
+ * already; a fault in a few words if that is no schema, or takes too long to read.
+ */
+export async function missingFromRunning(
+  running: string,
+  sdl: string,
+): Promise<{ missing: string[] } | { fault: string }> {
+  const answer = await inTurn({ running, sdl });
+  if ('missing' in answer) return answer;
+  return { fault: 'faults' in answer ? 'with a syntax error' : 'with a schema that is too large' };
+}
+
+async function inTurn(question: Question): Promise<Exclude<Answer, { error: string }>> {
+  const answered = last.then(() => inChild(question));
+  last = answered.catch(() => {});
+  const answer = await answered;
+  if ('error' in answer) throw new Error(answer.error);
+  return answer;
+}
+
+function inChild(question: Question): Promise<Answer> {
   // The child needs no setting, and no secret: the schemas may be hostile.
   const child = fork(RUN, [join(import.meta.dirname, 'worker.ts')], {
     execArgv: [`--max-old-space-size=${MEMORY_MB}`],
@@ -51,38 +65,19 @@ function inChild(
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   const kill = () => child.kill('SIGKILL');
-  const startedAt = performance.now();
-  let stage = '';
-  const report = () => {
-    if (stage !== '' && performance.now() - startedAt >= SILENT_MS) onStage?.(stage);
-  };
   const deadline = setTimeout(kill, DEADLINE_MS);
-  const silence = setTimeout(report, SILENT_MS);
-  signal?.addEventListener('abort', kill);
   process.once('exit', kill);
-  return new Promise<Assessment>((resolve, reject) => {
-    child.on('message', (answer: Answer) => {
-      if ('assessed' in answer) resolve(answer.assessed);
-      else if ('faults' in answer) reject(new CompositionError(answer.faults));
-      else if ('tooLarge' in answer) reject(tooLarge(question.step));
-      else if ('error' in answer) reject(new Error(answer.error));
-      else {
-        stage = answer.stage;
-        report();
-      }
-    });
+  return new Promise<Answer>((resolve, reject) => {
+    child.on('message', resolve);
     child.on('error', reject);
     child.on('exit', (code, by) => {
-      if (signal?.aborted) reject(signal.reason);
       // V8 aborts a process that runs out of memory.
-      else if (by !== null || code === 134) reject(tooLarge(question.step));
+      if (by !== null || code === 134) resolve({ tooLarge: true });
       else reject(new Error(`the process that assesses a schema ended with code ${code}`));
     });
     child.send(question);
   }).finally(() => {
     clearTimeout(deadline);
-    clearTimeout(silence);
-    signal?.removeEventListener('abort', kill);
     process.removeListener('exit', kill);
     kill();
   });

@@ -10,7 +10,14 @@ import { policyFaults } from './policy.ts';
 
 /** `content` is what a rollback brings back. */
 export type Step = { before: GraphContent } & (
-  | { kind: 'subgraph'; entry: SubgraphEntry; sdl: string; file: string }
+  | {
+      kind: 'subgraph';
+      entry: SubgraphEntry;
+      sdl: string;
+      file: string;
+      /** What it was when it was taken out of the graph, if it is to come back. */
+      removed?: SubgraphEntry | undefined;
+    }
   | { kind: 'removal'; name: string }
   | { kind: 'content'; after: GraphContent }
 );
@@ -32,18 +39,12 @@ export type Assessment = {
  * Assesses in this process, for seconds if the graph is large. Throws a CompositionError if the
  * schemas do not compose, or if gateways could not serve them.
  */
-export async function assessment(
-  step: Step,
-  publisher: string | undefined,
-  onStage: (stage: string) => void,
-): Promise<Assessment> {
+export async function assessment(step: Step, publisher: string | undefined): Promise<Assessment> {
   const { before } = step;
-  onStage('composing the schemas');
+  const removed = step.kind === 'subgraph' ? step.removed : undefined;
   const after = contentAfter(step);
-  onStage('cutting the surfaces');
   const former = surfaceSchemas(before.supergraph);
   const next = surfaceSchemas(after.supergraph);
-  onStage('comparing');
   const changes = await surfaceChanges(former, next);
   const provider = newProvider(before, after);
   return {
@@ -52,7 +53,7 @@ export async function assessment(
     policyFaults: policyFaults(former, next, new Date()),
     lines: versionChanges(changes, next),
     ...(provider !== undefined && { newProvider: provider }),
-    needs: publisher === undefined ? [] : needsOf(before, after, publisher),
+    needs: publisher === undefined ? [] : needsOf(before, after, publisher, removed),
     notices: step.kind === 'subgraph' ? noticesOf(before, after, step) : [],
   };
 }

@@ -32,6 +32,11 @@ function faultsOf(reviews: string): readonly string[] {
 test.each<[string, string, RegExp[]]>([
   ['nothing', 'type Book @key(fields: "id") { id: ID! stars: Int @tag(name: "member") }', []],
   ['a syntax error', 'type Book {\n  id: ID!\n', [/^some\/reviews\.graphql:4:1: Syntax Error: /]],
+  [
+    'commands to a terminal in a description',
+    'type Book @key(fields: "id") { id: ID!\n"\\u001b[2J" stars: Int }',
+    [/^a description or another text has control characters$/],
+  ],
   ['an unknown type', 'type Book {\n  id: Idd!\n}', [/^some\/reviews\.graphql:3:\d+: .*Idd/]],
   [
     'a subscription',

@@ -60,6 +60,8 @@ export function composeSupergraph(sources: readonly SubgraphSource[]): string {
     throw new CompositionError(
       errors?.map((error) => located(error.message, error.nodes)) ?? ['nothing to compose'],
     );
+  if (/[^\P{Cc}\n\r\t]/u.test(supergraphSdl))
+    throw new CompositionError(['a description or another text has control characters']);
   const ineffective = scopedFieldsBelowRoot(supergraphSdl);
   if (ineffective.length > 0)
     throw new CompositionError(

@@ -1,17 +1,26 @@
 // Finds what a change of one subgraph touches that is not its own, which others have to approve.
 import { GATEWAY_SUBGRAPH, OWN_SUBGRAPHS } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import type { GraphContent } from '../graph/content.ts';
+import type { SubgraphEntry } from '../graph/graph.ts';
 import type { Need } from '../graph/tables.ts';
 import { type JoinedGraph, joinedGraph, type Part, selectedIn } from './joined.ts';
 
 const ROOTS = new Set(['Query', 'Mutation', 'Subscription']);
 
-/** What needs approval if `after` replaces `before`, in which only `publisher` has changed. */
-export function needsOf(before: GraphContent, after: GraphContent, publisher: string): Need[] {
+/**
+ * What needs approval if `after` replaces `before`, in which only `publisher` has changed.
+ * `removed` is what it was when it was taken out of the graph, if it is not in `before`.
+ */
+export function needsOf(
+  before: GraphContent,
+  after: GraphContent,
+  publisher: string,
+  removed?: SubgraphEntry,
+): Need[] {
   const former = joinedGraph(before.supergraph);
   const next = joinedGraph(after.supergraph);
   return [
-    ...otherAddress(before, after, publisher),
+    ...otherAddress(before, after, publisher, removed),
     ...otherResolvers(former, next, publisher),
     ...newReads(former, next, publisher),
     ...otherShapes(former, next, publisher),
@@ -19,9 +28,14 @@ export function needsOf(before: GraphContent, after: GraphContent, publisher: st
 }
 
 /** Rule (c). A path may change: it is the publisher's own. */
-function otherAddress(before: GraphContent, after: GraphContent, publisher: string): Need[] {
-  const urlIn = ({ subgraphs }: GraphContent) => subgraphs.find(({ name }) => name === publisher);
-  const [former, next] = [urlIn(before), urlIn(after)];
+function otherAddress(
+  before: GraphContent,
+  after: GraphContent,
+  publisher: string,
+  removed: SubgraphEntry | undefined,
+): Need[] {
+  const entryIn = ({ subgraphs }: GraphContent) => subgraphs.find(({ name }) => name === publisher);
+  const [former = removed, next] = [entryIn(before), entryIn(after)];
   if (former === undefined || next === undefined) return [];
   const [from, to] = [originOf(former.url), originOf(next.url)];
   if (from === to) return [];

@@ -4,9 +4,9 @@ import type { GraphContent } from '../graph/content.ts';
 import type { SubgraphEntry } from '../graph/graph.ts';
 import { elementsIn, tagsIn } from '../schema/definitions.ts';
 import { rootScopesOf, scopeNames, scopeOfTag } from '../schema/scopes.ts';
-import { listed } from './asked.ts';
 import { located } from './compose.ts';
 import { joinedGraph } from './joined.ts';
+import { listed } from './missing.ts';
 
 export type Notice = { level: 'notice'; coordinate?: string; message: string };
 

@@ -12,7 +12,8 @@ import { oneSecret } from '@partner-loyalty/runtime/transport/secrets.ts';
 import { committedContent } from '../graph/content.ts';
 import type { SubgraphEntry } from '../graph/graph.ts';
 import { openSecrets } from '../graph/secrets.ts';
-import { askSubgraph, missingFrom } from '../publish/asked.ts';
+import { askSubgraph } from '../publish/asked.ts';
+import { missingFrom } from '../publish/missing.ts';
 import { type Registry, refuse } from './request.ts';
 
 /**

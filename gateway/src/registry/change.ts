@@ -77,7 +77,7 @@ export async function checkChange(
 ): Promise<Outcome> {
   const assessed = await assessStep(registry, publisher, planned.step);
   const { changes, notices, policyFaults, needs } = assessed;
-  const outcome = await orRefused({ changes, notices }, async () => {
+  return orRefused({ changes, notices }, async () => {
     const breaking = changes.filter(({ level }) => level === 'breaking');
     if (strict && breaking.length > 0)
       refuse(`there are breaking changes: ${namesWithUse(breaking)}`);
@@ -88,8 +88,6 @@ export async function checkChange(
     if (open.length > 0) refuse(`publishing it needs approval: ${open.map(inWords).join('; ')}`);
     return { changes, notices, result: {} };
   });
-  // It never resolves with undefined.
-  return outcome ?? { changes, notices, result: {} };
 }
 
 type Assessed = Omit<Assessment, 'changes'> & { changes: CheckedChange[] };
@@ -115,10 +113,10 @@ function needsOfProvider(name: string | undefined): Need[] {
   return [{ rule: 'resolves', what, coordinate: 'Query.signingKeys', losing: [] }];
 }
 
-async function orRefused(
+async function orRefused<T>(
   shown: Pick<Outcome, 'changes' | 'notices'>,
-  work: () => Promise<Outcome | undefined>,
-): Promise<Outcome | undefined> {
+  work: () => Promise<T>,
+): Promise<T | Outcome> {
   try {
     return await work();
   } catch (error) {

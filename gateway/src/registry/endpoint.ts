@@ -38,8 +38,9 @@ export type EndpointParts = {
   waitMs?: number;
 };
 
-/** What may take long, and counts; each of them composes a graph. */
-const COUNTED: ReadonlySet<Operation> = new Set(['check', 'publish', 'rollback', 'remove']);
+/** What may take long: each of them composes a graph. */
+const COMPOSING: ReadonlySet<Operation> = new Set(['check', 'publish', 'rollback', 'remove']);
+const UNCOUNTED: ReadonlySet<Operation> = new Set(['list', 'pending', 'show']);
 /** JSON escapes line breaks and quotes. */
 const MAX_BODY_BYTES = 2 * MAX_SCHEMA_BYTES + 16 * 1_024;
 const SMALL_BODY_BYTES = 16 * 1_024;
@@ -67,14 +68,14 @@ export function createRegistryEndpoint(
     if (!isOperation(operation)) return fail('NOT_FOUND');
     if (request.method !== 'POST') return fail('METHOD_NOT_ALLOWED');
     requireJson(request);
-    const counts = COUNTED.has(operation);
-    if (counts) {
+    if (!UNCOUNTED.has(operation)) {
       const { allowed, resetSeconds } = await limiter.consumeRegistry(tokenId);
       if (!allowed) throw new Limited(TOO_MANY, resetSeconds);
     }
-    const leave = counts ? await place(tokenId, request.signal) : () => {};
+    const composes = COMPOSING.has(operation);
+    const leave = composes ? await place(tokenId, request.signal) : () => {};
     try {
-      const limit = counts ? MAX_BODY_BYTES : SMALL_BODY_BYTES;
+      const limit = composes ? MAX_BODY_BYTES : SMALL_BODY_BYTES;
       const body = await withTimeout(request.body(limit), waitMs, 'too slow').catch(bodyError);
       await request.admit(`registry ${subgraph}`);
       const parsed = parseRequest(operation, parseJson(textOf(body)));

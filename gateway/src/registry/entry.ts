@@ -4,19 +4,12 @@ import { variableOf } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import { SETTINGS } from '@partner-loyalty/runtime/settings/table.ts';
 import type { GraphContent } from '../graph/content.ts';
 import type { SubgraphEntry } from '../graph/graph.ts';
-import { refuse } from './request.ts';
+import { type RequestOf, refuse } from './request.ts';
 
-/** An option that is left out keeps its value. */
-export type EntryOptions = {
-  url?: string | undefined;
-  batching?: boolean | undefined;
-  codes?: string[] | undefined;
-};
-
-/** Throws a Refusal if the name is not free to use. */
+/** An option that is left out keeps its value. Throws a Refusal if the name is not free to use. */
 export function entryOf(
   subgraphs: readonly SubgraphEntry[],
-  { name, url, batching, codes }: EntryOptions & { name: string },
+  { name, url, batching, codes }: RequestOf<'check'> | RequestOf<'publish'>,
 ): SubgraphEntry {
   refuseReservedName(name);
   refuseSharedVariables(name, subgraphs);
@@ -49,7 +42,11 @@ export function refuseReservedName(name: string): void {
   if (taken !== undefined) refuse(`the name must not be ${name}: ${taken} is another setting`);
 }
 
-function refuseSharedVariables(name: string, subgraphs: readonly SubgraphEntry[]): void {
+/** Throws a Refusal if another subgraph has the same variables: `offers-eu` and `offers_eu`. */
+export function refuseSharedVariables(
+  name: string,
+  subgraphs: readonly Pick<SubgraphEntry, 'name'>[],
+): void {
   const [variable] = variablesOf(name);
   const other = subgraphs.find(
     (each) => each.name !== name && variablesOf(each.name)[0] === variable,

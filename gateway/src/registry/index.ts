@@ -1,13 +1,15 @@
 // The public list of the registry, for the operator's command.
 
 export { currentContent } from '../graph/content.ts';
+export type { RegistryTables } from '../graph/tables.ts';
 export type { CheckedChange } from '../publish/inuse.ts';
 export type { Notice } from '../publish/notices.ts';
-export { refuseReservedName } from './entry.ts';
+export { refuseReservedName, refuseSharedVariables } from './entry.ts';
 export { runOperation } from './registry.ts';
 export {
   MAX_SCHEMA_BYTES,
   type Outcome,
+  type Registry,
   type RegistryRequest,
   subgraphCodes,
 } from './request.ts';

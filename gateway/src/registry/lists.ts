@@ -1,12 +1,16 @@
 // What the registry shows: the versions, one of them, and what waits for approval.
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { committedContent } from '../graph/content.ts';
+import type { Need } from '../graph/tables.ts';
 import { subgraphOf } from './history.ts';
 import { approversOf, pendingProposals } from './proposals.ts';
 import { type Outcome, type Publisher, type Registry, type RequestOf, refuse } from './request.ts';
 
+/** Older ones are not listed, but kept, and shown by their numbers. */
+const MAX_VERSIONS = 200;
+
 export async function list({ store }: Registry): Promise<Outcome> {
-  const versions = await store.versions();
+  const versions = await store.versions(MAX_VERSIONS);
   const lines =
     versions.length > 0
       ? []
@@ -23,16 +27,20 @@ export async function list({ store }: Registry): Promise<Outcome> {
 export async function pending({ store }: Registry, publisher: Publisher): Promise<Outcome> {
   const found = await pendingProposals(await store.tables());
   const rows = found.map(({ proposalId, subgraph, owner, needs, expiresAt }) => {
-    const hides = publisher.kind === 'team' && publisher.subgraph !== subgraph;
     const shown = needs.map((need) => {
-      const { rule, what, losing } = need;
-      const text = hides && rule === 'url' ? `${subgraph} would be at another address` : what;
-      return { what: text, losing, approvers: approversOf(need) };
+      const what = shownNeed(need, subgraph, publisher);
+      return { what, losing: need.losing, approvers: approversOf(need) };
     });
     const expires = { expiresAt: new Date(expiresAt) };
     return omitUndefined({ proposalId, subgraph, owner, needs: shown, ...expires });
   });
   return { lines: rows.length > 0 ? [] : ['nothing waits for approval'], result: rows };
+}
+
+/** What a subgraph's change touches; where it is, is hidden from other teams. */
+export function shownNeed({ rule, what }: Need, subgraph: string, publisher: Publisher): string {
+  const hides = publisher.kind === 'team' && publisher.subgraph !== subgraph && rule === 'url';
+  return hides ? `${subgraph} would be at another address` : what;
 }
 
 export async function show(

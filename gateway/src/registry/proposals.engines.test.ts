@@ -80,11 +80,17 @@ describe.each(['lmdb', 'mongodb'])('on %s', (engine) => {
     expect(next.expiresAt.getTime()).toBeGreaterThan(Date.now() + 365 * DAY_MS);
     const former = await find(token);
     expect(former?.expiresAt).toBeLessThanOrEqual(Date.now() + DAY_MS);
-    expect(await revokeToken(tables, next.tokenId)).toBe(true);
+    expect(await revokeToken(tables, next.tokenId)).toMatchObject({ tokenId: next.tokenId });
     expect(await find(next.token)).toBeUndefined();
     expect(await rotateToken(tables, next.tokenId)).toBe('revoked');
     expect(await rotateToken(tables, 'token_0')).toBeUndefined();
-    expect(await revokeToken(tables, 'token_0')).toBe(false);
+    expect(await revokeToken(tables, 'token_0')).toBeUndefined();
+  });
+
+  test('a proposal whose names nobody can read is refused, and not kept', async () => {
+    const long = resolves(`x${'y'.repeat(70_000)}`);
+    await expect(propose(await team('offers'), [long])).rejects.toThrow('more than anybody can');
+    expect(await pendingProposals(tables)).toEqual([]);
   });
 
   test('what touches others is open until each of them has approved it', async () => {

@@ -10,8 +10,9 @@ import { stateOfToken } from './tokens.ts';
 const KEPT_MS = 7 * 86_400_000;
 /** Of a subgraph; the oldest goes first. */
 const MAX_PROPOSALS = 20;
-/** Of a proposal: nobody can judge more. */
+/** Of a proposal: nobody can judge more, or read longer names. */
 const MAX_NEEDS = 200;
+const MAX_NEEDS_LENGTH = 64 * 1_024;
 const MAX_LISTED = 1_000;
 const BUILT_IN: ReadonlySet<string> = new Set([...OWN_SUBGRAPHS, GATEWAY_SUBGRAPH]);
 
@@ -43,7 +44,7 @@ export async function keepProposal(
   publisher: Publisher,
   { subgraph, digest, needs }: { subgraph: string; digest: string; needs: readonly Need[] },
 ): Promise<Proposal> {
-  if (needs.length > MAX_NEEDS)
+  if (needs.length > MAX_NEEDS || JSON.stringify(needs).length > MAX_NEEDS_LENGTH)
     refuse(`it touches ${needs.length} things of other subgraphs, more than anybody can approve`);
   const now = Date.now();
   await proposals.removeUntil('expiresAt', now);

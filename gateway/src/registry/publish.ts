@@ -1,9 +1,10 @@
 // What is done with one subgraph, or with the graph: check, publish, remove, roll back.
 import { contentOf } from '../graph/content.ts';
+import type { SubgraphEntry } from '../graph/graph.ts';
 import { requireServed } from './ask.ts';
 import { type Current, changeGraph, checkChange, type Plan } from './change.ts';
 import { entryOf, isPublished } from './entry.ts';
-import { versionBefore } from './history.ts';
+import { subgraphOf, versionBefore } from './history.ts';
 import { type Outcome, type Publisher, type Registry, type RequestOf, refuse } from './request.ts';
 
 export async function check(
@@ -14,7 +15,8 @@ export async function check(
   const version = await registry.store.latest();
   requireInit(publisher, version, request.init);
   const before = await contentOf(registry.store, version);
-  return checkChange(registry, publisher, planOf(registry, before, request), request.strict);
+  const plan = await planOf(registry, before, request);
+  return checkChange(registry, publisher, plan, request.strict);
 }
 
 export async function publish(
@@ -24,7 +26,7 @@ export async function publish(
 ): Promise<Outcome> {
   return changeGraph(registry, publisher, async ({ version, before }) => {
     requireInit(publisher, version, request.init);
-    const plan = planOf(registry, before, request);
+    const plan = await planOf(registry, before, request);
     const { entry, sdl } = plan.step;
     if (isPublished(before, entry, sdl)) return { result: { version, unchanged: true } };
     const { force, approve, commit, message } = request;
@@ -41,21 +43,34 @@ function requireInit({ kind }: Publisher, version: number, init = false): void {
 }
 
 /** To publish the schema of a request. */
-function planOf(
+async function planOf(
   registry: Registry,
   before: Current['before'],
   request: RequestOf<'check'> | RequestOf<'publish'>,
 ) {
   const { name, sdl, file, url } = request;
   const entry = entryOf(before.subgraphs, request);
-  const others = before.subgraphs.map((each) => each.name).filter((other) => other !== name);
+  const names = before.subgraphs.map((each) => each.name);
+  const others = names.filter((other) => other !== name);
+  const removed = names.includes(name) ? undefined : await removedEntry(registry, name);
   return {
     change: `publish ${name}`,
     subgraph: name,
-    step: { kind: 'subgraph', before, entry, sdl, file } as const,
+    step: { kind: 'subgraph', before, entry, sdl, file, removed } as const,
     content: ['publish', name, sdl, entry.url, entry.batching, entry.codes],
     ask: () => requireServed(registry, entry, sdl, { givenUrl: url, others }),
   } satisfies Plan;
+}
+
+/** What a subgraph was when it was taken out of the graph. Its secret may be its own still. */
+async function removedEntry({ store }: Registry, name: string): Promise<SubgraphEntry | undefined> {
+  for (const { version, change } of await store.versions()) {
+    if (change !== `remove ${name}` && subgraphOf(change) !== undefined) continue;
+    const former = await store.version(version - 1);
+    const entry = former?.subgraphs.find((each) => each.name === name);
+    if (entry !== undefined) return entry;
+  }
+  return undefined;
 }
 
 export function remove(

@@ -1,6 +1,6 @@
 // The registry: what publishers may do with the graph, on the store and over HTTP alike.
 import { CompositionError, TooLargeError } from '../publish/faults.ts';
-import { list, pending, show } from './lists.ts';
+import { list, pending, show, shownNeed } from './lists.ts';
 import { approveProposal, approversOf } from './proposals.ts';
 import { check, publish, remove, rollback } from './publish.ts';
 import {
@@ -94,7 +94,10 @@ async function approve(
     subgraph,
     needs: whats,
   });
-  const lines = open.map((need) => `still to be approved by ${approversOf(need)}: ${need.what}`);
+  const lines = open.map((need) => {
+    const what = shownNeed(need, subgraph, publisher);
+    return `still to be approved by ${approversOf(need)}: ${what}`;
+  });
   const isApproved = open.length === 0;
   const result = { proposalId, subgraph, approved: isApproved, expiresAt: new Date(expiresAt) };
   return { lines, result };

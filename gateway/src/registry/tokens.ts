@@ -55,11 +55,13 @@ export async function rotateToken(
   return issued;
 }
 
-/** False if there is no such token. */
-export async function revokeToken({ tokens }: TokenTables, tokenId: string): Promise<boolean> {
+/** Undefined if there is no such token. One that is revoked already stays so. */
+export function revokeToken(
+  { tokens }: TokenTables,
+  tokenId: string,
+): Promise<SubgraphToken | undefined> {
   const revokedAt = Date.now();
-  await tokens.update(tokenId, (row) => (row?.revokedAt ? row : row && { ...row, revokedAt }));
-  return (await tokens.get(tokenId)) !== undefined;
+  return tokens.update(tokenId, (row) => row && { revokedAt, ...row });
 }
 
 /** In the order of their creation. */

@@ -2,17 +2,18 @@
 
 /**
  * Partner keys; then tokens that members receive by mail, whose prefixes are in the members
- * subgraph's mailedtoken.ts, and those of subgraphs. Callers may change the case, and cut off or
- * add anything.
+ * subgraph's mailedtoken.ts, and tokens and secrets of subgraphs. Callers may change the case, and
+ * cut off or add anything.
  */
-const KEYS_AND_TOKENS = /[pm]k_(?:test|live)_[\w-]*|(?:ml|si|ec|eu|co|in|st)_[\w-]{20,}/gi;
+const KEYS_AND_TOKENS =
+  /[pm]k_(?:test|live)_[\w-]*|(?:ml|si|ec|eu|co|in|st)_[\w-]{20,}|ss_[\w+/]{20,}=*/gi;
 /** JSON web tokens, whose parts begin with `{"` in Base64. Shorter text is likely an ID. */
 const WEB_TOKENS = /eyJ[\w-]{16,}(?:\.[\w-]+)*/g;
 
 const WITHHELD = 'withheld';
 
 /** What stands before the first `_` of all of them but web tokens. */
-const PREFIXES = new Set(['pk', 'mk', 'ml', 'si', 'ec', 'eu', 'co', 'in', 'st']);
+const PREFIXES = new Set(['pk', 'mk', 'ml', 'si', 'ec', 'eu', 'co', 'in', 'st', 'ss']);
 
 /** Whether something in the text looks like a key or token, wherever it stands. */
 export function hasSecret(text: string): boolean {
