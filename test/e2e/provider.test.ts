@@ -24,24 +24,30 @@ const PROFILE =
 let issuer: string;
 let keys: JSONWebKeySet;
 let provider: ServerProcess;
+/** What it had printed before the test. */
+let printed: number;
 let opened: InProcessService[] = [];
 
 beforeAll(async () => {
   issuer = `http://127.0.0.1:${await freePort()}`;
   keys = await newKeys('first');
-});
-beforeEach(async () => {
   provider = await startOidc(keys);
+});
+afterAll(() => provider.stop());
+beforeEach(() => {
+  printed = provider.output().length;
 });
 afterEach(async () => {
   jest.restoreAllMocks();
   for (const service of opened) await service.close();
   opened = [];
-  await provider.stop();
 });
 
-async function newKeys(name: string): Promise<JSONWebKeySet> {
-  const made = ALGORITHMS.map(async (alg) => {
+async function newKeys(
+  name: string,
+  algorithms: readonly Algorithm[] = ALGORITHMS,
+): Promise<JSONWebKeySet> {
+  const made = algorithms.map(async (alg) => {
     const { privateKey } = await generateKeyPair(alg, { extractable: true });
     return { ...(await exportJWK(privateKey)), alg, use: 'sig', kid: `${name}-${alg}` };
   });
@@ -149,6 +155,7 @@ const canRead = async (service: InProcessService, token: string) =>
 const requestsTo = (path: string) =>
   provider
     .output()
+    .slice(printed)
     .split('\n')
     .filter((line) => line === `GET ${path}`).length;
 
@@ -158,11 +165,12 @@ function setAhead(ms: number): void {
   jest.spyOn(performance, 'now').mockImplementation(() => uptime() + ms);
 }
 
-describe.each(ALGORITHMS)('an ID token signed with %s', (alg) => {
-  test.each([
-    ['from discovery', ''],
-    ['from ID_TOKEN_JWKS_URL', '/jwks'],
-  ])("reads its member's profile, verified with keys %s", async (_, path) => {
+test.each([
+  ...ALGORITHMS.map((alg) => [alg, 'from discovery', ''] as const),
+  ['ES256', 'from ID_TOKEN_JWKS_URL', '/jwks'] as const,
+])(
+  "an ID token signed with %s reads its member's profile, verified with keys %s",
+  async (alg, _, path) => {
     const service = await open(alg, { ID_TOKEN_JWKS_URL: path && issuer + path });
     const token = await signIn('m-both', alg);
     expect(decodeProtectedHeader(token)).toMatchObject({ alg, kid: `first-${alg}` });
@@ -177,8 +185,8 @@ describe.each(ALGORITHMS)('an ID token signed with %s', (alg) => {
     expect((await readProfile(service, token, 'm-beta')).code).toBe('MEMBER_NOT_FOUND');
     expect(requestsTo('/.well-known/openid-configuration')).toBe(path === '' ? 1 : 0);
     expect(requestsTo('/jwks')).toBe(1);
-  });
-});
+  },
+);
 
 test('ID_TOKEN_MEMBER_CLAIM names the claim that contains the member id', async () => {
   const token = await signIn('account-m-both', 'ES256');
@@ -248,6 +256,9 @@ test('after a key rotation, the new key is accepted soon, and the old one as lon
       ).status === 401
     );
   });
+
+  await provider.stop();
+  provider = await startOidc(keys);
 });
 
 test('while the provider is down, its keys stay valid for a day; without keys, tokens get 503', async () => {
@@ -281,7 +292,7 @@ test('while the provider is down, its keys stay valid for a day; without keys, t
 test('a flood of unknown key ids does not reach the provider', async () => {
   const service = await open('ES256');
   expect(await canRead(service, await signIn('m-both', 'ES256'))).toBe(true);
-  const strangers = await newKeys('stranger');
+  const strangers = await newKeys('stranger', ['ES256']);
   const flood = Array.from({ length: 50 }, async (_, index) => {
     const set = { keys: strangers.keys.map((key) => ({ ...key, kid: `${key.kid}-${index}` })) };
     return readProfile(service, await sign('ES256', {}, set));

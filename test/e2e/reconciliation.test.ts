@@ -51,12 +51,10 @@ async function changeProgram(program: Program): Promise<void> {
 
 type Copy = { cursor: string; members: { memberId: string; tier: string; points: number }[] };
 
-describe.each([
-  ['Node', process.execPath, 'node/reconcile.mjs'],
-  ['Python', 'python3', 'python/reconcile.py'],
-])('%s', (name, command, script) => {
-  const fileOf = () => join(folder.path, name);
-  const read = (): Copy => JSON.parse(readFileSync(fileOf(), 'utf8'));
+/** The copy that an example keeps, and its nights. */
+function createReader(name: string, command: string, script: string) {
+  const file = () => join(folder.path, name);
+  const read = (): Copy => JSON.parse(readFileSync(file(), 'utf8'));
   /** The members that it has, by ID. */
   const copied = () =>
     Object.fromEntries(read().members.map((one) => [one.memberId, `${one.tier} ${one.points}`]));
@@ -65,27 +63,46 @@ describe.each([
       PATH: process.env.PATH,
       PARTNER_LOYALTY_URL: `${service.stack.gateway.url}/graphql`,
       PARTNER_LOYALTY_KEY: service.keys.alpha,
-      MEMBERS_FILE: fileOf(),
+      MEMBERS_FILE: file(),
     };
     const { stdout } = await promisify(execFile)(command, [join(EXAMPLES, script)], { env });
     return stdout;
   }
-  /** Nights until the copy has what is expected: an event shows within a second. */
-  const nightsUntil = (expected: Record<string, string | undefined>) =>
-    until(async () => {
-      await night();
-      const copy = copied();
-      return Object.entries(expected).every(([memberId, text]) => copy[memberId] === text);
-    });
-  const quiet = () => until(async () => /^0 events, \d+ members\n$/.test(await night()));
+  return {
+    name,
+    read,
+    write: (copy: Copy) => writeFileSync(file(), JSON.stringify(copy)),
+    copied,
+    night,
+    /** Nights until the copy has what is expected: an event shows within a second. */
+    nightsUntil: (expected: Record<string, string | undefined>) =>
+      until(async () => {
+        await night();
+        const copy = copied();
+        return Object.entries(expected).every(([memberId, text]) => copy[memberId] === text);
+      }),
+    quiet: () => until(async () => /^0 events, \d+ members\n$/.test(await night())),
+  };
+}
 
-  test('the first night reads all members, later ones only what has changed', async () => {
+type Reader = ReturnType<typeof createReader>;
+
+const READERS = [
+  createReader('Node', process.execPath, 'node/reconcile.mjs'),
+  createReader('Python', 'python3', 'python/reconcile.py'),
+];
+/** Both at the same time, since they wait for most of it. */
+const both = <T>(work: (reader: Reader) => Promise<T>) => Promise.all(READERS.map(work));
+
+test('the first night reads all members, later ones only what has changed', () =>
+  both(async ({ night, nightsUntil, quiet }) => {
     expect(await night()).toMatch(/^\d+ events, \d+ members, all read\n$/);
     await nightsUntil({ 'm-both': 'Silver 250', 'm-alpha': 'Blue 0', 'm-ended': undefined });
     await quiet();
-  });
+  }));
 
-  test('members who come, earn points and leave', async () => {
+test('members who come, earn points and leave', () =>
+  both(async ({ name, nightsUntil }) => {
     const memberId = await enroll(name);
     await nightsUntil({ [memberId]: 'Blue 0' });
     const occurredAt = new Date().toISOString();
@@ -94,43 +111,50 @@ describe.each([
     await nightsUntil({ [memberId]: 'Silver 100' });
     await send(END, { memberId });
     await nightsUntil({ [memberId]: undefined });
-  });
+  }));
 
-  test('a changed program, which has no events of members, makes it read all members', async () => {
-    const { program } = PARTNERS.alpha;
-    const tiers = program.tiers.map((tier) => ({ ...tier, name: `${tier.name} of ${name}` }));
-    await changeProgram({ ...program, tiers });
-    await nightsUntil({ 'm-alpha': `Blue of ${name} 0` });
-    await changeProgram(program);
+test('a changed program, which has no events of members, makes them read all members', async () => {
+  const { program } = PARTNERS.alpha;
+  const tiers = program.tiers.map((tier) => ({ ...tier, name: `New ${tier.name}` }));
+  await changeProgram({ ...program, tiers });
+  await both(({ nightsUntil }) => nightsUntil({ 'm-alpha': 'New Blue 0' }));
+  await changeProgram(program);
+  await both(async ({ nightsUntil, quiet }) => {
     await nightsUntil({ 'm-alpha': 'Blue 0' });
     await quiet();
   });
+});
 
-  test('a cursor that has expired makes it read all members', async () => {
-    const { cursor } = read();
-    const memberId = await enroll(`${name}-later`);
+test('a cursor that has expired makes them read all members', async () => {
+  const before = READERS.map(({ read }) => read().cursor);
+  const memberId = await enroll('later');
+  for (const after of before)
     await until(async () => {
-      const { events } = (await send(EVENTS, { after: cursor })) as {
-        events: { edges: unknown[] };
-      };
+      const { events } = (await send(EVENTS, { after })) as { events: { edges: unknown[] } };
       return events.edges.length > 0;
     });
-    const { feed } = service.stack.stores.standings;
-    await feed.dropBefore(Math.ceil(Date.now() / 86_400_000) + 1);
-    expect(await night()).toMatch(/^0 events, \d+ members, all read\n$/);
-    await listsAreSettled();
-    writeFileSync(fileOf(), JSON.stringify({ ...read(), cursor }));
+  const { feed } = service.stack.stores.standings;
+  await feed.dropBefore(Math.ceil(Date.now() / 86_400_000) + 1);
+  await both(async ({ night }) =>
+    expect(await night()).toMatch(/^0 events, \d+ members, all read\n$/),
+  );
+  await listsAreSettled();
+  await both(async ({ name, read, write, night, copied, quiet }) => {
+    const cursor = before[READERS.findIndex((one) => one.name === name)] ?? '';
+    write({ ...read(), cursor });
     await night();
     expect(copied()).toMatchObject({ 'm-both': 'Silver 250', [memberId]: 'Blue 0' });
     await quiet();
   });
+});
 
-  test('a night that fails leaves the copy and its cursor as they were', async () => {
+test('a night that fails leaves the copy and its cursor as they were', async () => {
+  const key = service.keys.alpha;
+  service.keys.alpha = `pk_test_${'0'.repeat(36)}`;
+  await both(async ({ read, night }) => {
     const before = read();
-    const key = service.keys.alpha;
-    service.keys.alpha = `pk_test_${'0'.repeat(36)}`;
     await expect(night()).rejects.toMatchObject({ code: 1 });
-    service.keys.alpha = key;
     expect(read()).toEqual(before);
   });
+  service.keys.alpha = key;
 });

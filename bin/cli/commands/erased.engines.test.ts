@@ -8,8 +8,8 @@ import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
 import { loyalty, loyaltyJson, spawnLoyalty } from '../../../test/support/service/loyalty.ts';
 import { startService } from '../../../test/support/service/npmstart.ts';
 
-const MEMBERS = 5_000;
-const ERASED = 100;
+const MEMBERS = 1_000;
+const ERASED = 20;
 const PARTNERS = ['inn', 'spa', 'pub', 'bar'];
 
 let folder: Folder;
@@ -65,7 +65,7 @@ function foundIn(path: string): string[] {
     .filter((word) => text.includes(word));
 }
 
-test('of 100 members out of 5,000, no file has a word after the next start, nor has a backup', async () => {
+test('of 20 members out of 1,000, no file has a word after the next start, nor has a backup', async () => {
   await importMembers(MEMBERS);
   const members = await openMembersStore(settings());
   for (let index = 0; index < ERASED; index++)

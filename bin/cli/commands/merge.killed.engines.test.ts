@@ -12,8 +12,16 @@ import { programArgs } from '../../../test/support/programs/programs.ts';
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
 import { bareEnv, loyalty } from '../../../test/support/service/loyalty.ts';
 
+// A merge waits 4.5 s for reads that have begun. Here are none.
+jest.mock('node:timers/promises', () => {
+  const actual = jest.requireActual('node:timers/promises');
+  const setTimeout = (ms: number, ...others: unknown[]) =>
+    actual.setTimeout(Math.min(ms, 200), ...others);
+  return { ...actual, setTimeout };
+});
+
 /** Of so many writes of a merge, or milliseconds of it, one is the last. */
-const EVERY = Number(process.env.TEST_KILL_EVERY ?? 12);
+const EVERY = Number(process.env.TEST_KILL_EVERY ?? 20);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 20);
 /** More than a merge has. */
 const MOST = 60;

@@ -18,7 +18,7 @@ const ALL = [
   'PROGRAM_CHANGED',
 ];
 
-describe.each(EMPTY_STORES)('webhooks on %s', (_name, open) => {
+describe.each(EMPTY_STORES)('webhooks on %s', (engine, open) => {
   let env: Env;
   let remove: () => unknown;
   beforeEach(async () => {
@@ -76,51 +76,6 @@ describe.each(EMPTY_STORES)('webhooks on %s', (_name, open) => {
     expect([text.code, text.stderr]).toEqual([0, 'Save the secret now: it is not shown again.\n']);
   });
 
-  test.each([
-    ['http', 'http://hooks.example/', 'must be a URL that starts with https://'],
-    ['user info', 'https://user:word@hooks.example/', 'must not contain a user name or a password'],
-    [
-      'a private address',
-      'https://10.0.0.1/',
-      'must not have an address that webhooks may not go to',
-    ],
-    ['a decimal loopback address', 'https://2130706433/', 'must not have an address'],
-    ['a metadata address', 'https://169.254.169.254/', 'must not have an address'],
-  ])('a URL with %s is refused, and nothing of it repeated', async (_, url, message) => {
-    const stderr = await refused({ ...env, ...PUBLIC }, 'create', 'blue', '--url', url);
-    expect(stderr).toContain(`loyalty: --url ${message}`);
-    expect(stderr).not.toContain('word@');
-    expect(await inStore((store) => store.webhooks.endpoints.select(() => true))).toEqual([]);
-  });
-
-  test('wrong arguments are refused', async () => {
-    const types = await refused(
-      env,
-      'create',
-      'blue',
-      '--url',
-      URL,
-      '--types',
-      'TIER_CHANGED,TEST',
-    );
-    expect(types).toMatch(/^loyalty: --types must be a list of MEMBER_ENROLLED, .*\n$/);
-    expect(await refused(env, 'create', 'blue', '--url', URL, '--types', ',')).toBe(
-      'loyalty: --types must name a type\n',
-    );
-    expect(await refused(env, 'create', 'blue')).toContain('--url');
-    for (const command of ['create', 'list'])
-      expect(
-        await refused(env, command, 'amber', ...(command === 'list' ? [] : ['--url', URL])),
-      ).toBe('loyalty: there is no partner "amber"\n');
-    const since = ['--since', '1h'];
-    for (const command of ['rotate-secret', 'test', 'deliveries', 'disable', 'enable', 'remove'])
-      expect(await refused(env, command, 'wh_1')).toBe('loyalty: there is no webhook "wh_1"\n');
-    expect(await refused(env, 'replay', 'wh_1', ...since)).toBe(
-      'loyalty: there is no webhook "wh_1"\n',
-    );
-    expect(await refused(env, 'replay', 'wh_1', '--since', 'soon')).toContain('--since must be');
-  });
-
   test('the sixth endpoint of a partner is refused', async () => {
     for (let i = 0; i < 5; i += 1) await create();
     expect(await refused(env, 'create', 'blue', '--url', URL)).toBe(
@@ -129,26 +84,6 @@ describe.each(EMPTY_STORES)('webhooks on %s', (_name, open) => {
     const [first] = await run('list', 'blue');
     await run('remove', String(first?.webhookId));
     await create();
-  });
-
-  test('in production, secrets are encrypted, and without KEY_ENCRYPTION_KEY there are none', async () => {
-    const folder = temporaryFolder();
-    const production = { DATA_DIR: folder.path, ENVIRONMENT: 'production' };
-    const key = { KEY_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') };
-    await loyaltyJson(production, 'partners', 'create', 'blue', '--name', 'Blue');
-    const args = ['create', 'blue', '--url', URL];
-    expect(await refused(production, ...args)).toBe(
-      'loyalty: KEY_ENCRYPTION_KEY must be set in production\n',
-    );
-    const [made] = await loyaltyJson({ ...production, ...key }, 'webhooks', ...args);
-    const store = await openStandingsStore({ environment: 'production', dataDir: folder.path });
-    const stored = JSON.stringify(await store.webhooks.endpoints.select(() => true));
-    await store.close();
-    expect(stored).toContain('"sealed":"eyJ');
-    expect(stored).not.toContain(String(made?.secret).slice(6));
-    const { webhookId } = made as { webhookId: string };
-    expect(await refused(production, 'rotate-secret', webhookId)).toContain('KEY_ENCRYPTION_KEY');
-    folder.remove();
   });
 
   test('an endpoint is disabled, enabled and removed', async () => {
@@ -238,6 +173,74 @@ describe.each(EMPTY_STORES)('webhooks on %s', (_name, open) => {
     const at = new Date(Date.now() - 60_000).toISOString();
     expect(await run('replay', webhookId, '--since', at)).toEqual([{ webhookId, since: at }]);
     expect(await run('replay', webhookId, '--since', '2h')).toMatchObject([{ webhookId }]);
+  });
+
+  // The rest does not depend on the engine.
+  if (engine === 'MongoDB') return;
+
+  test.each([
+    ['http', 'http://hooks.example/', 'must be a URL that starts with https://'],
+    ['user info', 'https://user:word@hooks.example/', 'must not contain a user name or a password'],
+    [
+      'a private address',
+      'https://10.0.0.1/',
+      'must not have an address that webhooks may not go to',
+    ],
+    ['a decimal loopback address', 'https://2130706433/', 'must not have an address'],
+    ['a metadata address', 'https://169.254.169.254/', 'must not have an address'],
+  ])('a URL with %s is refused, and nothing of it repeated', async (_, url, message) => {
+    const stderr = await refused({ ...env, ...PUBLIC }, 'create', 'blue', '--url', url);
+    expect(stderr).toContain(`loyalty: --url ${message}`);
+    expect(stderr).not.toContain('word@');
+    expect(await inStore((store) => store.webhooks.endpoints.select(() => true))).toEqual([]);
+  });
+
+  test('wrong arguments are refused', async () => {
+    const types = await refused(
+      env,
+      'create',
+      'blue',
+      '--url',
+      URL,
+      '--types',
+      'TIER_CHANGED,TEST',
+    );
+    expect(types).toMatch(/^loyalty: --types must be a list of MEMBER_ENROLLED, .*\n$/);
+    expect(await refused(env, 'create', 'blue', '--url', URL, '--types', ',')).toBe(
+      'loyalty: --types must name a type\n',
+    );
+    expect(await refused(env, 'create', 'blue')).toContain('--url');
+    for (const command of ['create', 'list'])
+      expect(
+        await refused(env, command, 'amber', ...(command === 'list' ? [] : ['--url', URL])),
+      ).toBe('loyalty: there is no partner "amber"\n');
+    const since = ['--since', '1h'];
+    for (const command of ['rotate-secret', 'test', 'deliveries', 'disable', 'enable', 'remove'])
+      expect(await refused(env, command, 'wh_1')).toBe('loyalty: there is no webhook "wh_1"\n');
+    expect(await refused(env, 'replay', 'wh_1', ...since)).toBe(
+      'loyalty: there is no webhook "wh_1"\n',
+    );
+    expect(await refused(env, 'replay', 'wh_1', '--since', 'soon')).toContain('--since must be');
+  });
+
+  test('in production, secrets are encrypted, and without KEY_ENCRYPTION_KEY there are none', async () => {
+    const folder = temporaryFolder();
+    const production = { DATA_DIR: folder.path, ENVIRONMENT: 'production' };
+    const key = { KEY_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') };
+    await loyaltyJson(production, 'partners', 'create', 'blue', '--name', 'Blue');
+    const args = ['create', 'blue', '--url', URL];
+    expect(await refused(production, ...args)).toBe(
+      'loyalty: KEY_ENCRYPTION_KEY must be set in production\n',
+    );
+    const [made] = await loyaltyJson({ ...production, ...key }, 'webhooks', ...args);
+    const store = await openStandingsStore({ environment: 'production', dataDir: folder.path });
+    const stored = JSON.stringify(await store.webhooks.endpoints.select(() => true));
+    await store.close();
+    expect(stored).toContain('"sealed":"eyJ');
+    expect(stored).not.toContain(String(made?.secret).slice(6));
+    const { webhookId } = made as { webhookId: string };
+    expect(await refused(production, 'rotate-secret', webhookId)).toContain('KEY_ENCRYPTION_KEY');
+    folder.remove();
   });
 
   describe('with a receiver', () => {

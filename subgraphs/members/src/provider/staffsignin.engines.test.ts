@@ -59,6 +59,17 @@ describe.each(ENGINES)('signing staff in on %s', (engine) => {
     expect(await ask({ kind: 'code', id, code })).toEqual({ outcome: 'expired', address: '' });
   });
 
+  test('code guessing: the fifth wrong code ends code and link', async () => {
+    const { id, code, token } = await mailed();
+    for (const outcome of ['wrong', 'wrong', 'wrong', 'wrong', 'expired'])
+      expect(await ask({ kind: 'code', id, code: 'BBBBBBBB' })).toMatchObject({ outcome });
+    expect(await ask({ kind: 'code', id, code })).toMatchObject({ outcome: 'expired' });
+    expect(await ask({ kind: 'link', id, token })).toEqual({ outcome: 'elsewhere' });
+  });
+
+  // The rest does not depend on the engine.
+  if (engine !== 'lmdb') return;
+
   test('the link signs in where the sign-in began, and nowhere else', async () => {
     const { id, token } = await mailed();
     const link = { kind: 'link', token } as const;
@@ -80,14 +91,6 @@ describe.each(ENGINES)('signing staff in on %s', (engine) => {
     expect((await mailed()).recipients).toEqual(['eve@inn.example']);
     expect(stage.server.mails).toHaveLength(1);
     expect(await begin({ email: 'eve' })).toEqual({ outcome: 'invalid' });
-  });
-
-  test('code guessing: the fifth wrong code ends code and link', async () => {
-    const { id, code, token } = await mailed();
-    for (const outcome of ['wrong', 'wrong', 'wrong', 'wrong', 'expired'])
-      expect(await ask({ kind: 'code', id, code: 'BBBBBBBB' })).toMatchObject({ outcome });
-    expect(await ask({ kind: 'code', id, code })).toMatchObject({ outcome: 'expired' });
-    expect(await ask({ kind: 'link', id, token })).toEqual({ outcome: 'elsewhere' });
   });
 
   test('mail bombing: the limits are those of members, and a known browser has its own', async () => {

@@ -66,6 +66,18 @@ describe.each(ENGINES)('changing an address on %s', (engine) => {
     expect(await stage.ask(SERVICE, UNDO, { token: undo })).toBe('INVALID_TOKEN');
   });
 
+  test("another member's current address is refused, but only when the change is confirmed", async () => {
+    const token = await stage.change('bob@example.com');
+    expect(await stage.ask(member('ada'), CONFIRM_OWN, { token })).toBe('EMAIL_IN_USE');
+    expect(await stage.ask(SERVICE, CONFIRM, { token })).toBe('EMAIL_IN_USE');
+    expect(await stage.store.memberByEmail('spa', 'bob@example.com')).toMatchObject({
+      memberId: 'bob',
+    });
+  });
+
+  // The rest does not depend on the engine.
+  if (engine !== 'lmdb') return;
+
   test('on our own page, the token is enough to confirm a change', async () => {
     expect(
       await stage.ask(SERVICE, CONFIRM, { token: await stage.change('next@example.com') }),
@@ -91,15 +103,6 @@ describe.each(ENGINES)('changing an address on %s', (engine) => {
     expect(await stage.ask(member('ada', 'inn'), CONFIRM_OWN, { token })).toBe('FORBIDDEN');
     expect(await stage.ask(member('ada'), CONFIRM_OWN, { token })).toMatchObject({
       email: 'next@example.com',
-    });
-  });
-
-  test("another member's current address is refused, but only when the change is confirmed", async () => {
-    const token = await stage.change('bob@example.com');
-    expect(await stage.ask(member('ada'), CONFIRM_OWN, { token })).toBe('EMAIL_IN_USE');
-    expect(await stage.ask(SERVICE, CONFIRM, { token })).toBe('EMAIL_IN_USE');
-    expect(await stage.store.memberByEmail('spa', 'bob@example.com')).toMatchObject({
-      memberId: 'bob',
     });
   });
 });

@@ -53,6 +53,42 @@ describe.each(ENGINES)('inviting on %s', (engine) => {
     });
   });
 
+  test('of 20 concurrent acceptances, one succeeds, and an ended enrollment does not come back', async () => {
+    const token = await invited('eve@example.com');
+    const tries = await Promise.all(Array.from({ length: 20 }, () => accept(token)));
+    expect(tries.filter((answer) => answer !== 'INVALID_TOKEN')).toHaveLength(1);
+    const memberId = (await who('eve@example.com')) ?? '';
+    await stage.store.endEnrollment('pub', memberId);
+    expect(await accept(token)).toBe('INVALID_TOKEN');
+    expect(await who('eve@example.com')).toBeUndefined();
+  });
+
+  test('an external ID that was taken meanwhile is left out', async () => {
+    const token = await invited('eve@example.com', { externalId: 'P-1' });
+    await stage.store.enroll({
+      partnerId: 'pub',
+      address: address('fay@x.example'),
+      externalId: 'P-1',
+    });
+    expect(await accept(token)).toMatchObject({ email: 'eve@example.com' });
+    expect(await stage.store.member((await who('eve@example.com')) ?? '')).toMatchObject({
+      enrollments: [{ partnerId: 'pub', status: 'ACTIVE' }],
+    });
+    expect(await stage.store.memberByExternalId('pub', 'P-1')).toMatchObject({
+      email: 'fay@x.example',
+    });
+  });
+
+  test('an address that was locked meanwhile is not enrolled', async () => {
+    const token = await invited('ada@example.com');
+    await stage.store.locks.lock('ada@example.com', Date.now());
+    expect(await accept(token)).toBe('INVALID_TOKEN');
+    expect(await who('ada@example.com')).toBeUndefined();
+  });
+
+  // The rest does not depend on the engine.
+  if (engine !== 'lmdb') return;
+
   test('a member is enrolled under the same ID and keeps the own names', async () => {
     const token = await invited('ada@example.com', { firstName: 'Eve' });
     expect(await accept(token)).toMatchObject({ email: 'Ada@Example.com' });
@@ -83,32 +119,6 @@ describe.each(ENGINES)('inviting on %s', (engine) => {
     );
   });
 
-  test('of 20 concurrent acceptances, one succeeds, and an ended enrollment does not come back', async () => {
-    const token = await invited('eve@example.com');
-    const tries = await Promise.all(Array.from({ length: 20 }, () => accept(token)));
-    expect(tries.filter((answer) => answer !== 'INVALID_TOKEN')).toHaveLength(1);
-    const memberId = (await who('eve@example.com')) ?? '';
-    await stage.store.endEnrollment('pub', memberId);
-    expect(await accept(token)).toBe('INVALID_TOKEN');
-    expect(await who('eve@example.com')).toBeUndefined();
-  });
-
-  test('an external ID that was taken meanwhile is left out', async () => {
-    const token = await invited('eve@example.com', { externalId: 'P-1' });
-    await stage.store.enroll({
-      partnerId: 'pub',
-      address: address('fay@x.example'),
-      externalId: 'P-1',
-    });
-    expect(await accept(token)).toMatchObject({ email: 'eve@example.com' });
-    expect(await stage.store.member((await who('eve@example.com')) ?? '')).toMatchObject({
-      enrollments: [{ partnerId: 'pub', status: 'ACTIVE' }],
-    });
-    expect(await stage.store.memberByExternalId('pub', 'P-1')).toMatchObject({
-      email: 'fay@x.example',
-    });
-  });
-
   test('whoever reads a former mailbox cannot agree for the member', async () => {
     const token = await invited('ada@example.com');
     await stage.store.importMembers([memberImport('next@example.com', { memberId: 'ada' })]);
@@ -117,13 +127,6 @@ describe.each(ENGINES)('inviting on %s', (engine) => {
     const again = await invited('ada@example.com', {}, 'next@example.com');
     expect(await accept(again)).toMatchObject({ email: 'next@example.com' });
     expect(await who('ada@example.com')).toBe('ada');
-  });
-
-  test('an address that was locked meanwhile is not enrolled', async () => {
-    const token = await invited('ada@example.com');
-    await stage.store.locks.lock('ada@example.com', Date.now());
-    expect(await accept(token)).toBe('INVALID_TOKEN');
-    expect(await who('ada@example.com')).toBeUndefined();
   });
 
   test('a partner whose members have to agree cannot enroll anybody, known or unknown', async () => {

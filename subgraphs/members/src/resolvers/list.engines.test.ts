@@ -176,33 +176,6 @@ describe.each(ENGINES)('the list of members on %s', (engine) => {
     ]);
   });
 
-  test("an empty page's endCursor is the cursor it was given, or one before the first entry", async () => {
-    const empty = await page();
-    expect(empty.edges).toEqual([]);
-    expect(empty.pageInfo).toMatchObject({ hasNextPage: false, startCursor: null });
-    await add('ada');
-    const next = await page({ after: empty.pageInfo.endCursor });
-    expect(idsOf(next)).toEqual(['ada']);
-    const { endCursor } = next.pageInfo;
-    expect((await page({ after: endCursor })).pageInfo.endCursor).toBe(endCursor);
-    const future = await page({ updatedSince: '2100-01-01T00:00:00Z' });
-    expect(idsOf(await page({ after: future.pageInfo.endCursor }))).toEqual([]);
-  });
-
-  test('the list ends a second before now, and a change shows within 2 s', async () => {
-    const at = Date.now();
-    jest.spyOn(Date, 'now').mockImplementation(() => at + shiftMs);
-    await add('ada');
-    const ids = async () => {
-      const { data } = await ask(QUERY, {}, 'inn');
-      return idsOf((data as { members: Page }).members);
-    };
-    shiftMs = 1_000;
-    expect(await ids()).toEqual([]);
-    shiftMs = 1_001;
-    expect(await ids()).toEqual(['ada']);
-  });
-
   test('a change that was committed late shows after the pages that were read meanwhile', async () => {
     await add('ada');
     const { endCursor } = (await page()).pageInfo;
@@ -221,40 +194,6 @@ describe.each(ENGINES)('the list of members on %s', (engine) => {
       'MEMBER_ENROLLED',
       'EXTERNAL_ID_CHANGED',
     ]);
-  });
-
-  test('a cursor of another partner, a changed one, and one that is none are BAD_USER_INPUT', async () => {
-    await add('ada');
-    const { endCursor } = (await page()).pageInfo;
-    for (const after of ['', 'x', `${endCursor}A`, endCursor.slice(1), 'A'.repeat(5_000)])
-      expect(await ask(QUERY, { after }, 'inn')).toMatchObject({
-        data: { members: null },
-        errors: [{ extensions: { code: 'BAD_USER_INPUT', argument: 'after' } }],
-      });
-    expect(await ask(QUERY, { after: endCursor }, 'spa')).toMatchObject({
-      errors: [{ extensions: { code: 'BAD_USER_INPUT', argument: 'after' } }],
-    });
-  });
-
-  test('a cursor that an earlier version gave still works', async () => {
-    await add('ada');
-    // Of the partner inn, before every entry.
-    const after = CURSOR_OF_THE_FIRST_VERSION;
-    expect(idsOf(await page({ after }))).toEqual(['ada']);
-  });
-
-  test.each([
-    [{ first: 0 }, 'first'],
-    [{ first: 501 }, 'first'],
-    [{ updatedSince: 'yesterday' }, 'updatedSince'],
-    [{ updatedSince: '2026-02-30T00:00:00Z' }, 'updatedSince'],
-    [{ updatedSince: '2026-02-03T00:00:00' }, 'updatedSince'],
-    [{ updatedSince: 5 }, 'updatedSince'],
-  ])('BAD_USER_INPUT for %j', async (variables, argument) => {
-    expect(await ask(QUERY, variables, 'inn')).toMatchObject({
-      data: { members: null },
-      errors: [{ extensions: { code: 'BAD_USER_INPUT', argument } }],
-    });
   });
 
   test('a page has 100 entries by default, and up to 500', async () => {
@@ -293,6 +232,70 @@ describe.each(ENGINES)('the list of members on %s', (engine) => {
     await add('bob');
     await store.rights.erase('ada');
     expect(idsOf(await page({ status: null }))).toEqual(['bob']);
+  });
+
+  // The rest does not depend on the engine.
+  if (engine !== 'lmdb') return;
+
+  test("an empty page's endCursor is the cursor it was given, or one before the first entry", async () => {
+    const empty = await page();
+    expect(empty.edges).toEqual([]);
+    expect(empty.pageInfo).toMatchObject({ hasNextPage: false, startCursor: null });
+    await add('ada');
+    const next = await page({ after: empty.pageInfo.endCursor });
+    expect(idsOf(next)).toEqual(['ada']);
+    const { endCursor } = next.pageInfo;
+    expect((await page({ after: endCursor })).pageInfo.endCursor).toBe(endCursor);
+    const future = await page({ updatedSince: '2100-01-01T00:00:00Z' });
+    expect(idsOf(await page({ after: future.pageInfo.endCursor }))).toEqual([]);
+  });
+
+  test('the list ends a second before now, and a change shows within 2 s', async () => {
+    const at = Date.now();
+    jest.spyOn(Date, 'now').mockImplementation(() => at + shiftMs);
+    await add('ada');
+    const ids = async () => {
+      const { data } = await ask(QUERY, {}, 'inn');
+      return idsOf((data as { members: Page }).members);
+    };
+    shiftMs = 1_000;
+    expect(await ids()).toEqual([]);
+    shiftMs = 1_001;
+    expect(await ids()).toEqual(['ada']);
+  });
+
+  test('a cursor of another partner, a changed one, and one that is none are BAD_USER_INPUT', async () => {
+    await add('ada');
+    const { endCursor } = (await page()).pageInfo;
+    for (const after of ['', 'x', `${endCursor}A`, endCursor.slice(1), 'A'.repeat(5_000)])
+      expect(await ask(QUERY, { after }, 'inn')).toMatchObject({
+        data: { members: null },
+        errors: [{ extensions: { code: 'BAD_USER_INPUT', argument: 'after' } }],
+      });
+    expect(await ask(QUERY, { after: endCursor }, 'spa')).toMatchObject({
+      errors: [{ extensions: { code: 'BAD_USER_INPUT', argument: 'after' } }],
+    });
+  });
+
+  test('a cursor that an earlier version gave still works', async () => {
+    await add('ada');
+    // Of the partner inn, before every entry.
+    const after = CURSOR_OF_THE_FIRST_VERSION;
+    expect(idsOf(await page({ after }))).toEqual(['ada']);
+  });
+
+  test.each([
+    [{ first: 0 }, 'first'],
+    [{ first: 501 }, 'first'],
+    [{ updatedSince: 'yesterday' }, 'updatedSince'],
+    [{ updatedSince: '2026-02-30T00:00:00Z' }, 'updatedSince'],
+    [{ updatedSince: '2026-02-03T00:00:00' }, 'updatedSince'],
+    [{ updatedSince: 5 }, 'updatedSince'],
+  ])('BAD_USER_INPUT for %j', async (variables, argument) => {
+    expect(await ask(QUERY, variables, 'inn')).toMatchObject({
+      data: { members: null },
+      errors: [{ extensions: { code: 'BAD_USER_INPUT', argument } }],
+    });
   });
 });
 

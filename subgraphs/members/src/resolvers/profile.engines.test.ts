@@ -56,6 +56,20 @@ describe.each(ENGINES)('on %s', (engine) => {
     expect(await ask(partner('inn'), BY_EMAIL, { email })).toEqual(ADA);
   });
 
+  test('the member sets names that confirmed partners see, and nobody else', async () => {
+    await enroll({ email: 'ada@example.com', firstName: 'Eve' });
+    expect(await updateOwn({ lastName: 'Byron' })).toEqual({ ...ADA, lastName: 'Byron' });
+    const byEmail = (partnerId: string) =>
+      ask(partner(partnerId), BY_EMAIL, { email: 'ada@example.com' });
+    for (const partnerId of ['inn', 'spa'])
+      expect(await byEmail(partnerId)).toEqual({ ...ADA, lastName: 'Byron' });
+    expect(await byEmail('pub')).toMatchObject({ firstName: 'Eve', lastName: null });
+    expect(await ask(member('nobody'), UPDATE_OWN, { input: EVE })).toBe('MEMBER_NOT_FOUND');
+  });
+
+  // The rest does not depend on the engine.
+  if (engine !== 'lmdb') return;
+
   test('MEMBER_NOT_FOUND for who is not enrolled with it, BAD_USER_INPUT for what is no name', async () => {
     for (const memberId of ['bob', 'ada', 'nobody'])
       expect(await update(EVE, memberId)).toBe('MEMBER_NOT_FOUND');
@@ -67,17 +81,6 @@ describe.each(ENGINES)('on %s', (engine) => {
   test('FORBIDDEN to set the own names with a token that a partner holds', async () => {
     expect(await updateOwn(EVE, 'inn')).toBe('FORBIDDEN');
     expect(await profile()).toEqual(ADA);
-  });
-
-  test('the member sets names that confirmed partners see, and nobody else', async () => {
-    await enroll({ email: 'ada@example.com', firstName: 'Eve' });
-    expect(await updateOwn({ lastName: 'Byron' })).toEqual({ ...ADA, lastName: 'Byron' });
-    const byEmail = (partnerId: string) =>
-      ask(partner(partnerId), BY_EMAIL, { email: 'ada@example.com' });
-    for (const partnerId of ['inn', 'spa'])
-      expect(await byEmail(partnerId)).toEqual({ ...ADA, lastName: 'Byron' });
-    expect(await byEmail('pub')).toMatchObject({ firstName: 'Eve', lastName: null });
-    expect(await ask(member('nobody'), UPDATE_OWN, { input: EVE })).toBe('MEMBER_NOT_FOUND');
   });
 
   test('with a token that a partner holds, profile and claims show what that partner sees', async () => {
