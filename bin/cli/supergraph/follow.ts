@@ -1,9 +1,9 @@
 // Follows the schema of a subgraph, in a file or as the subgraph answers it.
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { noticing } from '@partner-loyalty/gateway/publish';
 import { MAX_SCHEMA_BYTES } from '@partner-loyalty/gateway/registry';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
-import { createLog, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { createHttpTransport } from '@partner-loyalty/runtime/transport/client.ts';
 import { oneSecret } from '@partner-loyalty/runtime/transport/secrets.ts';
@@ -31,11 +31,9 @@ export function schemaFile(file: string): SchemaSource {
 /** Asks the subgraph, with requests that its secret signs. */
 export function runningSchema(at: { name: string; url: string; secret: string }): SchemaSource {
   let reason = '';
-  const note: Log['warn'] = ({ reason: why, status, code, err }, message) => {
-    const facts = [why, code, status || undefined, err instanceof Error ? err.message : undefined];
-    reason = facts.filter((fact) => fact !== undefined).join(', ') || message;
-  };
-  const log = { ...createLog('silent'), warn: note, error: note, outage: note };
+  const log = noticing((text) => {
+    reason = text;
+  });
   const secrets = oneSecret(at.secret);
   const options = { secrets, batching: false, codes: [], log, metrics: createMetrics() };
   const transport = createHttpTransport({ ...at, ...options });

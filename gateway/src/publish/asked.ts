@@ -80,7 +80,7 @@ async function takesBatches(
 }
 
 /** A log that reports why a request failed. */
-function noticing(notice: (text: string) => void): Log {
+export function noticing(notice: (text: string) => void): Log {
   const write: Log['warn'] = ({ reason, status, code, err }, message) => {
     const cause = err instanceof Error ? err.message : undefined;
     // A status of 0 means that there was no response.
