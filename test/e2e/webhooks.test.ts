@@ -11,10 +11,10 @@ import { addKey, addPartners } from '../support/service/testdata.ts';
 import { until } from '../support/until.ts';
 
 /** How many activities are recorded, and how often a process is killed meanwhile. */
-const CHANGES = Number(process.env.TEST_CHANGES ?? 1_000);
+const CHANGES = Number(process.env.TEST_CHANGES ?? 400);
 const KILLS = Number(process.env.TEST_KILLS ?? 2);
-/** Few enough that each reaches Silver, at 100 points. */
-const MEMBERS = 10;
+/** Each reaches Silver, at 100 points, and nobody Gold. */
+const MEMBERS = Math.floor(CHANGES / 100);
 const ENROLL =
   'mutation ($input: EnrollMemberInput!) { read: enrollMember(input: $input) { member { memberId } } }';
 const RECORD = `mutation ($activities: [ActivityInput!]!) {
