@@ -11,7 +11,7 @@ const DATA = /^(supergraph\.yaml|docs\/guides\/.*|.*\.(graphql|css|txt)|.*\.gene
 /** Threads and child processes of the gateway. */
 const WORKER = /^gateway\/.*\/worker\.ts$/;
 const PLACES = ['supergraph.yaml', 'runtime', 'gateway', 'subgraphs', 'docs/guides'];
-/** What a team that has no checkout begins with (docs/subgraphs.md). */
+/** What a team without a checkout starts from (docs/subgraphs.md). */
 const EXAMPLES = ['examples/offers-apollo', 'examples/offers-python'];
 
 /** Runs a program that is named by its source, as runtime/run.js does in a checkout. */
@@ -39,7 +39,7 @@ const files = PLACES.flatMap(filesIn);
 rmSync(FOLDER, { recursive: true, force: true });
 for (const file of [...files.filter((path) => DATA.test(path)), ...EXAMPLES.flatMap(filesIn)])
   cpSync(join(ROOT, file), join(FOLDER, file));
-// Has the version, as the root's does.
+// Programs read the version from it, as from the root's in a checkout.
 cpSync(MANIFEST, join(FOLDER, 'package.json'));
 mkdirSync(join(FOLDER, 'runtime'), { recursive: true });
 writeFileSync(join(FOLDER, 'runtime/run.js'), LAUNCHER);
@@ -78,7 +78,7 @@ const unused = external.filter((name) => !used.some((path) => `${path}/`.startsW
 const missing = Object.keys(metafile.inputs).filter((path) => path.includes('node_modules/'));
 if (unused.length + missing.length > 0)
   throw new Error(
-    `${MANIFEST} must list all dependencies: it has ${unused.join(', ') || 'none'} in vain, and lacks ${missing.slice(0, 5).join(', ') || 'none'}`,
+    `${MANIFEST} must list exactly the dependencies; unused: ${unused.join(', ') || 'none'}; missing: ${missing.slice(0, 5).join(', ') || 'none'}`,
   );
 
 /** Relative to the root. */

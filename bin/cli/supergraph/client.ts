@@ -4,7 +4,7 @@ import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import { parseJson } from '@partner-loyalty/runtime/transport/wire.ts';
 import { CommandError } from '../shell/shell.ts';
 
-/** A place in the queue, the body, and composing. */
+/** For the place in the queue, the body and composing. */
 const DEADLINE_MS = 4 * 60_000;
 
 /** `base` is the service's base URL. Throws a CommandError that says what to do. */

@@ -1,4 +1,4 @@
-// `loyalty supergraph dev`: a gateway of one's own, which follows a subgraph under development.
+// `loyalty supergraph dev`: a local gateway, which follows a subgraph under development.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -80,7 +80,7 @@ export async function dev(
 
 const EVERY_MS = 1_000;
 
-/** Those of a sandbox. Throws an Error that names what is wrong. */
+/** The settings of a sandbox. Throws an Error that names what is wrong. */
 function devSettings(
   name: string,
   { url, port }: { url: string; port: number | undefined },

@@ -1,4 +1,4 @@
-// Follows the schema of a subgraph, in a file or as the subgraph answers it.
+// Follows the schema of a subgraph, in a file or in the running subgraph.
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { noticing } from '@partner-loyalty/gateway/publish';

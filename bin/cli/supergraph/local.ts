@@ -24,7 +24,7 @@ export function addLocalCommands(group: Command, shell: Shell): void {
       return dev(shell, name, file, options);
     });
   withUrl(group.command('sign'))
-    .description('print a curl command with a request that is signed as by the gateway')
+    .description('print a curl command with a request that is signed as the gateway signs its own')
     .option(
       '--scope <scope>',
       'whose data it may see, as in the header: kind=partner, partner="acme"',

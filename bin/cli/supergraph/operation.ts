@@ -57,7 +57,7 @@ async function operateOnStore(shell: Shell, request: RegistryRequest): Promise<O
   return CHANGES.has(request.operation) ? audited(shell, run) : run(() => {});
 }
 
-/** Runs a change by an operator that has lines in the audit log, if there is one. */
+/** Runs an operator's change, which writes lines into the audit log, if there is one. */
 export async function audited<T>(
   shell: Shell,
   work: (audit: Registry['audit']) => Promise<T>,

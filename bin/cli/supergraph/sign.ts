@@ -9,7 +9,7 @@ import { CommandError, type Shell } from '../shell/shell.ts';
 
 export type SignOptions = { url: string; scope: string; query: string; body?: string };
 
-/** As its header has it. */
+/** A scope in the form of its header. */
 export const scopeHeader = z
   .string()
   // A header has no other characters, and the verifier decodes what the gateway would send.

@@ -45,7 +45,7 @@ export function tokenCommand(shell: Shell): Command {
     .action(() => list(shell));
   group
     .command('rotate')
-    .description('create a token like another one, which ends after 24 hours')
+    .description('create a token like another one, and end that one after 24 hours')
     .argument('<tokenid>', 'the ID, as listed')
     .action((tokenId: string) => rotate(shell, tokenId));
   group

@@ -19,7 +19,7 @@ export async function list(shell: Shell, { pending, ...where }: Where & { pendin
   // Casts here and below: what the registry answers with.
   const rows = (await operate(shell, request, where)) as Row[];
   if (rows.length === 0) return;
-  // A person reads what is at stake, a program who can do something about it too.
+  // People read text, programs read values.
   const inWords = (row: Row) =>
     pending && !shell.json ? { ...row, needs: needsInWords(row.needs) } : row;
   shell.printAll(rows.map(inWords));
@@ -49,7 +49,7 @@ type ShownVersion = {
   change: string;
   subgraphs: SubgraphEntry[];
   supergraph: string;
-  /** A text if it came as JSON. */
+  /** A string if it came as JSON. */
   publishedAt?: Date | string;
 };
 

@@ -23,7 +23,7 @@ export type Connection = {
 export type Connections = {
   /**
    * The connections of a graph, by subgraph name. Rejects if a subgraph has no address, or wrong
-   * settings. One without a secret is served without being asked, until it has one.
+   * settings. One without a secret is not asked until it has one.
    */
   open(subgraphs: readonly SubgraphEntry[]): Promise<Map<string, Connection>>;
   /** Closes those that no other graph uses. */
@@ -45,7 +45,7 @@ type ConnectionSettings = Pick<
 /** `inProcess` are the subgraphs of this process, which its main file closes. */
 export function createConnections(parts: {
   settings: ConnectionSettings;
-  /** Where secrets are that the settings lack, if any are stored. */
+  /** Has the secrets that are not in the settings. */
   store?: Pick<GraphStore, 'tables'>;
   inProcess: Readonly<Record<string, Transport>>;
   log: Log;
@@ -112,8 +112,8 @@ export function createConnections(parts: {
 }
 
 /**
- * Where a subgraph in another process is, whether the operator says so, and what signs the requests
- * to it, if that is set.
+ * The URL of a subgraph in another process, whether an operator has set it, and the secret from the
+ * settings, if there is one.
  */
 function addressOf(
   settings: ConnectionSettings,

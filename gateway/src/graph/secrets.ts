@@ -14,15 +14,15 @@ const PREFIX = 'ss_';
 /** An old secret that no request has needed for so long ends. */
 const UNUSED_MS = 24 * 60 * 60_000;
 const NOTE_MS = 60_000;
-/** How often a newer secret is tried first, in case that the subgraph takes both. */
+/** How often a newer secret is tried first, in case the subgraph accepts both. */
 const TRY_MS = 60_000;
 /** Gateways know a secret within 5 seconds. */
 const READ_MS = 2_000;
 
 /**
- * Makes a secret, and returns what is stored nowhere but encrypted. The one that the subgraph
- * accepted last stays; one that it has accepted no request with is replaced. Undefined in
- * production without KEY_ENCRYPTION_KEY.
+ * Makes a secret, stores it encrypted, and returns it. The one that the subgraph accepted last
+ * stays; one that it has never accepted is replaced. Undefined in production without
+ * KEY_ENCRYPTION_KEY.
  */
 export async function rotateSecret(
   table: Table,
@@ -71,7 +71,7 @@ async function noteAccepted(table: Table, subgraph: string, sealed: string, now:
 function withoutUnused(secrets: SecretsRow['secrets'], now: number): SecretsRow['secrets'] {
   const [older, newer] = secrets;
   if (older === undefined || newer?.acceptedAt === undefined) return secrets;
-  // When there was only one, its use was not noted.
+  // While there was only one, its use was not noted.
   const neededAt = Math.max(older.acceptedAt ?? 0, newer.createdAt);
   return newer.acceptedAt >= neededAt && now - neededAt >= UNUSED_MS ? [newer] : secrets;
 }
@@ -79,7 +79,7 @@ function withoutUnused(secrets: SecretsRow['secrets'], now: number): SecretsRow[
 export type OpenSecrets = SubgraphSecrets & {
   /** Reads them again. */
   read(): Promise<void>;
-  /** Resolves when all that is to be noted is stored, or cannot be. */
+  /** Resolves when all that was noted is stored, or cannot be. */
   close(): Promise<void>;
 };
 
@@ -117,7 +117,7 @@ export function openSecrets(
   }
 
   function noteWrongKey(): undefined {
-    const reason = 'KEY_ENCRYPTION_KEY is not set, or another one';
+    const reason = 'KEY_ENCRYPTION_KEY is not set, or is another key';
     log.outage({ subgraph, reason }, 'the secret of a subgraph cannot be decrypted');
   }
 

@@ -11,7 +11,7 @@ export type SubgraphToken = {
   /** The team, as the operator calls it. */
   owner: string;
   createdAt: number;
-  /** How long it was made for, which a rotation gives the next one too. */
+  /** How long it was made for; a rotation makes the next one for as long. */
   lifetimeMs: number;
   expiresAt: number;
   revokedAt?: number;
@@ -27,7 +27,7 @@ export type Need = {
   losing: readonly string[];
 };
 
-/** Of what the token's subgraph loses by, or of all if an operator gave it. */
+/** Covers what the token's subgraph loses by, or everything if an operator gave it. */
 export type Approval = { subgraph?: string; owner?: string; tokenId?: string; at: number };
 
 /** A change that was refused until it is approved. */
@@ -62,7 +62,7 @@ export type StoredSecret = {
   acceptedAt?: number | undefined;
 };
 
-/** Of a subgraph: one, or two while it is being changed, of which the newer one is the last. */
+/** One secret of a subgraph, or two while it is being changed, the newer one last. */
 export type SecretsRow = { subgraph: string; secrets: readonly StoredSecret[] };
 
 export const SUBGRAPH_SECRETS: TableDefinition<SecretsRow> = {

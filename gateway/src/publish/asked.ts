@@ -15,8 +15,9 @@ const MAX_SCHEMA_BYTES = 5 * 1024 * 1024;
 const SILENT = { subgraphCall() {}, circuit() {} };
 
 /**
- * What keeps a subgraph from serving `sdl` at `url`, in a few words and why, as far as it shows;
- * undefined if it answers alone and, with batching, in a batch, and has all of `sdl`.
+ * What keeps a subgraph from serving `sdl` at `url`, in a few words, with the reason if it is
+ * known; undefined if it answers single operations and, with batching, a batch, and has all of
+ * `sdl`.
  */
 export async function askSubgraph(of: {
   entry: SubgraphEntry;

@@ -1,4 +1,4 @@
-// Does with schemas what may take long in a child process, whatever the schemas are.
+// Assesses and compares schemas in a child process, since any of them may take long.
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { RUN } from '@partner-loyalty/runtime/process/run.ts';
@@ -38,7 +38,7 @@ export async function assess(
 
 /**
  * The fields and arguments of `sdl` that the schema `running` lacks, after the steps that wait
- * already; a fault in a few words if that is no schema, or takes too long to read.
+ * already; a fault in a few words if `running` is no schema, or takes too long to read.
  */
 export async function missingFromRunning(
   running: string,

@@ -66,8 +66,8 @@ export function joinedGraph(supergraph: string): JoinedGraph {
 }
 
 /**
- * The coordinates that a field set of a type selects, with the arguments if it has any: those of
- * an interface, and those of the types that implement it.
+ * The coordinates that a field set of a type selects, with their arguments; of an interface, also
+ * those of the types that implement it.
  */
 export function selectedIn(
   set: string,
@@ -200,8 +200,8 @@ function partsOf(
 }
 
 /**
- * Of an object, each subgraph has its own fields, and so has an interface object. Undefined if all
- * that declare the type share them, as those of inputs and interfaces.
+ * The subgraphs that own a field of an object or an interface object. Undefined if all subgraphs
+ * that declare the type share its fields, as those of inputs and interfaces.
  */
 function ownersOf(
   { name, directives = [] }: DefinedElement['node'],
@@ -218,7 +218,7 @@ function ownersOf(
 
 type DescribedNode = TypeDefinitionNode | DefinedElement['node'];
 
-/** A value for each directive: what is listed twice has the same part. */
+/** An aspect for each tag, and for the name of each other directive. */
 function directivesOf({ directives = [] }: DescribedNode): [aspect: string, value: string][] {
   return directives
     .filter(({ name }) => !name.value.startsWith('join__'))

@@ -27,7 +27,7 @@ export function needsOf(
   ];
 }
 
-/** Rule (c). A path may change: it is the publisher's own. */
+/** A move to another scheme, host or port. The path is the publisher's own. */
 function otherAddress(
   before: GraphContent,
   after: GraphContent,
@@ -49,7 +49,7 @@ function originOf(url: string | undefined): string {
   return `${protocol}//${host}`;
 }
 
-/** Rule (a). */
+/** Fields of others that the publisher would resolve. */
 function otherResolvers(former: JoinedGraph, next: JoinedGraph, publisher: string): Need[] {
   const isKnown = takesPart(former, next, publisher);
   const gains = takesPart(next, former, publisher);
@@ -71,8 +71,8 @@ function otherResolvers(former: JoinedGraph, next: JoinedGraph, publisher: strin
 }
 
 /**
- * Whether the publisher resolves a field that others resolve too. It does not take part in what
- * every reference to an object has, by a key that others offer; nor in types without a key, whose
+ * Returns whether the publisher takes part in resolving a field. What every reference to an object
+ * has, by a key that others offer, does not count; nor do fields of types without a key, whose
  * objects belong to the subgraph that resolves the field that leads to them.
  */
 function takesPart(graph: JoinedGraph, other: JoinedGraph, publisher: string) {
@@ -94,7 +94,7 @@ function takesPart(graph: JoinedGraph, other: JoinedGraph, publisher: string) {
   };
 }
 
-/** Rule (b). */
+/** Fields of others that the publisher would receive, or answer on a path. */
 function newReads(former: JoinedGraph, next: JoinedGraph, publisher: string): Need[] {
   const known = new Set(readsOf(former, publisher).map(({ read }) => read));
   const needs = new Map<string, Need>();
@@ -107,7 +107,7 @@ function newReads(former: JoinedGraph, next: JoinedGraph, publisher: string): Ne
   return [...needs.values()];
 }
 
-/** `read` is the same for what the publisher gets already. */
+/** `read` is equal in two graphs if the publisher reads the same in both. */
 function readsOf(graph: JoinedGraph, publisher: string) {
   const reads: { read: string; coordinate: string; what: string }[] = [];
   const add = (set: string, typeName: string, forWhat: string) => {
@@ -118,7 +118,7 @@ function readsOf(graph: JoinedGraph, publisher: string) {
         what: `${publisher} would get ${selected} ${forWhat}`,
       });
   };
-  /** What is provided for one field is not for another. */
+  /** What is provided below one field is not below another. */
   const addProvided = (set: string, typeName: string, field: string) => {
     for (const { coordinate, selected } of selectedIn(set, typeName, graph)) {
       const what = `${publisher} would answer ${selected} below ${field}`;
@@ -151,7 +151,10 @@ function readsOf(graph: JoinedGraph, publisher: string) {
   return reads;
 }
 
-/** Rule (d). What appears or goes away is one need, with everything in it. */
+/**
+ * Anything of others that changes for callers. What appears or goes away is one need, with all that
+ * is in it.
+ */
 function otherShapes(former: JoinedGraph, next: JoinedGraph, publisher: string): Need[] {
   const losers = (key: string) => {
     const [was, is] = [former.parts.get(key), next.parts.get(key)];

@@ -1,4 +1,4 @@
-// What a team probably did not mean, and what else callers or operators notice of a publish.
+// Points out what a team probably did not mean, and what else a publication changes.
 import { Kind, parse, Source, visit } from 'graphql';
 import type { GraphContent } from '../graph/content.ts';
 import type { SubgraphEntry } from '../graph/graph.ts';
@@ -12,7 +12,7 @@ export type Notice = { level: 'notice'; coordinate?: string; message: string };
 
 type Published = { entry: SubgraphEntry; sdl: string; file: string };
 
-/** Notices keep nothing from being published. */
+/** They do not keep anything from being published. */
 export function noticesOf(
   before: GraphContent,
   after: GraphContent,

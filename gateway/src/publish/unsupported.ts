@@ -66,7 +66,7 @@ export function conflictingRequirements(documents: readonly DocumentNode[]): Uns
       const other = known.get(place) ?? { args, by };
       known.set(place, other);
       if (other.args === args) continue;
-      const message = `${by} requires ${place} with other arguments than ${other.by}, so no operation could have both: require a field of its own for each`;
+      const message = `${by} requires ${place} with other arguments than ${other.by}, so no operation could have both: require a separate field for each`;
       found.push({ message, node });
     }
   }

@@ -17,14 +17,14 @@ import { missingFrom } from '../publish/missing.ts';
 import { type Registry, refuse } from './request.ts';
 
 /**
- * Where the gateways reach a subgraph, whether an operator says so, and what signs the requests to
- * it, if that is set.
+ * The URL at which gateways call a subgraph, whether an operator has set it, and the secret from
+ * the settings, if there is one.
  */
 type Target = { url: string; isSet: boolean; secret: string | undefined };
 
 /**
  * Throws a Refusal if the subgraph cannot be reached, is not healthy or lacks a field of `sdl`, or
- * if its secret is missing or shared. A subgraph that the gateways' process carries is not asked,
+ * if its secret is missing or shared. A subgraph that runs in the gateways' process is not asked,
  * unless it has a URL. Resolves with lines for the publisher.
  */
 export async function requireServed(
@@ -54,7 +54,7 @@ export async function requireServed(
   return [];
 }
 
-/** Undefined if the gateways' process carries the subgraph. */
+/** Undefined if the subgraph runs in the gateways' process. */
 function targetOf(
   settings: Settings,
   { name, url: publishedUrl }: SubgraphEntry,

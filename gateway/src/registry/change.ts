@@ -1,4 +1,4 @@
-// Checks a change of the graph, and makes it: assessed, then refused or appended.
+// Checks and makes changes to the graph: each is assessed, then refused or appended.
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { currentContent, type GraphContent } from '../graph/content.ts';
 import type { GraphVersion } from '../graph/graph.ts';
@@ -39,9 +39,9 @@ const DAY_MS = 86_400_000;
 const MAX_GRAPH_BYTES = 15 * 1_000_000;
 
 /**
- * Adds a version with the change that `plan` makes of the current graph. It may be asked again,
- * since somebody else may have published in the meantime. Resolves with what `plan` resolves with
- * instead, if there is nothing to do. Rejects with a Refusal, CompositionError or TooLargeError.
+ * Adds a version with the change that `plan` makes to the current graph. `plan` is called again if
+ * somebody else has published in the meantime. If there is nothing to do, it resolves with an
+ * Outcome, and so does this. Rejects with a Refusal, CompositionError or TooLargeError.
  */
 export async function changeGraph(
   registry: Registry,
@@ -65,7 +65,7 @@ export async function changeGraph(
     });
     if (outcome !== undefined) return outcome;
   }
-  return refuse('others have published a version each time; try again');
+  return refuse('somebody else has published a version each time; try again');
 }
 
 /** What a change would do; refused as its publication would be. */
@@ -106,7 +106,7 @@ async function assessStep(
   return { ...found, needs: [...needs, ...needsOfProvider(newProvider)], changes: checked };
 }
 
-/** Callers see no change of it, but the provider decides which member tokens are valid. */
+/** Callers see no change, but the provider decides which member tokens are valid. */
 function needsOfProvider(name: string | undefined): Need[] {
   if (name === undefined) return [];
   const what = `${name} would take over signingKeys and decide which member tokens are valid`;
@@ -136,7 +136,7 @@ function refuseHarmful(
   refuseInUse(
     changes,
     isTeam
-      ? 'breaking changes are in use, and an operator alone can force them'
+      ? 'breaking changes are in use, and only an operator can force them'
       : 'breaking changes are in use, and need --force',
   );
   refuseBrokenPolicy(policyFaults, isTeam ? '' : ', and this needs --force');
@@ -167,7 +167,7 @@ async function refuseUnapproved(
   const { proposalId } = await keepProposal(tables, publisher, { subgraph, digest, needs });
   audit({ operation: 'supergraph.propose', ...whoIs(publisher), proposalId, ...target });
   refuse(
-    `${change} needs approval: ${open.map(inWords).join('; ')}. Once it is given by loyalty supergraph approve ${proposalId}, within 7 days, run this again`,
+    `${change} needs approval: ${open.map(inWords).join('; ')}. After loyalty supergraph approve ${proposalId}, within 7 days, run this again`,
   );
 }
 
@@ -186,7 +186,7 @@ async function append(
   const texts = [after.supergraph, ...Object.values(after.schemas)];
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   if (bytes > MAX_GRAPH_BYTES)
-    refuse(`the graph would have ${bytes} bytes, more than the ${MAX_GRAPH_BYTES} it may have`);
+    refuse(`the graph would have ${bytes} bytes, but may have ${MAX_GRAPH_BYTES} at most`);
   const counts = countLevels(changes);
   const [next, publishedAt] = [version + 1, new Date()];
   const facts = omitUndefined({ ...whoIs(publisher), ...about });

@@ -45,7 +45,7 @@ const UNCOUNTED: ReadonlySet<Operation> = new Set(['list', 'pending', 'show']);
 const MAX_BODY_BYTES = 2 * MAX_SCHEMA_BYTES + 16 * 1_024;
 const SMALL_BODY_BYTES = 16 * 1_024;
 const WAIT_MS = 60_000;
-/** The tokens that an address over its limit of refused ones can be known by. */
+/** How old the copy of the tokens may be that serves addresses over their limit. */
 const MAX_AGE_MS = 1_000;
 
 /** Handles requests below /registry/; never rejects. */
@@ -96,7 +96,7 @@ export function createRegistryEndpoint(
 }
 const TOO_MANY = 'this token has been used for 10 changes and checks within a minute';
 
-/** `closes`: nothing shows that the client has a valid token. */
+/** With `closes`, the connection ends: nothing shows that the client has a valid token. */
 class Limited extends ApiError {
   readonly retrySeconds: number;
   readonly closes: boolean;
@@ -108,9 +108,9 @@ class Limited extends ApiError {
 }
 
 /**
- * Returns a function that finds the token of a request before its body is read. What is none counts
- * as a refused credential of the address. From one over its limit, a token is looked up among those
- * that were read within the last second.
+ * Returns a function that finds the token of a request before its body is read. A wrong token
+ * counts as a refused credential of its address. For an address over the limit, tokens are looked
+ * up in a copy that is at most a second old.
  */
 function createIdentify(graphStore: GraphStore, limiter: EndpointParts['limiter']) {
   let known: Promise<Map<string, SubgraphToken>> | undefined;
@@ -149,7 +149,7 @@ function createIdentify(graphStore: GraphStore, limiter: EndpointParts['limiter'
 
 function bodyError(error: unknown): never {
   if (error instanceof ApiError && error.code !== 'PAYLOAD_TOO_LARGE') throw error;
-  if (error instanceof ApiError) fail('PAYLOAD_TOO_LARGE', 'a schema may have 4 MiB');
+  if (error instanceof ApiError) fail('PAYLOAD_TOO_LARGE', 'a schema may have 4 MiB at most');
   return fail('BAD_REQUEST', 'the body arrives too slowly', { status: 408 });
 }
 

@@ -7,7 +7,7 @@ type State = { version: number; below: State | undefined };
 /**
  * The version that has what a rollback of the subgraph brings back; undefined if there is nothing
  * earlier. What was rolled back from is never brought back. The subgraph may be absent from it.
- * `versions` are the newest first.
+ * `versions` has the newest first.
  */
 export function versionBefore(
   name: string,
@@ -30,7 +30,7 @@ export function versionBefore(
   return state.below?.version;
 }
 
-/** The subgraph that a change was of; undefined if it was of the whole graph. */
+/** The subgraph that a change was made to; undefined if it was made to the whole graph. */
 export function subgraphOf(change: string): string | undefined {
   const [, subject, target] = change.split(' ');
   return target === undefined ? subject : undefined;

@@ -37,7 +37,7 @@ export async function pending({ store }: Registry, publisher: Publisher): Promis
   return { lines: rows.length > 0 ? [] : ['nothing waits for approval'], result: rows };
 }
 
-/** What a subgraph's change touches; where it is, is hidden from other teams. */
+/** What a subgraph's change touches, without its URL for other teams. */
 export function shownNeed({ rule, what }: Need, subgraph: string, publisher: Publisher): string {
   const hides = publisher.kind === 'team' && publisher.subgraph !== subgraph && rule === 'url';
   return hides ? `${subgraph} would be at another address` : what;

@@ -6,8 +6,9 @@ const MAX_PLACES = 2;
 type Waiting = { tokenId: string; grant(): void };
 
 /**
- * Returns a function that waits for a place in the order of arrival, and resolves with what gives
- * it back. It rejects with SERVICE_UNAVAILABLE after `waitMs`, or when the client goes away.
+ * Returns a function that waits for a place in the order of arrival, and resolves with a function
+ * that gives it back. It rejects with SERVICE_UNAVAILABLE after `waitMs`, or when the client goes
+ * away.
  */
 export function createPlaces(waitMs: number) {
   const held = new Set<string>();
@@ -27,7 +28,7 @@ export function createPlaces(waitMs: number) {
     new Promise((resolve, reject) => {
       const giveUp = () => {
         end();
-        reject(new ApiError('SERVICE_UNAVAILABLE', 'the registry is busy: try again'));
+        reject(new ApiError('SERVICE_UNAVAILABLE', 'the registry is busy'));
       };
       const timer = setTimeout(giveUp, waitMs);
       const end = () => {

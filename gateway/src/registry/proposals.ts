@@ -25,7 +25,7 @@ function proposalIdOf(digest: string): string {
   return `p-${digest.slice(0, 32)}`;
 }
 
-/** The needs that nobody has approved yet who may, of content that a publisher wants to publish. */
+/** The needs of some content that nobody who may approve them has approved yet. */
 export async function openNeeds(
   tables: RegistryTables,
   publisher: Publisher,
@@ -66,14 +66,14 @@ export async function endProposal({ proposals }: RegistryTables, digest: string)
   await proposals.remove(proposalIdOf(digest));
 }
 
-/** Those that are not approved in full come too. The oldest first. */
+/** Those that are not published yet, approved or not; the oldest first. */
 export async function pendingProposals({ proposals }: RegistryTables): Promise<Proposal[]> {
   return proposals.range('expiresAt', Date.now() + 1, MAX_LISTED);
 }
 
 /**
- * Approves a proposal as far as the approver may: an operator all of it, a team what its subgraph
- * loses by. Throws a Refusal if that is nothing. Resolves with the needs that are still open.
+ * Approves a proposal as far as the approver may: an operator in full, a team where its subgraph
+ * loses by it. Throws a Refusal if that is nothing. Resolves with the needs that are still open.
  */
 export async function approveProposal(
   tables: RegistryTables,
@@ -100,7 +100,8 @@ function requireLosing(
   { owner, needs }: Proposal,
   approver: Extract<Publisher, { kind: 'team' }>,
 ): void {
-  if (isSameOwner(owner, approver.owner)) refuse('whoever publishes a change cannot approve it');
+  if (isSameOwner(owner, approver.owner))
+    refuse('the team that publishes a change cannot approve it');
   const own = needs.filter(({ losing }) => losing.includes(approver.subgraph));
   if (own.length === 0)
     refuse(`this token is for ${approver.subgraph}, which the proposal takes nothing from`);

@@ -34,7 +34,7 @@ export async function publish(
   });
 }
 
-/** A wrong store would get a graph of its own. */
+/** Otherwise, a wrong store would get a graph of its own. */
 function requireInit({ kind }: Publisher, version: number, init = false): void {
   if (kind === 'operator' && version === 0 && !init)
     refuse(
@@ -42,7 +42,7 @@ function requireInit({ kind }: Publisher, version: number, init = false): void {
     );
 }
 
-/** To publish the schema of a request. */
+/** The plan to publish the schema of a request. */
 async function planOf(
   registry: Registry,
   before: Current['before'],
@@ -62,7 +62,9 @@ async function planOf(
   } satisfies Plan;
 }
 
-/** What a subgraph was when it was taken out of the graph. Its secret may be its own still. */
+/**
+ * The entry of a subgraph when it was last taken out of the graph: it may still have its secret.
+ */
 async function removedEntry({ store }: Registry, name: string): Promise<SubgraphEntry | undefined> {
   for (const { version, change } of await store.versions()) {
     if (change !== `remove ${name}` && subgraphOf(change) !== undefined) continue;
@@ -102,7 +104,7 @@ export function rollback(
   });
 }
 
-/** To give a subgraph what it had before its last change that was not rolled back. */
+/** The plan to give a subgraph what it had before its last change that was not rolled back. */
 async function rollbackOf(
   { store }: Registry,
   before: Current['before'],

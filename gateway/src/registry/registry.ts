@@ -16,8 +16,9 @@ import {
 import { changeSecret } from './secrets.ts';
 
 /**
- * Does what is asked, as far as the publisher may: a team reads everything but others' URLs, and
- * changes its own subgraph. What it may not, and what does not fit, is an outcome too.
+ * Runs an operation, as far as the publisher may: a team reads everything but others' URLs, and
+ * changes only its own subgraph. A refusal is an outcome too, and so are schemas that do not
+ * compose.
  */
 export async function runOperation(
   registry: Registry,

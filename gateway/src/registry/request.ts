@@ -1,4 +1,4 @@
-// What is asked of the registry, by an operator on the store or by a team over HTTP.
+// The requests to the registry, by an operator on the store or by a team over HTTP.
 import { createParser, quoted, text } from '@partner-loyalty/runtime/input.ts';
 import { subgraphUrl } from '@partner-loyalty/runtime/settings/schemas.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
@@ -10,12 +10,12 @@ import type { CheckedChange } from '../publish/inuse.ts';
 import type { Notice } from '../publish/notices.ts';
 import type { FieldUsage } from '../usage/usagestore.ts';
 
-/** Who asks. A team has a token, which is for one subgraph. */
+/** Who makes a request. A team has a token, which is for one subgraph. */
 export type Publisher =
   | { kind: 'operator' }
   | { kind: 'team'; tokenId: string; subgraph: string; owner: string };
 
-/** What versions and the audit log say of a publisher: nothing, of an operator. */
+/** What versions and the audit log say about a publisher; nothing about an operator. */
 export function whoIs(publisher: Publisher): { owner?: string; tokenId?: string } {
   if (publisher.kind === 'operator') return {};
   const { owner, tokenId } = publisher;
@@ -62,7 +62,7 @@ const schema = {
   /** Names the schema in faults. */
   file: text(1_000),
   ...entry,
-  /** Of an operator: goes on though the store holds no graph yet. */
+  /** For operators: publishes even if the store holds no graph yet. */
   init: z.boolean().optional(),
 };
 const force = z.boolean().optional();
@@ -80,7 +80,7 @@ const REQUESTS = {
     approve: z.boolean().optional(),
     force,
   }),
-  /** Of a subgraph, or for an operator of the graph: to a version, or by one. */
+  /** Of a subgraph; or, for operators, of the whole graph, to a version or to the previous one. */
   rollback: z.strictObject({ name: name.optional(), version, force }),
   remove: z.strictObject({ name, force }),
   list: NOTHING,
@@ -97,7 +97,7 @@ export type RequestOf<Name extends Operation> = { operation: Name } & z.output<
 /** JSON, the same on the store and over HTTP. */
 export type RegistryRequest = { [Name in Operation]: RequestOf<Name> }[Operation];
 
-/** What the command prints: the result, or in one line what keeps it from happening. */
+/** What the command prints: the result, or one line that says why it was refused. */
 export type Outcome = {
   changes?: CheckedChange[];
   notices?: Notice[];

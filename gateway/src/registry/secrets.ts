@@ -29,16 +29,15 @@ export async function changeSecret(
   const { secrets } = await store.tables();
   const record = (operation: string) => audit({ operation, ...whoIs(publisher), subgraph });
   if (dropOld) {
-    if (!(await dropOldSecret(secrets, subgraph)))
-      refuse(`${subgraph} has no old secret that could end`);
+    if (!(await dropOldSecret(secrets, subgraph))) refuse(`${subgraph} has no old secret to end`);
     record('supergraph.secret.drop');
     return { result: { subgraph, dropped: true } };
   }
   const secret = await rotateSecret(secrets, settings, subgraph);
   if (secret === undefined)
-    return refuse('KEY_ENCRYPTION_KEY must be set: production stores no secret as it is');
+    return refuse('KEY_ENCRYPTION_KEY must be set: production stores no secret unencrypted');
   record('supergraph.secret.rotate');
   const isOverruled = settingsOfSubgraph(settings, subgraph).secret !== undefined;
-  const line = `gateways that have ${variableOf(subgraph, 'secret')} set go on signing with that`;
+  const line = `gateways that have ${variableOf(subgraph, 'secret')} set go on signing with it`;
   return { lines: isOverruled ? [line] : [], result: { subgraph, secret } };
 }

@@ -33,8 +33,8 @@ export async function createToken(
 }
 
 /**
- * Makes a token like an active one, which ends a day later, or earlier if it does so anyway.
- * Resolves with the state of one that is not active; undefined if there is none with the ID.
+ * Makes a token like an active one, and ends that one a day later, unless it ends earlier anyway.
+ * Resolves with its state if it is not active, and with undefined if there is none with the ID.
  */
 export async function rotateToken(
   tables: TokenTables,
@@ -55,7 +55,7 @@ export async function rotateToken(
   return issued;
 }
 
-/** Undefined if there is no such token. One that is revoked already stays so. */
+/** Undefined if there is no such token. A token that is revoked already keeps its time. */
 export function revokeToken(
   { tokens }: TokenTables,
   tokenId: string,
@@ -96,7 +96,7 @@ export async function findToken(
   return isSame ? row : undefined;
 }
 
-/** It says nothing of the token, of whose hash it is a quarter. */
+/** A quarter of the hash, which reveals nothing about the token. */
 function tokenIdOf(token: string): string {
   return `token_${hash('sha256', token).slice(0, 16)}`;
 }

@@ -3,8 +3,8 @@
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Takes at most four times the bytes that it has been given, however small the pieces are: a list
- * of single bytes would take a hundred times as much. What comes in one piece is not copied.
+ * Uses at most four times the memory of the bytes, however small the pieces are: a list of single
+ * bytes would take a hundred times as much. A single piece is not copied.
  */
 export class Bytes {
   length = 0;
@@ -25,7 +25,7 @@ export class Bytes {
     piece.copy(this.held, length);
   }
 
-  /** All of them, and lets go of them. */
+  /** Returns all bytes, and releases them. */
   take(): Buffer {
     const all = this.held.subarray(0, this.length);
     this.held = EMPTY;

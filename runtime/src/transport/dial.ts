@@ -33,7 +33,7 @@ export function connectorTo(url: URL, allows: AllowsHost, timeout: number) {
     // An address in the URL is dialled without a look-up.
     const address = url.hostname.replace(/^\[(.*)\]$/, '$1');
     if (isIP(address) === 0 || allows(url, address)) connect(options, callback);
-    // The pool expects no answer before it has asked.
+    // The pool does not expect the callback before its call returns.
     else process.nextTick(callback, notAllowed(), null);
   };
   return connector;

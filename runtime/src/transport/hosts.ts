@@ -6,7 +6,10 @@ import { isLoopback, type Settings } from '../settings/table.ts';
 /** Whether a request to the URL may go to this IP address. */
 export type AllowsHost = (url: URL, address: string) => boolean;
 
-/** Without SUBGRAPH_HOSTS, a sandbox on the loopback address allows whatever may ever be called. */
+/**
+ * Without SUBGRAPH_HOSTS, a sandbox on the loopback address allows all addresses but those that are
+ * never called.
+ */
 export function allowedHosts({
   subgraphHosts,
   environment,

@@ -31,7 +31,7 @@ const ACCEPT = {
   single: `${MEDIA_TYPES.response}, ${MEDIA_TYPES.json};q=0.9`,
   batch: `${MEDIA_TYPES.lines}, ${MEDIA_TYPES.response};q=0.9, ${MEDIA_TYPES.json};q=0.8`,
 };
-/** How many queries of a batch that has failed are under way at a time. */
+/** How many queries of a failed batch are in flight at a time. */
 const SEPARATE = 10;
 
 /** Throws if the URL has a query string. */
@@ -133,7 +133,7 @@ export function createSend(pool: Pool, { name, url, secrets, batching, log }: Op
   };
 }
 
-/** Of two secrets at a time, and those before. */
+/** For two secrets, and the two before them. */
 const MAX_SIGNERS = 4;
 
 function createSigners(name: string): (secret: string) => Sign {
@@ -151,6 +151,6 @@ function createSigners(name: string): (secret: string) => Sign {
 function pathOf(url: string): string {
   const { pathname, search, hash } = new URL(url);
   if (search !== '' || hash !== '')
-    throw new Error('the URL of a subgraph has neither a query string nor a fragment');
+    throw new Error('the URL of a subgraph must have neither a query string nor a fragment');
   return pathname === '/' ? WIRE.path : pathname;
 }
