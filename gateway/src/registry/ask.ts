@@ -48,8 +48,8 @@ export async function requireServed(
       `${name} has no secret: make one with loyalty supergraph secret rotate ${name}, or set ${variableOf(name, 'secret')}`,
     );
   const allows = isSet ? undefined : allowedHosts(settings);
-  const fault = await askSubgraph({ entry, url, sdl, secrets, allows });
-  await stored?.close();
+  const asked = askSubgraph({ entry, url, sdl, secrets, allows });
+  const fault = await asked.finally(() => stored?.close());
   if (fault !== undefined) refuse(`${name} at ${url} ${fault}`);
   return [];
 }
