@@ -31,8 +31,13 @@ export function requestsCommand(shell: Shell): Command {
 
 async function requests(shell: Shell, partnerId: string, options: Options): Promise<void> {
   const [settings, now] = [shell.settings(), new Date()];
-  const { before, code, ...search } = options;
-  const wanted = { ...search, code: code?.toUpperCase(), before: before?.getTime() };
+  const { requestId, status, code, before } = options;
+  const wanted = {
+    requestId,
+    statuses: status === undefined ? undefined : ([status, status] as const),
+    code: code?.toUpperCase(),
+    before: before?.getTime(),
+  };
   await withStore('keys', settings, (keys) => requirePartner(keys, partnerId));
   const [{ records, hasMore }, hours] = await withStore('usage', settings, (store) =>
     Promise.all([
