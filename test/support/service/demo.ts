@@ -75,6 +75,7 @@ async function tokenFor(address: string, dataDir: string): Promise<string> {
   const found = () => {
     const files = existsSync(outbox) ? readdirSync(outbox).sort().reverse() : [];
     return files
+      .filter((file) => file.endsWith('.eml')) // The others are still being written.
       .map((file) => readFileSync(join(outbox, file), 'utf8'))
       .filter((mail) => mail.toLowerCase().includes(`\nto: ${address}`))
       .flatMap((mail) => /\?token=([\w-]+)/.exec(mail)?.[1] ?? [])[0];
