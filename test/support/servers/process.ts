@@ -1,5 +1,6 @@
 // Starts server processes for tests. None outlives the process that started it, however that ends.
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -134,13 +135,21 @@ export async function run(command: string, args: string[], input = ''): Promise<
   return out;
 }
 
-/** A port of 127.0.0.1 that nothing listens on at the moment. */
+/**
+ * A port that nothing listens on. It is below the range that systems take ports from by themselves,
+ * so that no connection or server gets it in the meantime.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (typeof address !== 'object' || address === null) throw new Error('a TCP server has a port');
-  return address.port;
+  for (;;) {
+    const port = randomInt(10_000, 32_768);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
