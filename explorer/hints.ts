@@ -1,4 +1,4 @@
-// Says what to do about an error, and shows problems where they are.
+// Hints on how to resolve errors, and problems marked at their place in the editor.
 import { byId } from './dom.ts';
 import type { GraphqlError, TimedResponse } from './send.ts';
 

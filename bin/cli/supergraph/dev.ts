@@ -8,8 +8,7 @@ import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { type Lifecycle, runProcess } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import { readEnv, readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import {
-  GATEWAY_SUBGRAPH,
-  OWN_SUBGRAPHS,
+  isBuiltIn,
   settingsOfSubgraph,
   variableOf,
 } from '@partner-loyalty/runtime/settings/subgraphs.ts';
@@ -35,8 +34,7 @@ export async function dev(
   file: string | undefined,
   { url, registry, port }: DevOptions,
 ): Promise<void> {
-  const builtIn: readonly string[] = [...OWN_SUBGRAPHS, GATEWAY_SUBGRAPH];
-  if (builtIn.includes(name)) throw new CommandError(`${name} is part of the service`);
+  if (isBuiltIn(name)) throw new CommandError(`${name} is part of the service`);
   refuseReservedName(name);
   const given = devSettings(name, { url, port });
   const { secret = '' } = settingsOfSubgraph(given, name);
@@ -64,7 +62,7 @@ export async function dev(
       (fault) => shell.note(fault),
     );
     const published = look();
-    const others = base.subgraphs.filter((each) => ![...builtIn, name].includes(each.name));
+    const others = base.subgraphs.filter((each) => !isBuiltIn(each.name) && each.name !== name);
     const inProcess = Object.fromEntries(others.map((each) => [each.name, absentSubgraph()]));
     const log = createLog(settings.logLevel);
     const started = await startService(settings, { lifecycle, log, inProcess, published });

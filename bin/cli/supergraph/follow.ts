@@ -1,9 +1,8 @@
 // Follows the schema of a subgraph, in a file or in the running subgraph.
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { noticing } from '@partner-loyalty/gateway/publish';
+import { noticing, runningSdl } from '@partner-loyalty/gateway/publish';
 import { MAX_SCHEMA_BYTES } from '@partner-loyalty/gateway/registry';
-import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { createHttpTransport } from '@partner-loyalty/runtime/transport/client.ts';
 import { oneSecret } from '@partner-loyalty/runtime/transport/secrets.ts';
@@ -40,13 +39,8 @@ export function runningSchema(at: { name: string; url: string; secret: string })
   return {
     place: `the schema of ${at.name}`,
     async read() {
-      const { data } = await transport.execute({
-        query: '{_service{sdl}}',
-        caller: { kind: 'service' },
-        requestId: `dev-${randomUUID()}`,
-      });
-      const sdl = isJsonObject(data?._service) ? data._service.sdl : undefined;
-      if (typeof sdl === 'string') return sdl;
+      const sdl = await runningSdl(transport, `dev-${randomUUID()}`);
+      if (sdl !== undefined) return sdl;
       throw new Error(`${at.name} at ${at.url} does not answer {_service{sdl}} (${reason})`);
     },
     close: transport.close,

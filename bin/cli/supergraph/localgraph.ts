@@ -48,7 +48,7 @@ export async function compose(
   { name, url, sdl, file }: Schema,
 ): Promise<{ graph?: GraphContent; lines: string[] }> {
   const known = before.subgraphs.find((each) => each.name === name);
-  // Its settings say where it is.
+  // The URL is in the settings, which take precedence.
   const entry = { url, batching: false, codes: [], ...known, name };
   try {
     const { after, notices } = await assess({ kind: 'subgraph', before, entry, sdl, file });

@@ -1,4 +1,4 @@
-// Notices to staff, on every engine of the key store: when they are due, for whom, and once.
+// Notices to staff, on each engine: when they are due, who receives them, and each sent once.
 import type { StaffNotice } from '@partner-loyalty/runtime/signin/staff.ts';
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
 import { openKeyStore } from '../stores.ts';

@@ -1,5 +1,6 @@
 // Asks a subgraph, as a gateway would, for its health and its schema before it is published.
 import { randomUUID } from 'node:crypto';
+import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import { createLog, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { AllowsHost } from '@partner-loyalty/runtime/transport/hosts.ts';
 import type { SubgraphSecrets } from '@partner-loyalty/runtime/transport/secrets.ts';
@@ -7,8 +8,6 @@ import type { Caller, Transport } from '@partner-loyalty/runtime/transport/types
 import type { SubgraphEntry } from '../graph/graph.ts';
 import { missingFromRunning } from './assess.ts';
 import { listed } from './missing.ts';
-
-const OPERATIONS = { health: '{__typename}', schema: '{_service{sdl}}' };
 
 /** Of the response to `_service`. */
 const MAX_SCHEMA_BYTES = 5 * 1024 * 1024;
@@ -100,14 +99,25 @@ export async function faultOfSubgraph(
   sdl: string,
   requestId: string,
 ): Promise<string | undefined> {
-  const ask = (query: string) =>
-    transport.execute({ query, caller: { kind: 'service' }, requestId });
-  const health = await ask(OPERATIONS.health);
-  if (typeof health.data?.__typename !== 'string') return 'does not answer {__typename}';
-  const { data } = await ask(OPERATIONS.schema);
-  const running = (data?._service as { sdl?: unknown } | null | undefined)?.sdl;
-  if (typeof running !== 'string') return 'does not answer {_service{sdl}}';
+  const health = await ask(transport, '{__typename}', requestId);
+  if (typeof health?.__typename !== 'string') return 'does not answer {__typename}';
+  const running = await runningSdl(transport, requestId);
+  if (running === undefined) return 'does not answer {_service{sdl}}';
   const found = await missingFromRunning(running, sdl);
   if ('fault' in found) return `answers {_service{sdl}} ${found.fault}`;
   return found.missing.length === 0 ? undefined : `lacks ${listed(found.missing)}`;
+}
+
+/** The schema that a subgraph answers; undefined if it answers none. */
+export async function runningSdl(
+  transport: Pick<Transport, 'execute'>,
+  requestId: string,
+): Promise<string | undefined> {
+  const data = await ask(transport, '{_service{sdl}}', requestId);
+  const sdl = isJsonObject(data?._service) ? data._service.sdl : undefined;
+  return typeof sdl === 'string' ? sdl : undefined;
+}
+
+async function ask(transport: Pick<Transport, 'execute'>, query: string, requestId: string) {
+  return (await transport.execute({ query, caller: { kind: 'service' }, requestId })).data;
 }

@@ -2,7 +2,7 @@
 
 export { surfaceText } from '../execute/committed.ts';
 export { committedContent, type GraphContent } from '../graph/content.ts';
-export { noticing } from './asked.ts';
+export { noticing, runningSdl } from './asked.ts';
 export { assess } from './assess.ts';
 export { surfaceSchemas } from './changes.ts';
 export { compose } from './compose.ts';

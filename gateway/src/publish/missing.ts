@@ -35,10 +35,8 @@ function rootNames({ definitions }: DocumentNode): Map<string, string> {
   );
 }
 
-const MAX_LISTED = 5;
-
-/** `Query.a, Query.b and 3 more` */
-export function listed(coordinates: readonly string[]): string {
-  const rest = coordinates.length - MAX_LISTED;
-  return coordinates.slice(0, MAX_LISTED).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+/** The first `most` names: `Query.a, Query.b and 3 more`. */
+export function listed(names: readonly string[], most = 5): string {
+  const rest = names.length - most;
+  return names.slice(0, most).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }

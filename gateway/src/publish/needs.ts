@@ -1,5 +1,5 @@
 // Finds what a change of one subgraph touches that is not its own, which others have to approve.
-import { GATEWAY_SUBGRAPH, OWN_SUBGRAPHS } from '@partner-loyalty/runtime/settings/subgraphs.ts';
+import { isBuiltIn } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import type { GraphContent } from '../graph/content.ts';
 import type { SubgraphEntry } from '../graph/graph.ts';
 import type { Need } from '../graph/tables.ts';
@@ -210,9 +210,7 @@ function isOfferedKey(
 }
 
 function needOf(rule: Need['rule'], coordinate: string, what: string, losing: string[]): Need {
-  const builtIn: readonly string[] = [...OWN_SUBGRAPHS, GATEWAY_SUBGRAPH];
-  const byOperator = losing.some((name) => builtIn.includes(name));
-  return { rule, what, coordinate, losing: byOperator ? [] : losing };
+  return { rule, what, coordinate, losing: losing.some(isBuiltIn) ? [] : losing };
 }
 
 function without(names: Iterable<string>, name: string): string[] {

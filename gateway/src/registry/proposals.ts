@@ -1,7 +1,7 @@
 // Changes that touch what is not the publisher's own: kept until their owners have approved them.
 import { hash } from 'node:crypto';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
-import { GATEWAY_SUBGRAPH, OWN_SUBGRAPHS } from '@partner-loyalty/runtime/settings/subgraphs.ts';
+import { isBuiltIn } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import type { Approval, Need, Proposal, RegistryTables, SubgraphToken } from '../graph/tables.ts';
 import { type Publisher, refuse, whoIs } from './request.ts';
 import { stateOfToken } from './tokens.ts';
@@ -14,7 +14,6 @@ const MAX_PROPOSALS = 20;
 const MAX_NEEDS = 200;
 const MAX_NEEDS_LENGTH = 64 * 1_024;
 const MAX_LISTED = 1_000;
-const BUILT_IN: ReadonlySet<string> = new Set([...OWN_SUBGRAPHS, GATEWAY_SUBGRAPH]);
 
 /** Stands for exactly this content: schema, URL, batching, codes. */
 export function digestOf(content: unknown): string {
@@ -72,8 +71,8 @@ export async function pendingProposals({ proposals }: RegistryTables): Promise<P
 }
 
 /**
- * Approves a proposal as far as the approver may: an operator in full, a team where its subgraph
- * loses by it. Throws a Refusal if that is nothing. Resolves with the needs that are still open.
+ * Approves what the approver may: an operator everything, a team what its own subgraph loses.
+ * Throws a Refusal if that is nothing. Resolves with the needs that are still open.
  */
 export async function approveProposal(
   tables: RegistryTables,
@@ -116,7 +115,7 @@ export function approversOf(need: Need): string {
 }
 
 function isOperatorsAlone({ rule, losing }: Need): boolean {
-  return rule === 'url' || losing.length === 0 || losing.some((name) => BUILT_IN.has(name));
+  return rule === 'url' || losing.length === 0 || losing.some(isBuiltIn);
 }
 
 /** Whether a proposal is for this content, and names all that it needs now. */

@@ -1,7 +1,6 @@
 // The secrets that the store has for subgraphs, made and ended by their publishers.
 import {
-  GATEWAY_SUBGRAPH,
-  OWN_SUBGRAPHS,
+  isBuiltIn,
   settingsOfSubgraph,
   variableOf,
 } from '@partner-loyalty/runtime/settings/subgraphs.ts';
@@ -24,8 +23,7 @@ export async function changeSecret(
   publisher: Publisher,
   { name: subgraph, dropOld = false }: RequestOf<'rotateSecret'>,
 ): Promise<Outcome> {
-  if ([...OWN_SUBGRAPHS, GATEWAY_SUBGRAPH].some((name) => name === subgraph))
-    refuse(`the secret of ${subgraph} is a setting, not in the store`);
+  if (isBuiltIn(subgraph)) refuse(`the secret of ${subgraph} is a setting, not in the store`);
   const { secrets } = await store.tables();
   const record = (operation: string) => audit({ operation, ...whoIs(publisher), subgraph });
   if (dropOld) {

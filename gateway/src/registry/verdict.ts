@@ -1,6 +1,7 @@
 // What keeps a change from being published, in words.
 import type { LevelCounts } from '../graph/graph.ts';
 import type { CheckedChange, UsedBy } from '../publish/inuse.ts';
+import { listed } from '../publish/missing.ts';
 import { refuse } from './request.ts';
 
 const MAX_USERS = 5;
@@ -18,7 +19,7 @@ export function refuseInUse(changes: readonly CheckedChange[], reason: string): 
 
 export function refuseBrokenPolicy(faults: readonly string[], advice: string): void {
   if (faults.length > 0)
-    refuse(`the deprecation policy forbids it${advice}: ${firstOf(faults, MAX_NAMED)}`);
+    refuse(`the deprecation policy forbids it${advice}: ${listed(faults, MAX_NAMED)}`);
 }
 
 /** `Query.a (acme 120 times, members 3 times), Query.b (…)` */
@@ -26,7 +27,7 @@ export function namesWithUse(changes: readonly CheckedChange[]): string {
   const names = changes.map(({ coordinate, usedBy }) =>
     usedBy.length === 0 ? coordinate : `${coordinate} (${users(usedBy)})`,
   );
-  return firstOf(names, MAX_NAMED);
+  return listed(names, MAX_NAMED);
 }
 
 export function users(usedBy: readonly UsedBy[]): string {
@@ -34,12 +35,7 @@ export function users(usedBy: readonly UsedBy[]): string {
     const times = count === 1 ? 'once' : `${count.toLocaleString('en')} times`;
     return `${partnerId ?? 'members'} ${times}`;
   });
-  return firstOf(names, MAX_USERS);
-}
-
-function firstOf(names: readonly string[], most: number): string {
-  const rest = names.length - most;
-  return names.slice(0, most).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+  return listed(names, MAX_USERS);
 }
 
 export function countLevels(changes: readonly Pick<CheckedChange, 'level'>[]): LevelCounts {

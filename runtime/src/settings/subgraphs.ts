@@ -56,6 +56,13 @@ export const OWN_SUBGRAPHS = ['members', 'standings'] as const;
 /** The subgraph that every gateway carries. */
 export const GATEWAY_SUBGRAPH = 'gateway';
 
+const BUILT_IN: ReadonlySet<string> = new Set([...OWN_SUBGRAPHS, GATEWAY_SUBGRAPH]);
+
+/** Whether a subgraph is part of the service, and no team's. */
+export function isBuiltIn(name: string): boolean {
+  return BUILT_IN.has(name);
+}
+
 /** The settings that this module reads. */
 export type WithSubgraphs = {
   /** Read it with settingsOfSubgraph. */
