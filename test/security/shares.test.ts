@@ -259,7 +259,10 @@ test('500 bodies of a valid key that take much memory when parsed do not end the
     listen(socket);
     socket.write(request);
   }
-  await until(() => sockets.every(({ received }) => statuses(received).length > 0));
+  // Bodies that arrive in parts beyond the address's share are reset.
+  const isOver = (one: Socket & { received: string }) =>
+    one.destroyed || statuses(one.received).length > 0;
+  await until(() => sockets.every(isOver));
   expect((await service.send(probe.request)).text).toBe(probe.expected);
 });
 
