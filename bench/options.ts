@@ -23,21 +23,19 @@ export function readCommandLine(args: string[]): CommandLine {
       node: { type: 'string' },
       seconds: { type: 'string' },
       rounds: { type: 'string' },
-      connections: { type: 'string' },
     },
   });
-  const { quick, against } = values;
-  const compares = against !== undefined;
-  const quickSeconds = compares ? 4 : 2;
+  const { quick, against, node, seconds, rounds } = values;
+  const current = quick ? process.versions.node.split('.')[0] : undefined;
   return {
     names: positionals,
-    majors: values.node?.split(',').map(Number),
+    majors: (node ?? current)?.split(',').map(Number),
     against,
     options: {
       quick,
-      seconds: Number(values.seconds ?? (quick ? quickSeconds : 5)),
-      rounds: Number(values.rounds ?? (compares ? 5 : 3)),
-      connections: Number(values.connections ?? 32),
+      seconds: Number(seconds ?? (quick ? 3 : 5)),
+      rounds: Number(rounds ?? (against === undefined ? 3 : 5)),
+      connections: 32,
     },
   };
 }

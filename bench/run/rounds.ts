@@ -1,4 +1,4 @@
-// Measures contenders in interleaved rounds: a slow minute of the machine affects all alike.
+// Measures contenders in rounds, in turns of a second: a slow minute affects all alike.
 import type { Measurable, Sample, Slice, Timing } from './measure.ts';
 import { type Contender, type Measurements, medianSample } from './measurements.ts';
 import { progress } from './progress.ts';
@@ -6,46 +6,13 @@ import type { Testbed } from './testbed.ts';
 
 export type Rounds = Timing & { rounds: number };
 
-/** How `measureRounds` measures, in words for the report. */
-export function inRounds({ rounds, seconds }: Rounds): string {
-  return `Load by wrk, ${rounds} rounds of ${seconds} s after ${WARM_UP}`;
-}
-
-/** The same for `measureAlternating`. */
+/** How `measureAlternating` measures, in words for the report. */
 export function inTurns({ rounds, seconds }: Rounds, generator = 'wrk'): string {
   return `Load by ${generator}, ${rounds} rounds in which all rows run at once and take turns of one second in changing order, ${seconds} each, after ${WARM_UP}`;
 }
 
 /** A contender while it runs, and what it has measured. */
 type Running = { measurable: Measurable; slices: Slice[] };
-
-/**
- * Measures the contenders one after the other in every round, each in a new process. One that fails
- * is left out of later rounds, and its samples are dropped.
- */
-export async function measureRounds<C extends Contender>(
-  testbed: Testbed,
-  contenders: readonly C[],
-  rounds: Rounds,
-): Promise<Measurements<C>[]> {
-  const all = contenders.map((contender): Measurements<C> => ({ contender, samples: [] }));
-  for (let round = 1; round <= rounds.rounds; round++) {
-    const left = all.filter(({ failure }) => failure === undefined);
-    for (const measurements of orderOf(left, round - 1, rounds.rounds)) {
-      const { contender } = measurements;
-      try {
-        const sample = await warmMeasure(await contender.start(testbed), rounds);
-        measurements.samples.push(sample);
-        reportSample(round, contender, sample);
-      } catch (error) {
-        measurements.failure = error instanceof Error ? error.message : String(error);
-        measurements.samples = [];
-        progress(`${contender.title} failed: ${measurements.failure}`);
-      }
-    }
-  }
-  return all;
-}
 
 /**
  * In each round, all contenders run at the same time, and the load moves from one to the next every
@@ -62,18 +29,19 @@ export async function measureAlternating<C extends Contender>(
     const inOrder = orderOf(all, round - 1, rounds.rounds);
     const started = inOrder.map(({ contender }) => contender);
     const samples = await alternate(testbed, started, rounds);
-    for (const [index, sample] of samples.entries()) {
-      const measurements = inOrder[index];
-      if (measurements === undefined) continue;
-      measurements.samples.push(sample);
-      reportSample(round, measurements.contender, sample);
+    for (const [index, { contender, samples: earlier }] of inOrder.entries()) {
+      const sample = samples[index];
+      if (sample === undefined) continue;
+      earlier.push(sample);
+      const [answers, micros] = [Math.round(sample.perSecond), sample.cpuMicros.toFixed(1)];
+      progress(`round ${round}: ${contender.title}: ${answers}/s, ${micros} µs CPU`);
     }
   }
   return all;
 }
 
-/** One round of the above: a sample for each contender. */
-export async function alternate(
+/** One round: a sample for each contender. */
+async function alternate(
   testbed: Testbed,
   contenders: readonly Contender[],
   timing: Timing,
@@ -103,20 +71,6 @@ export function orderOf<T>(rows: readonly T[], turn: number, turns: number): T[]
   const first = Math.floor((turn * rows.length) / turns) % rows.length;
   const order = [...rows.slice(first), ...rows.slice(0, first)];
   return turn % 2 === 0 ? order : order.reverse();
-}
-
-/** Warms a started process up, measures it and stops it. */
-export async function warmMeasure(measurable: Measurable, timing: Timing): Promise<Sample> {
-  try {
-    await warmUp([measurable], timing);
-    return await measurable.measure(timing);
-  } finally {
-    await measurable.stop();
-  }
-}
-
-function reportSample(round: number, { title }: Contender, { perSecond, cpuMicros }: Sample): void {
-  progress(`round ${round}: ${title}: ${Math.round(perSecond)}/s, ${cpuMicros.toFixed(1)} µs CPU`);
 }
 
 /** After these, a request's cost stays the same. */
