@@ -1,11 +1,11 @@
 // The command line of `npm run bench`.
 import { parseArgs } from 'node:util';
-import type { Options } from './parts/part.ts';
+import type { Rounds } from './run/rounds.ts';
 
 export type CommandLine = {
   /** The names as given. */
   names: string[];
-  options: Options;
+  options: Rounds;
   /** The major versions of Node to measure; all if undefined. */
   majors: number[] | undefined;
   /** The commit to compare with. */

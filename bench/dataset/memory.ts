@@ -40,9 +40,12 @@ export function memoryMembers(count: number): MembersStore {
       created: false,
       member: memberOf(address.canonical),
     }),
-    changeExternalId: async (_partnerId, memberId) => ({
+    changeExternalId: async (partnerId, memberId, externalId) => ({
       outcome: 'changed',
-      member: memberOf(memberId),
+      member: {
+        ...memberOf(memberId),
+        enrollment: { partnerId, externalId, status: 'ACTIVE', updatedAt: 0 },
+      },
     }),
     ...opened,
   };

@@ -2,13 +2,13 @@
 import { ratios, type Spread, shownSpread, spread, type Table } from '../report/outcome.ts';
 import { underLoad } from '../run/measure.ts';
 import { type Contender, cell, type Measurements, values } from '../run/measurements.ts';
-import { measureAlternating } from '../run/rounds.ts';
+import { measureAlternating, type Rounds } from '../run/rounds.ts';
 import { resultOf, type Server } from '../run/server.ts';
 import { ENGINES, type Testbed } from '../run/testbed.ts';
 import type { DeliveriesOptions, DeliveryCost } from '../servers/deliveries.ts';
 import type { FeedOptions, FeedTimes } from '../servers/feed.ts';
 import { startApart, startInOne } from '../variants/ours.ts';
-import type { Options, Part } from './part.ts';
+import type { Part } from './part.ts';
 
 /** Look-ups find a member by four keys. */
 const SIZES = { members: [10_000, 2_500_000], events: [10_000, 10_000_000], messages: 2_000 };
@@ -59,7 +59,7 @@ async function ofMembers(
   title: string,
   counts: readonly number[],
   start: (testbed: Testbed, count: number) => Promise<Server>,
-  options: Options,
+  options: Rounds,
 ): Promise<Growth> {
   const contenders = counts.map(
     (count): Contender => ({
@@ -111,7 +111,7 @@ async function ofDeliveries(
   testbed: Testbed,
   messages: number,
   engine: Engine,
-  { rounds }: Options,
+  { rounds }: Rounds,
 ): Promise<Table> {
   const settings = await testbed.newStore(engine, 'deliveries');
   const options: DeliveriesOptions = { settings, rounds, messages, rows: ENDPOINTS };

@@ -5,11 +5,11 @@ import { ratios, type Spread, shown, shownSpread, spread, type Table } from '../
 import { underLoad, underRawLoad } from '../run/measure.ts';
 import { type Contender, cell, type Measurements, values } from '../run/measurements.ts';
 import { progress } from '../run/progress.ts';
-import { measureAlternating, WARM_UP, warmUp } from '../run/rounds.ts';
+import { measureAlternating, type Rounds, WARM_UP, warmUp } from '../run/rounds.ts';
 import type { Testbed } from '../run/testbed.ts';
 import { ours } from '../variants/ours.ts';
 import { apollo, floor, type Variant } from '../variants/peers.ts';
-import type { Options, Part } from './part.ts';
+import type { Part } from './part.ts';
 
 const SHARES = [0.1, 0.25, 0.5, 0.75, 0.9, 1, 1.1];
 const CONNECTIONS = { saturated: 32, atRate: 128 };
@@ -17,7 +17,7 @@ const CONNECTIONS = { saturated: 32, atRate: 128 };
 /** What was measured at one rate. */
 type Point = { offered: number; answered: number; p50Ms: number; p99Ms: number; lagP99Ms: number };
 
-type Run = { testbed: Testbed; options: Options };
+type Run = { testbed: Testbed; options: Rounds };
 
 /** Ratios of ours to the floor's, in each round: of p99, and of p99 to p50. */
 type SideBySide = { table: Table; p99: Spread; tail: Spread };

@@ -4,18 +4,13 @@ import type { Contender } from '../run/measurements.ts';
 import type { Rounds } from '../run/rounds.ts';
 import type { Testbed } from '../run/testbed.ts';
 
-export type Options = Rounds & {
-  /** Shorter and smaller, for a first look. */
-  quick: boolean;
-};
-
 export type Part = {
   title: string;
   /** What a reader of the results has to know. */
   notes?: readonly string[];
   /** How it is measured; by default, as run/rounds.ts does it. */
-  method?(options: Options): string;
-  run(testbed: Testbed, options: Options): Promise<Outcome>;
+  method?(options: Rounds): string;
+  run(testbed: Testbed, options: Rounds): Promise<Outcome>;
   /** What `--against` compares. */
   comparables?: readonly Contender[];
 };

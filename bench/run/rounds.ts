@@ -4,7 +4,11 @@ import { type Contender, type Measurements, medianSample } from './measurements.
 import { progress } from './progress.ts';
 import type { Testbed } from './testbed.ts';
 
-export type Rounds = Timing & { rounds: number };
+export type Rounds = Timing & {
+  rounds: number;
+  /** Shorter and smaller, for a first look. */
+  quick: boolean;
+};
 
 /** How `measureAlternating` measures, in words for the report. */
 export function inTurns({ rounds, seconds }: Rounds, generator = 'wrk'): string {
@@ -44,7 +48,7 @@ export async function measureAlternating<C extends Contender>(
 async function alternate(
   testbed: Testbed,
   contenders: readonly Contender[],
-  timing: Timing,
+  timing: Rounds,
 ): Promise<Sample[]> {
   const running: Running[] = [];
   try {
@@ -77,6 +81,7 @@ export function orderOf<T>(rows: readonly T[], turn: number, turns: number): T[]
 const REQUESTS = 20_000;
 /** For one that is too slow for so many. */
 const MAX_SECONDS = 20;
+const MAX_QUICK_SECONDS = 10;
 const MIN_SECONDS = 3;
 /** For one that is warmed up by two loads in turn. */
 const MIN_ALTERNATING_SECONDS = 10;
@@ -87,10 +92,11 @@ export const WARM_UP = `a warm-up of ${REQUESTS.toLocaleString('en-US')} request
 /** In turns of a second each, until all are warm. */
 export async function warmUp(
   all: readonly Measurable[],
-  { connections }: Pick<Timing, 'connections'>,
+  { connections, quick }: Pick<Rounds, 'connections' | 'quick'>,
 ): Promise<void> {
+  const most = quick ? MAX_QUICK_SECONDS : MAX_SECONDS;
   const answered = new Map<Measurable, number>();
-  for (let turn = 0; turn < MAX_SECONDS; turn++)
+  for (let turn = 0; turn < most; turn++)
     for (const measurable of all) {
       const before = answered.get(measurable) ?? 0;
       const least = measurable.warmUp === undefined ? MIN_SECONDS : MIN_ALTERNATING_SECONDS;
