@@ -11,12 +11,12 @@ import type { Part } from './parts/part.ts';
 import { PARTS, selectParts } from './parts.ts';
 import { installPeers, installTools, peerVersions } from './peers/install.ts';
 import { printed, writeReport } from './report/report.ts';
-import { record } from './report/results.ts';
+import { record, recordedOf } from './report/results.ts';
 import { aligned } from './report/tables.ts';
 import { checkOut } from './run/checkout.ts';
 import { compare, comparisonTable, isLower } from './run/compare.ts';
 import { progress } from './run/progress.ts';
-import { inRounds } from './run/rounds.ts';
+import { inTurns } from './run/rounds.ts';
 import { openTestbed, type Testbed } from './run/testbed.ts';
 
 type Use = (part: Part, node: NodeVersion, testbed: Testbed, name: string) => Promise<void>;
@@ -36,8 +36,9 @@ async function measureParts(): Promise<void> {
   await installPeers();
   await onEachVersion(parts, async (part, node, testbed, name) => {
     const outcome = await part.run(testbed, options);
-    printUnder(part, node, printed(outcome, part));
-    if (!options.quick) record({ part: name, ...describeRun(part, node), ...outcome });
+    const run = { part: name, ...describeRun(part, node) };
+    printUnder(part, node, printed(outcome, part, recordedOf(run)));
+    if (!options.quick) record({ ...run, ...outcome });
   });
   if (!options.quick) writeReport(PARTS);
 }
@@ -89,7 +90,7 @@ function printUnder({ title }: Part, { version }: NodeVersion, text: string): vo
   console.log(`\n${title}, Node ${version}, ${describeMachine()}\n\n${text}\n`);
 }
 
-function describeRun({ method = inRounds }: Part, node: NodeVersion) {
+function describeRun({ method = inTurns }: Part, node: NodeVersion) {
   return {
     node: node.version,
     date: new Date().toISOString().slice(0, 10),

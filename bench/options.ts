@@ -1,11 +1,11 @@
 // The command line of `npm run bench`.
 import { parseArgs } from 'node:util';
-import type { Options } from './parts/part.ts';
+import type { Rounds } from './run/rounds.ts';
 
 export type CommandLine = {
   /** The names as given. */
   names: string[];
-  options: Options;
+  options: Rounds;
   /** The major versions of Node to measure; all if undefined. */
   majors: number[] | undefined;
   /** The commit to compare with. */
@@ -23,21 +23,19 @@ export function readCommandLine(args: string[]): CommandLine {
       node: { type: 'string' },
       seconds: { type: 'string' },
       rounds: { type: 'string' },
-      connections: { type: 'string' },
     },
   });
-  const { quick, against } = values;
-  const compares = against !== undefined;
-  const quickSeconds = compares ? 4 : 2;
+  const { quick, against, node, seconds, rounds } = values;
+  const current = quick ? process.versions.node.split('.')[0] : undefined;
   return {
     names: positionals,
-    majors: values.node?.split(',').map(Number),
+    majors: (node ?? current)?.split(',').map(Number),
     against,
     options: {
       quick,
-      seconds: Number(values.seconds ?? (quick ? quickSeconds : 5)),
-      rounds: Number(values.rounds ?? (compares ? 5 : 3)),
-      connections: Number(values.connections ?? 32),
+      seconds: Number(seconds ?? (quick ? 3 : 5)),
+      rounds: Number(rounds ?? (against === undefined ? 3 : 5)),
+      connections: 32,
     },
   };
 }

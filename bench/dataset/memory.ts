@@ -1,6 +1,6 @@
 // Stores that compute members from their numbers, so that a subgraph adds hardly any cost.
 import type { Identity, MembersStore } from '@partner-loyalty/members';
-import type { Program, Standing, StandingsStore } from '@partner-loyalty/standings';
+import type { StandingsStore } from '@partner-loyalty/standings';
 import {
   emailOf,
   externalIdOf,
@@ -10,6 +10,8 @@ import {
   PROGRAM,
   pointsOf,
 } from './population.ts';
+
+const opened = { ready: async () => undefined, close: async () => undefined };
 
 /** The members 0 to `count` - 1, with the functions that the benchmark calls and no others. */
 export function memoryMembers(count: number): MembersStore {
@@ -24,18 +26,7 @@ export function memoryMembers(count: number): MembersStore {
   };
   const memberOf = (text: string) => identityOf(numberIn(text));
   const textOf = { email: emailOf, externalId: externalIdOf, memberId: memberIdOf };
-  const calls: Pick<
-    MembersStore,
-    | 'memberByEmail'
-    | 'memberByExternalId'
-    | 'memberById'
-    | 'lookUp'
-    | 'enroll'
-    | 'changeExternalId'
-    | 'partners'
-    | 'ready'
-    | 'close'
-  > = {
+  const calls: Partial<MembersStore> = {
     memberByEmail: (partnerId, canonical) => find(partnerId, canonical, emailOf),
     memberByExternalId: (partnerId, externalId) => find(partnerId, externalId, externalIdOf),
     memberById: (partnerId, memberId) => find(partnerId, memberId, memberIdOf),
@@ -49,28 +40,28 @@ export function memoryMembers(count: number): MembersStore {
       created: false,
       member: memberOf(address.canonical),
     }),
-    changeExternalId: async (_partnerId, memberId) => ({
+    changeExternalId: async (partnerId, memberId, externalId) => ({
       outcome: 'changed',
-      member: memberOf(memberId),
+      member: {
+        ...memberOf(memberId),
+        enrollment: { partnerId, externalId, status: 'ACTIVE', updatedAt: 0 },
+      },
     }),
-    partners: { get: () => undefined, put: async () => undefined },
-    ready: async () => undefined,
-    close: async () => undefined,
+    ...opened,
   };
   // Cast: the benchmark sends no operation that calls another function.
-  return calls as MembersStore;
+  return {
+    ...calls,
+    partners: { get: () => undefined, put: async () => undefined },
+  } as MembersStore;
 }
 
 /** The standings of the same members. */
 export function memoryStandings(): StandingsStore {
-  const reads: Pick<StandingsStore, 'program' | 'standing' | 'ready' | 'close'> = {
-    program: (): Program => PROGRAM,
-    standing: (_partnerId, memberId): Standing => ({
-      points: pointsOf(numberIn(memberId)),
-      stays: 1,
-    }),
-    ready: async () => undefined,
-    close: async () => undefined,
+  const reads: Partial<StandingsStore> = {
+    program: () => PROGRAM,
+    standing: (_partnerId, memberId) => ({ points: pointsOf(numberIn(memberId)), stays: 1 }),
+    ...opened,
   };
   // Cast: the benchmark sends no operation that calls another function.
   return reads as StandingsStore;

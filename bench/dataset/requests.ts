@@ -12,14 +12,17 @@ export type Target = {
 
 const EMAIL = `member${PLACEHOLDER}@bench.example`;
 
-/** One request template for each key of the target. */
-export function requestTemplates(
-  target: Target,
-  query = LOOKUP_QUERY,
-  variables: Record<string, unknown> = { email: EMAIL },
-): string[] {
-  const body = JSON.stringify({ query, variables });
+/** One look-up for each key of the target. */
+export function requestTemplates(target: Target, query = LOOKUP_QUERY): string[] {
+  const body = JSON.stringify({ query, variables: { email: EMAIL } });
   return target.keys.map((key) => rawRequest(target.url, key, body));
+}
+
+/** Look-ups by each key in turn, each about a random member. */
+export function randomLookUps(target: Target): () => string {
+  const templates = requestTemplates(target);
+  let sent = 0;
+  return () => aboutRandomMembers(templates[sent++ % templates.length] ?? '', target.members);
 }
 
 /** A request as raw HTTP text. */
@@ -31,14 +34,8 @@ export function rawRequest(url: string, key: Record<string, string>, body: strin
     'content-length': `${body.length}`,
     ...key,
   };
-  return `POST ${pathname} HTTP/1.1\r\n${headerLines(headers)}\r\n${body}`;
-}
-
-/** Header fields as they stand in an HTTP/1.1 message. */
-export function headerLines(headers: Record<string, string>): string {
-  return Object.entries(headers)
-    .map(([name, value]) => `${name}: ${value}\r\n`)
-    .join('');
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `POST ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
 }
 
 /** The template with the number of a random member in each placeholder. */

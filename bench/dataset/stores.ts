@@ -32,10 +32,15 @@ export function storesOf(
   { mongodbUrl, partners = 1 }: StoreOptions = {},
 ): StoreSettings {
   const dataDir = join(DATA, partners === 1 ? `${count}` : `${count}x${partners}`);
-  if (mongodbUrl === undefined) return { dataDir, environment: 'sandbox' };
+  const database = mongodbUrl && databaseOf(mongodbUrl, `bench_${count}`);
+  return { mongodbUrl: database, dataDir, environment: 'sandbox' };
+}
+
+/** The address of a database of a server. */
+export function databaseOf(mongodbUrl: string, name: string): string {
   const url = new URL(mongodbUrl);
-  url.pathname = `/bench_${count}`;
-  return { mongodbUrl: url.href, dataDir, environment: 'sandbox' };
+  url.pathname = `/${name}`;
+  return url.href;
 }
 
 /** A copy of embedded stores in `folder`, for another version, which may change what it opens. */
@@ -81,8 +86,8 @@ export async function fill(settings: StoreSettings, count: number, partners = 1)
   }
 }
 
-/** What limits the use of a key: its scopes, its addresses and its endpoint. */
-export type KeyLimits = Pick<KeyRecord, 'scopes' | 'allow' | 'endpoint'>;
+/** What limits the use of a key. */
+export type KeyLimits = Pick<KeyRecord, 'scopes'>;
 
 /**
  * Creates keys with a budget that no run uses up, of so many partners in turn, and returns the
@@ -101,7 +106,7 @@ export async function createKeys(
       const partnerId = partnerIdOf(index);
       await store.createPartner({ partnerId, name: 'Bench', budget: BUDGET, createdAt });
     }
-    const keys = Array.from({ length: count }, () => newKey(settings.environment, limits.endpoint));
+    const keys = Array.from({ length: count }, () => newKey(settings.environment));
     for (const [index, key] of keys.entries()) {
       const hash = hashKey(key);
       const keyId = `key_${hash.slice(0, 16)}`;
@@ -109,8 +114,7 @@ export async function createKeys(
       await store.createKey({ keyId, partnerId, hash, createdAt, ...limits });
     }
     await store.setOrigin('operator');
-    const header = limits.endpoint === 'mcp' ? 'x-api-key' : 'x-partner-api-key';
-    return keys.map((key) => ({ [header]: key }));
+    return keys.map((key) => ({ 'x-partner-api-key': key }));
   } finally {
     await store.close();
   }

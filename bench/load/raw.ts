@@ -10,17 +10,16 @@ export type RawLoad = {
   connections: number;
   /** The rate to offer. Without it, each request is sent as soon as a connection is free. */
   ratePerSecond?: number;
-  /** Called with the time of each request except the first of each connection, which is slower. */
-  onAnswer?: (ms: number) => void;
 };
 
 export type RawResult = {
   answered: number;
   failed: number;
   seconds: number;
+  /** Of each request except the first of each connection, which is slower. */
+  latenciesMs: number[];
   p50Ms: number;
   p99Ms: number;
-  maxMs: number;
   /** How late the generator itself was, as a 99th percentile. Latencies do not include it. */
   lagP99Ms: number;
 };
@@ -29,6 +28,7 @@ type Connection = { socket: Socket; startedAt: number; received: string; isNew: 
 
 type Session = {
   load: RawLoad;
+  answered: number;
   latencies: number[];
   lags: number[];
   /** When each request that no connection was free for became due. */
@@ -49,6 +49,7 @@ const LAST_ANSWERS_MS = 2_000;
 export async function sendRaw(load: RawLoad): Promise<RawResult> {
   const session: Session = {
     load,
+    answered: 0,
     latencies: [],
     lags: [],
     queue: [],
@@ -70,8 +71,9 @@ export async function sendRaw(load: RawLoad): Promise<RawResult> {
   await pause(load.seconds * 1_000);
   session.over = true;
   const seconds = (performance.now() - startedAt) / 1_000;
-  const answered = session.latencies.length;
-  await lastAnswers(session);
+  const { answered } = session;
+  const deadline = performance.now() + LAST_ANSWERS_MS;
+  while (session.pending > 0 && performance.now() < deadline) await pause(5);
   for (const { socket } of connections) socket.destroy();
   return { answered, seconds, ...summaryOf(session) };
 }
@@ -105,9 +107,8 @@ function send(session: Session, connection: Connection, startedAt: number): void
 function receive(session: Session, connection: Connection): void {
   const { received } = connection;
   session.pending--;
-  const ms = performance.now() - connection.startedAt;
-  session.latencies.push(ms);
-  if (!connection.isNew) session.load.onAnswer?.(ms);
+  session.answered++;
+  if (!connection.isNew) session.latencies.push(performance.now() - connection.startedAt);
   connection.isNew = false;
   if (!received.startsWith('HTTP/1.1 200') || received.includes('"errors":')) session.failed++;
   if (session.over) return;
@@ -133,22 +134,12 @@ function offerFrom(session: Session, ratePerSecond: number, startedAt: number): 
   tick();
 }
 
-async function lastAnswers(session: Session): Promise<void> {
-  const deadline = performance.now() + LAST_ANSWERS_MS;
-  while (session.pending > 0 && performance.now() < deadline) await pause(5);
-}
-
 function summaryOf({ load, latencies, lags, queue, pending, failed }: Session) {
   // Requests without an answer took at least the whole time of the load.
   const unanswered = Array.from({ length: pending + queue.length }, () => load.seconds * 1_000);
-  const all = Float64Array.from([...latencies, ...unanswered]);
-  return {
-    failed,
-    p50Ms: percentile(all, 0.5),
-    p99Ms: percentile(all, 0.99),
-    maxMs: percentile(all, 1),
-    lagP99Ms: percentile(Float64Array.from(lags), 0.99),
-  };
+  const latenciesMs = [...latencies, ...unanswered];
+  const [p50Ms, p99Ms] = [percentile(latenciesMs, 0.5), percentile(latenciesMs, 0.99)];
+  return { failed, latenciesMs, p50Ms, p99Ms, lagP99Ms: percentile(lags, 0.99) };
 }
 
 // A connection carries one request at a time, so whatever ends like an answer is all of it.
@@ -162,7 +153,7 @@ function isComplete(received: string): boolean {
 }
 
 /** The value below which `share` of the values lie. */
-export function percentile(values: Float64Array, share: number): number {
+export function percentile(values: readonly number[], share: number): number {
   const index = Math.min(values.length - 1, Math.floor(values.length * share));
-  return values.toSorted()[index] ?? Number.NaN;
+  return Float64Array.from(values).sort()[index] ?? Number.NaN;
 }

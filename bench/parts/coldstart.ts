@@ -1,6 +1,6 @@
 // Cold start: from the start of a process to its first correct answer; and its memory when idle.
 import { setTimeout as pause } from 'node:timers/promises';
-import { ratios, type Spread, shown, shownSpread, spread, type Table } from '../report/outcome.ts';
+import { ratios, shown, shownSpread, spread } from '../report/outcome.ts';
 import { progress } from '../run/progress.ts';
 import { orderOf } from '../run/rounds.ts';
 import type { Server } from '../run/server.ts';
@@ -18,7 +18,7 @@ const IDLE_SECONDS = 10;
 export const coldstart: Part = {
   title: 'Cold start and idle memory',
   notes: [
-    'Memory is resident memory. File pages are unchanged pages of mapped programs, libraries and stores, which the kernel can drop. Of these, the last column is the part of the embedded store.',
+    "Memory is resident memory. File pages are pages of programs, libraries and stores, which the kernel can drop, and memory that is shared. Those of the embedded store's file are among them.",
   ],
   method: () =>
     `One request for each start; variants start in turns, in changing order; CPU seconds until the first correct answer, with those of child processes. For the memory, all run at once, ${IDLE_SECONDS} s after the last of them has started`,
@@ -30,16 +30,35 @@ export const coldstart: Part = {
     };
     const variants = [ours, inOne, apollo, mercurius, floor];
     const all = await startInTurns(testbed, variants, options.quick ? 2 : STARTS);
-    const stock = all.find(({ variant }) => variant === apollo)?.ms ?? [];
-    const toStock = (wanted: Started) =>
-      ratios(all.find(({ variant }) => variant === wanted)?.ms ?? [], stock);
-    const idle = await idleMemory(testbed, variants, inOne);
+    const msOf = (wanted: Started) => all.find(({ variant }) => variant === wanted)?.ms ?? [];
+    const toStock = (wanted: Started) => ratios(msOf(wanted), msOf(apollo));
+    const idle = await idleMemory(testbed, variants);
     return {
-      tables: [startsTable(all, stock), idle.table],
+      tables: [
+        {
+          title: `${msOf(apollo).length} starts, with warm file caches`,
+          columns: ['', 'first correct answer, ms', 'to stock', 'CPU seconds', 'memory then, MB'],
+          rows: all.map(({ variant, ms, cpuSeconds, rssMb }) => [
+            variant.title,
+            shownSpread(spread(ms)),
+            shown(toStock(variant).median),
+            shownSpread(spread(cpuSeconds)),
+            shownSpread(spread(rssMb)),
+          ]),
+        },
+        {
+          title: `Idle, ${IDLE_SECONDS} s after the start`,
+          columns: ['', 'memory MB', 'of it file pages'],
+          rows: idle.map(({ rssMb, fileMb }, index) => [
+            variants[index]?.title ?? '',
+            ...[rssMb, fileMb].map(shown),
+          ]),
+        },
+      ],
       figures: {
         coldStart: toStock(ours),
         coldStartInOne: toStock(inOne),
-        idleMemory: idle.rssMb,
+        idleMemory: spread([idle[variants.indexOf(inOne)]?.rssMb ?? Number.NaN]),
       },
     };
   },
@@ -65,41 +84,13 @@ async function startInTurns(
   return all;
 }
 
-function startsTable(all: readonly Starts[], stock: readonly number[]): Table {
-  return {
-    title: `${stock.length} starts, with warm file caches`,
-    columns: ['', 'first correct answer, ms', 'to stock', 'CPU seconds', 'memory then, MB'],
-    rows: all.map(({ variant, ms, cpuSeconds, rssMb }) => [
-      variant.title,
-      shownSpread(spread(ms)),
-      shown(ratios(ms, stock).median),
-      shownSpread(spread(cpuSeconds)),
-      shownSpread(spread(rssMb)),
-    ]),
-  };
-}
-
-/** The table, and the resident memory of one variant. */
-async function idleMemory(
-  testbed: Testbed,
-  variants: readonly Started[],
-  wanted: Started,
-): Promise<{ table: Table; rssMb: Spread }> {
+/** The memory of each variant, all of which run at once. */
+async function idleMemory(testbed: Testbed, variants: readonly Started[]) {
   const servers: Server[] = [];
   try {
     for (const { start } of variants) servers.push(await start(testbed));
     await pause(IDLE_SECONDS * 1_000);
-    const all = servers.map((server) => server.memory());
-    const columns = ['', 'memory MB', 'of it pages of files', "of them the store's"];
-    const rows = all.map(({ rssMb, fileMb, storeMb }, index) => [
-      variants[index]?.title ?? '',
-      ...[rssMb, fileMb, storeMb].map(shown),
-    ]);
-    const found = all[variants.indexOf(wanted)]?.rssMb ?? Number.NaN;
-    return {
-      table: { title: `Idle, ${IDLE_SECONDS} s after the start`, columns, rows },
-      rssMb: spread([found]),
-    };
+    return servers.map((server) => server.usage());
   } finally {
     await Promise.all(servers.map(({ stop }) => stop()));
   }

@@ -1,29 +1,25 @@
 // One request after the other: known documents, and new ones, which are parsed and planned first.
 import { LOOKUP_QUERY } from '../dataset/population.ts';
 import { aboutRandomMembers, requestTemplates } from '../dataset/requests.ts';
-import { ratios, shown, shownSpread, spread } from '../report/outcome.ts';
-import { type Measurable, underRawLoad } from '../run/measure.ts';
-import { type Contender, type Measurements, values } from '../run/measurements.ts';
+import { shown, spread } from '../report/outcome.ts';
+import { underRawLoad } from '../run/measure.ts';
+import { type Contender, cell, ratioOf, valuesOf } from '../run/measurements.ts';
 import { inTurns, measureAlternating } from '../run/rounds.ts';
-import type { Server } from '../run/server.ts';
 import { startRemote } from '../variants/ours.ts';
 import { apollo, mercurius, type Variant } from '../variants/peers.ts';
 import type { Part } from './part.ts';
 
-type Started = Pick<Variant, 'title' | 'start'>;
-type Row = Contender & { variant: Started; isNew: boolean };
-
 const FIELDS = ['memberId', 'email', 'firstName', 'lastName', 'tier', 'points'];
 
-const REDIS: Started = {
-  title: 'This gateway, with Redis',
-  start: (testbed) => startRemote(testbed),
-};
-const NO_REDIS: Started = {
-  title: 'This gateway, without Redis',
-  start: (testbed) => startRemote(testbed, { redis: false }),
-};
-const VARIANTS = [REDIS, NO_REDIS, mercurius, apollo];
+/** Of one variant, with a known document and with new ones. */
+type Pair = { known: Contender; fresh: Contender };
+
+const REDIS = pairOf('This gateway, with Redis', (at, root) => startRemote(at, { root }));
+const MEMORY = pairOf('This gateway, without Redis', (at, root) =>
+  startRemote(at, { root, redis: false }),
+);
+const MERCURIUS = pairOf(mercurius.title, mercurius.start);
+const PAIRS = [REDIS, MEMORY, MERCURIUS, pairOf(apollo.title, apollo.start)];
 
 export const document: Part = {
   title: 'One request after the other, with known and new documents',
@@ -33,60 +29,59 @@ export const document: Part = {
   method: (options) =>
     `${inTurns(options, 'load/raw.ts')}, which alternates between wrk with known documents and the measured load. New documents are measured in processes of their own; all variants get the same sequence`,
   async run(testbed, options) {
-    const rows = VARIANTS.flatMap((variant) => [rowOf(variant, false), rowOf(variant, true)]);
+    const rows = PAIRS.flatMap(({ known, fresh }) => [known, fresh]);
     const all = await measureAlternating(testbed, rows, options);
-    const find = (variant: Started, isNew: boolean) =>
-      all.find(({ contender }) => contender.variant === variant && contender.isNew === isNew);
-    const toMercurius = (variant: Started, isNew: boolean) =>
-      ratios(values(find(variant, isNew), 'p50Ms'), values(find(mercurius, isNew), 'p50Ms'));
-    const cells = (variant: Started, isNew: boolean) => [
-      figure(find(variant, isNew), 'p50Ms'),
-      shown(toMercurius(variant, isNew).median),
-      figure(find(variant, isNew), 'p99Ms'),
-      figure(find(variant, isNew), 'cpuMicros'),
-    ];
-    const columns = ['p50 ms', "to Mercurius'", 'p99 ms', 'CPU µs/request'];
+    const toMercurius = (pair: Pair, which: keyof Pair) =>
+      ratioOf(all, 'p50Ms', pair[which], MERCURIUS[which]);
+    const tableOf = (title: string, which: keyof Pair) => ({
+      title,
+      columns: ['', 'p50 ms', "to Mercurius'", 'p99 ms', 'CPU µs/request'],
+      rows: all
+        .filter(({ contender }) => PAIRS.some((pair) => pair[which] === contender))
+        .map((measurements) => [
+          measurements.contender.title,
+          cell(measurements, 'p50Ms'),
+          shown(ratioOf(all, 'p50Ms', measurements.contender, MERCURIUS[which]).median),
+          cell(measurements, 'p99Ms'),
+          cell(measurements, 'cpuMicros'),
+        ]),
+    });
     return {
-      tables: [false, true].map((isNew) => ({
-        title: isNew ? 'New documents, on one connection' : 'A known document, on one connection',
-        columns: ['', ...columns],
-        rows: VARIANTS.map((variant) => [variant.title, ...cells(variant, isNew)]),
-      })),
+      tables: [
+        tableOf('A known document, on one connection', 'known'),
+        tableOf('New documents, on one connection', 'fresh'),
+      ],
       figures: {
-        aloneToMercurius: toMercurius(REDIS, false),
-        aloneMemory: toMercurius(NO_REDIS, false),
-        documentToMercurius: toMercurius(REDIS, true),
-        documentTail: spread(values(find(REDIS, true), 'p99Ms')),
+        aloneToMercurius: toMercurius(REDIS, 'known'),
+        aloneMemory: toMercurius(MEMORY, 'known'),
+        documentToMercurius: toMercurius(REDIS, 'fresh'),
+        documentTail: spread(valuesOf(all, REDIS.fresh, 'p99Ms')),
       },
     };
   },
-  comparables: [
-    {
-      title: 'New documents',
-      start: async (testbed, root) =>
-        atDocuments(await startRemote(testbed, { root, redis: false }), true),
-    },
-  ],
+  comparables: [MEMORY.fresh],
 };
 
-function rowOf(variant: Started, isNew: boolean): Row {
+function pairOf(
+  title: string,
+  start: (...at: Parameters<Contender['start']>) => ReturnType<Variant['start']>,
+): Pair {
+  const row = (what: string, documents: () => () => string): Contender => ({
+    title: `${title}, ${what}`,
+    async start(testbed, root) {
+      const server = await start(testbed, root);
+      const nextDocument = documents();
+      const next = () => {
+        const [template = ''] = requestTemplates(server, nextDocument());
+        return aboutRandomMembers(template, server.members);
+      };
+      return underRawLoad(server, { connections: 1, next });
+    },
+  });
   return {
-    variant,
-    isNew,
-    title: `${variant.title}, ${isNew ? 'new documents' : 'a known document'}`,
-    start: async (testbed) => atDocuments(await variant.start(testbed), isNew),
+    known: row('a known document', () => () => LOOKUP_QUERY),
+    fresh: row('new documents', newDocuments),
   };
-}
-
-function atDocuments(server: Server, isNew: boolean): Measurable {
-  const nextDocument = isNew ? newDocuments() : () => LOOKUP_QUERY;
-  const next = () => requestOf(server, nextDocument());
-  return underRawLoad(server, { connections: 1, next });
-}
-
-function requestOf(server: Server, query: string): string {
-  const [template = ''] = requestTemplates(server, query);
-  return aboutRandomMembers(template, server.members);
 }
 
 /** Documents that differ in their alias, over every selection of the fields. */
@@ -97,11 +92,4 @@ function newDocuments(): () => string {
     const fields = FIELDS.filter((_, index) => ((alias % 63) + 1) & (1 << index));
     return `query($email: String!) { a${alias}: memberByEmail(email: $email) { ${fields.join(' ')} } }`;
   };
-}
-
-function figure(
-  measurements: Measurements<Row> | undefined,
-  name: 'p50Ms' | 'p99Ms' | 'cpuMicros',
-) {
-  return shownSpread(spread(values(measurements, name)));
 }

@@ -1,9 +1,9 @@
 // The latency of one partner's look-ups while somebody else attacks.
 
 import { startProcess } from '../../test/support/servers/process.ts';
-import { requestTemplates } from '../dataset/requests.ts';
+import { randomLookUps } from '../dataset/requests.ts';
 import { ATTACKS, type Attack } from '../load/attacks.ts';
-import { offer } from '../load/offered.ts';
+import { sendRaw } from '../load/raw.ts';
 import { pinned } from '../machine/machine.ts';
 import { ratios, shownSpread, spread } from '../report/outcome.ts';
 import { underLoad } from '../run/measure.ts';
@@ -71,13 +71,12 @@ export const fair: Part = {
 
 async function measure(server: Server, name: string, seconds: number) {
   const [caller, attacker = {}] = server.keys;
-  const { url, members } = server;
-  const templates = requestTemplates({ ...server, keys: caller === undefined ? [] : [caller] });
-  const load = { url, templates, members, connections: 16, cores: 'load' as const, seconds };
+  const { url } = server;
+  const next = randomLookUps({ ...server, keys: [caller ?? {}] });
   const attack =
     name === QUIET ? undefined : await startAttack({ name, url, key: attacker, seconds } as Attack);
   try {
-    return await offer({ ...load, ratePerSecond: RATE });
+    return await sendRaw({ url, next, seconds, connections: 16, ratePerSecond: RATE });
   } finally {
     await attack?.stop();
   }

@@ -4,61 +4,43 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { copyStores, createKeys, type KeyLimits, storesOf } from '../dataset/stores.ts';
-import { type Spread, shown, shownSpread, spread } from '../report/outcome.ts';
-import type { Comparable } from '../run/compare.ts';
+import { shown, shownSpread, spread } from '../report/outcome.ts';
 import { type Measurable, underLoad } from '../run/measure.ts';
-import { type Contender, type Measurements, median, values } from '../run/measurements.ts';
-import { inTurns, measureAlternating } from '../run/rounds.ts';
-import { benchServer, nodeFlags, ROOT } from '../run/shipped.ts';
+import { type Contender, cell, values, valuesOf } from '../run/measurements.ts';
+import { measureAlternating } from '../run/rounds.ts';
+import { benchServer, ROOT } from '../run/shipped.ts';
 import type { Testbed } from '../run/testbed.ts';
 import type { Feature } from '../servers/features.ts';
 import type { Part } from './part.ts';
 
-type Mix = {
-  title: string;
-  on: readonly Feature[];
-  redis?: boolean;
-  traced?: number;
-  audited?: boolean;
-  limits?: KeyLimits;
-};
+/** `traced` is the share of the requests that are recorded. */
+type Others = { redis?: boolean; traced?: number; audited?: boolean; limits?: KeyLimits };
 
 const ALL: Feature[] = ['auth', 'limit', 'logs', 'metrics', 'keyUse', 'records', 'bounds'];
-const NONE: Mix = { title: 'none', on: [] };
-/** What it adds to the first row is the noise of the run. */
-const NONE_AGAIN: Mix = { title: 'none, once more', on: [] };
-const ALL_MEMORY: Mix = { title: 'all, limit in this process', on: ALL };
-const ALL_REDIS: Mix = { title: 'all, limit in Redis', on: ALL, redis: true };
-/** All that operators see of a request, whose key has no list of addresses, as most have none. */
-const SEEN: Mix = {
-  title: 'logs, metrics by operation and partner, use of keys, scopes',
-  on: ['auth', 'logs', 'callers', 'keyUse'],
-  limits: { scopes: ['read'] },
-};
-const TRACED_RARELY: Mix = { title: 'tracing, 1 % recorded', on: [], traced: 0.01 };
-const MIXES: Mix[] = [
+const NONE = row('none', []);
+const ALL_MEMORY = row('all, limit in this process', ALL);
+const ALL_REDIS = row('all, limit in Redis', ALL, { redis: true });
+/** All that operators see of a request. */
+const SEEN = row(
+  'logs, metrics by operation and partner, use of keys, scopes',
+  ['auth', 'logs', 'callers', 'keyUse'],
+  { limits: { scopes: ['read'] } },
+);
+const TRACED_RARELY = row('tracing, 1 % recorded', [], { traced: 0.01 });
+const ROWS = [
   NONE,
-  { title: 'auth', on: ['auth'] },
-  {
-    title: 'auth, with scopes and a list of addresses',
-    on: ['auth'],
-    limits: { scopes: ['read'], allow: ['10.0.0.0/8', '127.0.0.0/8'] },
-  },
-  { title: 'limit in this process', on: ['limit'] },
-  { title: 'limit in Redis', on: ['limit'], redis: true },
-  { title: 'logs', on: ['logs'] },
-  { title: 'metrics', on: ['metrics'] },
-  { title: 'metrics by operation and partner alone', on: ['callers'] },
-  { title: 'use of keys', on: ['keyUse'] },
-  { title: 'request records', on: ['records'] },
-  { title: 'bounds on connections and load', on: ['bounds'] },
-  { title: 'audit log', on: [], audited: true },
+  row('auth', ['auth']),
+  row('limit in this process', ['limit']),
+  row('limit in Redis', ['limit'], { redis: true }),
+  row('logs', ['logs']),
+  row('metrics', ['metrics']),
+  row('audit log', [], { audited: true }),
   TRACED_RARELY,
-  { title: 'tracing, all recorded', on: [], traced: 1 },
   SEEN,
   ALL_MEMORY,
   ALL_REDIS,
-  NONE_AGAIN,
+  // What it adds to the first row is the noise of the run.
+  row('none, once more', []),
 ];
 
 export const features: Part = {
@@ -71,19 +53,12 @@ export const features: Part = {
     'A row without tracing has it off, as it is without an endpoint. With it, each recorded request has nine spans; what the queue of the SDK does not hold is dropped. The collector reads and forgets them in the process of the benchmark.',
     'In every row, requests wait for the end of the poll phase, as they do with a limiter: waiting alone saves more than a limiter costs.',
   ],
-  method: inTurns,
   async run(testbed, options) {
-    const contenders = MIXES.map((mix): Contender & { mix: Mix } => ({
-      mix,
-      title: mix.title,
-      start: (at) => startMix(at, ROOT, mix),
-    }));
-    const all = await measureAlternating(testbed, contenders, options);
-    const find = (mix: Mix) => all.find(({ contender }) => contender.mix === mix);
-    const without = values(find(NONE), 'cpuMicros');
-    const added = (measurements: Measurements<Contender> | undefined): Spread =>
+    const all = await measureAlternating(testbed, ROWS, options);
+    const without = valuesOf(all, NONE, 'cpuMicros');
+    const added = (contender: Contender) =>
       spread(
-        values(measurements, 'cpuMicros').map(
+        valuesOf(all, contender, 'cpuMicros').map(
           (micros, round) => micros - (without[round] ?? Number.NaN),
         ),
       );
@@ -94,52 +69,46 @@ export const features: Part = {
           columns: ['on', 'CPU µs/request', 'added µs', 'requests/s'],
           rows: all.map((measurements) => [
             measurements.contender.title,
-            shownSpread(spread(values(measurements, 'cpuMicros'))),
-            measurements.contender.mix === NONE ? '' : shownSpread(added(measurements)),
-            shown(median(measurements, 'perSecond')),
+            cell(measurements, 'cpuMicros'),
+            shownSpread(added(measurements.contender)),
+            shown(spread(values(measurements, 'perSecond')).median),
           ]),
         },
       ],
       figures: {
-        featuresSeen: added(find(SEEN)),
-        featuresTraced: added(find(TRACED_RARELY)),
-        featuresRedis: added(find(ALL_REDIS)),
-        featuresMemory: added(find(ALL_MEMORY)),
+        featuresSeen: added(SEEN),
+        featuresTraced: added(TRACED_RARELY),
+        featuresRedis: added(ALL_REDIS),
+        featuresMemory: added(ALL_MEMORY),
       },
     };
   },
-  comparables: [NONE, ALL_MEMORY, ALL_REDIS].map(
-    (mix): Comparable => ({
-      title: `Features: ${mix.title}`,
-      start: (testbed, root) => startMix(testbed, root, mix),
-    }),
-  ),
+  comparables: [NONE, ALL_MEMORY, ALL_REDIS],
 };
 
-async function startMix(
+function row(title: string, on: readonly Feature[], others: Others = {}): Contender {
+  return { title, start: (testbed, root = ROOT) => startWith(testbed, root, on, others) };
+}
+
+async function startWith(
   testbed: Testbed,
   root: string,
-  { on, redis = false, traced, audited = false, limits }: Mix,
+  on: readonly Feature[],
+  { redis = false, traced, audited = false, limits }: Others,
 ): Promise<Measurable> {
   const stores = storesOf(0);
   const keys = await createKeys(stores, 1, limits);
   const { dataDir } = root === ROOT ? stores : copyStores(stores, testbed.folder);
-  const redisUrl = redis ? await testbed.redisUrl() : undefined;
-  const endpoint = traced === undefined ? undefined : await startSink();
   const options = {
     on,
-    redisUrl,
     dataDir,
-    ...(endpoint !== undefined && { traced: { endpoint, ratio: traced } }),
+    ...(redis && { redisUrl: await testbed.redisUrl() }),
+    ...(traced !== undefined && { traced: { endpoint: await startSink(), ratio: traced } }),
     ...(audited && { auditLog: join(testbed.folder, 'audit.log') }),
   };
   const server = await testbed.start({
     root,
-    args: (port) => [
-      ...nodeFlags(root),
-      benchServer(root, 'features.ts'),
-      JSON.stringify({ port, ...options }),
-    ],
+    args: (port) => benchServer(root, 'features.ts', { port, ...options }),
     keys,
   });
   return underLoad(server);

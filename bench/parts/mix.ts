@@ -1,15 +1,14 @@
 // A mix of requests by many keys: five reads, a third of whose look-ups miss, and mutations.
-import { join } from 'node:path';
-import { MIX_MEMBERS, writeList } from '../dataset/mix.ts';
-import { ratios, shown, shownSpread, spread, type Table } from '../report/outcome.ts';
+import { MIX_MEMBERS, mixRequests } from '../dataset/mix.ts';
+import { UNKNOWN } from '../dataset/operations.ts';
+import { shown, spread, type Table } from '../report/outcome.ts';
 import { checkMix } from '../run/answers.ts';
-import { type Measurable, type Sample, underWork } from '../run/measure.ts';
-import { type Contender, type Measurements, median, values } from '../run/measurements.ts';
-import { inTurns, measureAlternating } from '../run/rounds.ts';
+import { type Measurable, underLoad } from '../run/measure.ts';
+import { type Contender, cell, type Measurements, ratioOf, values } from '../run/measurements.ts';
+import { measureAlternating } from '../run/rounds.ts';
 import type { Server } from '../run/server.ts';
-import type { Testbed } from '../run/testbed.ts';
-import { type Changes, startInOne, startRemote } from '../variants/ours.ts';
-import { apollo, floorOfMix, mercurius, type Variant } from '../variants/peers.ts';
+import { startInOne, startRemote } from '../variants/ours.ts';
+import { apollo, floor, mercurius, type Variant } from '../variants/peers.ts';
 import type { Part } from './part.ts';
 
 type Row = Contender & Pick<Variant, 'kind'>;
@@ -25,6 +24,12 @@ const OPERATIONS =
 const KEYS =
   'Keys are used by Zipf: the second half as often as the first, the third a third as often, and so on.';
 
+const MANY = remote({ keys: KEYS_OF_READS, redis: false });
+const ONE = remote({ keys: 1, redis: false });
+const IN_REDIS = remote({ keys: KEYS_OF_READS, redis: true });
+const IN_ONE = inOne({ keys: KEYS_OF_READS, redis: false });
+const IN_ONE_IN_REDIS = inOne({ keys: KEYS_OF_READS, redis: true });
+
 /** The reads alone, which peers answer as well. */
 export const mixReads: Part = {
   title: 'A mix of reads',
@@ -33,40 +38,30 @@ export const mixReads: Part = {
     'The gateways and the floor ask the same subgraphs, which answer from memory. In one process, each of the 10,000 members is enrolled with 20 partners, and has a standing with each.',
     BUDGETS,
   ],
-  method: inTurns,
   async run(testbed, options) {
-    const many = remote(KEYS_OF_READS, 0, false);
-    const one = remote(1, 0, false);
-    const inRedis = remote(KEYS_OF_READS, 0, true);
-    const embedded = inOne(KEYS_OF_READS, 0, false);
-    const embeddedInRedis = inOne(KEYS_OF_READS, 0, true);
-    const [stock, jit, floor] = [peer(apollo), peer(mercurius), peer(floorOfMix)];
-    const rows = [many, one, inRedis, embedded, embeddedInRedis, stock, jit, floor];
+    const [stock, jit, bare] = [peer(apollo), peer(mercurius), peer(floor)];
+    const others = options.quick ? [] : [IN_REDIS, IN_ONE_IN_REDIS, bare];
+    const rows = [MANY, ONE, IN_ONE, stock, jit, ...others];
     const all = await measureAlternating(testbed, rows, options);
-    const answers = (row: Row) => perCpuSecond(all.find(({ contender }) => contender === row));
+    // Answers per CPU second of one to those of another are the CPU times the other way round.
+    const answers = (row: Row, reference: Row) => ratioOf(all, 'cpuMicros', reference, row);
     return {
       tables: [table(`Reads, ${options.connections} connections`, all, stock)],
       figures: {
-        mixToApollo: ratios(answers(many), answers(stock)),
-        mixToMercurius: ratios(answers(many), answers(jit)),
-        mixInOneToApollo: ratios(answers(embedded), answers(stock)),
-        mixKeys: ratios(answers(one), answers(many)),
+        mixToApollo: answers(MANY, stock),
+        mixToMercurius: answers(MANY, jit),
+        mixInOneToApollo: answers(IN_ONE, stock),
+        mixKeys: answers(ONE, MANY),
       },
       bars: all
-        .filter(({ contender }) => contender !== one)
+        .filter(({ contender }) => contender !== ONE)
         .map((measurements) => {
           const { title, kind } = measurements.contender;
-          return { title, kind, perSecond: median(measurements, 'perSecond') };
+          return { title, kind, perSecond: spread(values(measurements, 'perSecond')).median };
         }),
     };
   },
-  comparables: [
-    { title: 'A mix of reads', start: startRemoteMix },
-    { title: 'A mix of reads, in one process', start: startInOneMix },
-  ].map(({ title, start }) => ({
-    title,
-    start: async (testbed, root) => atMix(testbed, await start(testbed, { root, redis: false }), 0),
-  })),
+  comparables: [MANY, IN_ONE],
 };
 
 export const mix: Part = {
@@ -74,63 +69,58 @@ export const mix: Part = {
   notes: [
     `${OPERATIONS} 5 of 100 requests are mutations: half of them enroll a member who is enrolled already, and half change an external ID, which in the embedded store is a write. ${KEYS}`,
   ],
-  method: inTurns,
   async run(testbed, options) {
     const rows = [1, KEYS_OF_MIX].flatMap((keys) => [
-      remote(keys, MUTATIONS, true),
-      inOne(keys, MUTATIONS, true),
+      remote({ keys, redis: true }, MUTATIONS),
+      inOne({ keys, redis: true }, MUTATIONS),
     ]);
     const all = await measureAlternating(testbed, rows, options);
     return { tables: [table(`The mix, ${options.connections} connections`, all)], figures: {} };
   },
 };
 
-function remote(keys: number, mutations: number, redis: boolean): Row {
-  return row('This gateway', { keys, redis }, mutations, startRemoteMix);
-}
+type Changes = { keys: number; redis: boolean };
 
-function inOne(keys: number, mutations: number, redis: boolean): Row {
-  return row('This service in one process', { keys, redis }, mutations, startInOneMix);
-}
-
-function row(
-  name: string,
-  changes: { keys: number; redis: boolean },
-  mutations: number,
-  start: (testbed: Testbed, changes: Changes) => Promise<Server>,
-): Row {
-  const { keys, redis } = changes;
-  const where = redis ? 'with Redis' : 'without Redis';
+/** `mutations` is their share of the requests. */
+function remote(changes: Changes, mutations = 0): Row {
   return {
-    title: `${name}, ${where}, ${keys} ${keys === 1 ? 'key' : 'keys'}`,
+    title: titleOf('This gateway', changes),
     kind: 'ours',
-    start: async (testbed) => atMix(testbed, await start(testbed, changes), mutations),
+    start: async (testbed, root) =>
+      atMix(await startRemote(testbed, { ...changes, partners: PARTNERS, root }), mutations),
   };
 }
 
-/** With the keys of the reads, unless there are changes. */
-function startRemoteMix(testbed: Testbed, changes: Changes): Promise<Server> {
-  return startRemote(testbed, { keys: KEYS_OF_READS, partners: PARTNERS, ...changes });
+function inOne(changes: Changes, mutations = 0): Row {
+  return {
+    title: titleOf('This service in one process', changes),
+    kind: 'ours',
+    start: async (testbed, root) =>
+      atMix(
+        await startInOne(testbed, MIX_MEMBERS, { ...changes, partners: PARTNERS, root }),
+        mutations,
+      ),
+  };
 }
 
-function startInOneMix(testbed: Testbed, changes: Changes): Promise<Server> {
-  return startInOne(testbed, MIX_MEMBERS, { keys: KEYS_OF_READS, partners: PARTNERS, ...changes });
+function titleOf(name: string, { keys, redis }: Changes): string {
+  const where = redis ? 'with Redis' : 'without Redis';
+  return `${name}, ${where}, ${keys} ${keys === 1 ? 'key' : 'keys'}`;
 }
 
 function peer({ title, kind, start }: Variant): Row {
-  return { title, kind, start: async (testbed) => atMix(testbed, await start(testbed), 0) };
+  return { title, kind, start: async (testbed) => atMix(await start(testbed), 0) };
 }
 
-/** A server at the requests of the mix; `mutations` is their part. */
-function atMix(testbed: Testbed, server: Server, mutations: number): Measurable {
-  const list = join(testbed.folder, `mix${new URL(server.url).port}.txt`);
-  writeList(list, server, { mutations });
-  return underWork(server, { requests: { list }, check: () => checkMix(server, mutations > 0) });
+function atMix(server: Server, mutations: number): Measurable {
+  const templates = mixRequests(server, mutations);
+  const check = () => checkMix(server, mutations > 0);
+  // Of the numbers that mutations change external IDs to.
+  return underLoad(server, { templates, members: UNKNOWN, check });
 }
 
 /** Ratios are to `reference`, or to the first row without one. */
 function table(title: string, all: readonly Measurements<Row>[], reference?: Row): Table {
-  const other = all.find(({ contender }) => contender === reference) ?? all[0];
   const name = reference === undefined ? 'the first row' : 'stock';
   return {
     title,
@@ -147,22 +137,18 @@ function table(title: string, all: readonly Measurements<Row>[], reference?: Row
     ],
     rows: all.map((measurements) => {
       const { contender } = measurements;
-      const figure = (each: keyof Sample) => shownSpread(spread(values(measurements, each)));
+      const other = reference ?? all[0]?.contender ?? contender;
       return [
         contender.title,
-        figure('perSecond'),
-        shown(ratios(values(measurements, 'perSecond'), values(other, 'perSecond')).median),
-        figure('cpuMicros'),
-        shown(ratios(perCpuSecond(measurements), perCpuSecond(other)).median),
-        figure('p50Ms'),
-        figure('p99Ms'),
-        `${Math.round(median(measurements, 'busy') * 100)} %`,
-        figure('rssMb'),
+        cell(measurements, 'perSecond'),
+        shown(ratioOf(all, 'perSecond', contender, other).median),
+        cell(measurements, 'cpuMicros'),
+        shown(ratioOf(all, 'cpuMicros', other, contender).median),
+        cell(measurements, 'p50Ms'),
+        cell(measurements, 'p99Ms'),
+        `${Math.round(spread(values(measurements, 'busy')).median * 100)} %`,
+        cell(measurements, 'rssMb'),
       ];
     }),
   };
-}
-
-function perCpuSecond(measurements: Measurements<Row> | undefined): number[] {
-  return values(measurements, 'cpuMicros').map((micros) => 1e6 / micros);
 }

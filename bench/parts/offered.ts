@@ -1,25 +1,23 @@
 // Throughput and latency against offered load, from a tenth of saturation to above it.
-import { aboutRandomMembers, requestTemplates } from '../dataset/requests.ts';
-import { type OfferedLoad, offer } from '../load/offered.ts';
-import type { RawResult } from '../load/raw.ts';
+import { randomLookUps } from '../dataset/requests.ts';
+import { sendRaw } from '../load/raw.ts';
 import { ratios, type Spread, shown, shownSpread, spread, type Table } from '../report/outcome.ts';
 import { underLoad, underRawLoad } from '../run/measure.ts';
-import { type Contender, type Measurements, values } from '../run/measurements.ts';
+import { type Contender, cell, type Measurements, values } from '../run/measurements.ts';
 import { progress } from '../run/progress.ts';
-import { measureAlternating, WARM_UP, warmUp } from '../run/rounds.ts';
-import type { Server } from '../run/server.ts';
+import { measureAlternating, type Rounds, WARM_UP, warmUp } from '../run/rounds.ts';
 import type { Testbed } from '../run/testbed.ts';
 import { ours } from '../variants/ours.ts';
 import { apollo, floor, type Variant } from '../variants/peers.ts';
-import type { Options, Part } from './part.ts';
+import type { Part } from './part.ts';
 
 const SHARES = [0.1, 0.25, 0.5, 0.75, 0.9, 1, 1.1];
-const CONNECTIONS = 128;
+const CONNECTIONS = { saturated: 32, atRate: 128 };
 
 /** What was measured at one rate. */
 type Point = { offered: number; answered: number; p50Ms: number; p99Ms: number; lagP99Ms: number };
 
-type Run = { testbed: Testbed; options: Options };
+type Run = { testbed: Testbed; options: Rounds };
 
 /** Ratios of ours to the floor's, in each round: of p99, and of p99 to p50. */
 type SideBySide = { table: Table; p99: Spread; tail: Spread };
@@ -30,18 +28,17 @@ export const offered: Part = {
     'Requests arrive at random times (Poisson), whether or not the server keeps up. The generator shares its core with the subgraphs; latencies do not include its own lag.',
   ],
   method: ({ seconds, rounds }) =>
-    `Load by load/raw.ts, ${seconds} s at each rate, one rate after the other, after ${WARM_UP}; at a tenth and at half of saturation also ${rounds} rounds in which both run at once and take turns of one second, ${seconds} each, without the first request of each connection, after the same warm-up, but with every other second at the measured rate`,
+    `Load by load/raw.ts, ${seconds} s at each rate, one rate after the other, after ${WARM_UP}, without the first request of each connection; at a tenth and at half of saturation also ${rounds} rounds in which both run at once and take turns of one second, ${seconds} each, after the same warm-up, but with every other second at the measured rate`,
   async run(testbed, options) {
     const run = { testbed, options };
     const saturation = await saturationOf(ours, run);
     const stockSaturation = await saturationOf(apollo, run);
-    const rates = SHARES.map((share) => Math.round(saturation * share));
-    const stockRates = SHARES.map((share) => Math.round(stockSaturation * share));
-    const ourPoints = await pointsOf(ours, run, rates);
-    const floorPoints = await pointsOf(floor, run, rates);
+    const ratesOf = (most: number) => SHARES.map((share) => Math.round(most * share));
+    const ourPoints = await pointsOf(ours, run, ratesOf(saturation));
+    const floorPoints = await pointsOf(floor, run, ratesOf(saturation));
     const tenth = await sideBySide(run, saturation / 10);
     const half = await sideBySide(run, saturation / 2);
-    const stockPoints = await pointsOf(apollo, run, stockRates);
+    const stockPoints = await pointsOf(apollo, run, ratesOf(stockSaturation));
     return {
       tables: [
         table(`${ours.title}, saturated at ${shown(saturation)}/s`, ourPoints),
@@ -56,15 +53,17 @@ export const offered: Part = {
 };
 
 /** Ours and the floor at the same rate, in turns. */
-async function sideBySide({ testbed, options }: Run, rate: number): Promise<SideBySide> {
+async function sideBySide({ testbed, options }: Run, ratePerSecond: number): Promise<SideBySide> {
   const contenders = [ours, floor].map(
     ({ title, start }): Contender => ({
       title,
       async start(at) {
         const server = await start(at);
-        const [template = ''] = requestTemplates(server);
-        const next = () => aboutRandomMembers(template, server.members);
-        return underRawLoad(server, { next, connections: 32, ratePerSecond: rate });
+        return underRawLoad(server, {
+          next: randomLookUps(server),
+          connections: 32,
+          ratePerSecond,
+        });
       },
     }),
   );
@@ -72,14 +71,14 @@ async function sideBySide({ testbed, options }: Run, rate: number): Promise<Side
   const [our, bare] = all;
   return {
     table: {
-      title: `In turns, both at ${shown(rate)}/s`,
+      title: `In turns, both at ${shown(ratePerSecond)}/s`,
       columns: ['', 'p50 ms', 'p99 ms', 'p99 to p50', 'CPU µs/request'],
       rows: all.map((each) => [
         each.contender.title,
-        shownSpread(spread(values(each, 'p50Ms'))),
-        shownSpread(spread(values(each, 'p99Ms'))),
+        cell(each, 'p50Ms'),
+        cell(each, 'p99Ms'),
         shownSpread(spread(tails(each))),
-        shownSpread(spread(values(each, 'cpuMicros'))),
+        cell(each, 'cpuMicros'),
       ]),
     },
     p99: ratios(values(our, 'p99Ms'), values(bare, 'p99Ms')),
@@ -88,66 +87,48 @@ async function sideBySide({ testbed, options }: Run, rate: number): Promise<Side
 }
 
 /** p99 to p50, in each round. */
-function tails(measurements: Measurements<Contender> | undefined): number[] {
+function tails(measurements: Measurements | undefined): number[] {
   const medians = values(measurements, 'p50Ms');
   return values(measurements, 'p99Ms').map((p99Ms, round) => p99Ms / (medians[round] ?? NaN));
 }
 
 async function saturationOf(variant: Variant, run: Run): Promise<number> {
-  const { answered, seconds } = await withWarm(variant, run, (server) =>
-    offerTo(variant, { ...loadOf(server), seconds: run.options.seconds }),
-  );
-  return answered / seconds;
+  const [point] = await pointsOf(variant, run, [undefined]);
+  return point?.answered ?? Number.NaN;
 }
 
-function pointsOf(variant: Variant, run: Run, rates: number[]): Promise<Point[]> {
-  return withWarm(variant, run, async (server) => {
-    const points: Point[] = [];
-    for (const rate of rates) {
-      const result = await offerTo(variant, {
-        ...loadOf(server),
-        seconds: run.options.seconds,
-        ratePerSecond: rate,
-        connections: CONNECTIONS,
-      });
-      progress(
-        `${variant.title}: ${Math.round(rate)}/s offered, p50 ${shown(result.p50Ms)} ms, p99 ${shown(result.p99Ms)} ms`,
-      );
-      points.push({ ...result, offered: rate, answered: result.answered / result.seconds });
-    }
-    return points;
-  });
-}
-
-/** Starts the variant, warms it up, uses it and stops it. */
-async function withWarm<T>(
-  variant: Variant,
+/** Without a rate, each request is sent as soon as a connection is free. */
+async function pointsOf(
+  { title, start }: Variant,
   { testbed, options }: Run,
-  use: (server: Server) => Promise<T>,
-): Promise<T> {
-  const server = await variant.start(testbed);
+  rates: readonly (number | undefined)[],
+): Promise<Point[]> {
+  const server = await start(testbed);
+  const load = { url: server.url, next: randomLookUps(server), seconds: options.seconds };
   try {
     await warmUp([underLoad(server)], options);
-    return await use(server);
+    const points: Point[] = [];
+    for (const rate of rates) {
+      const { saturated, atRate } = CONNECTIONS;
+      const result = await (rate === undefined
+        ? sendRaw({ ...load, connections: saturated })
+        : sendRaw({ ...load, connections: atRate, ratePerSecond: rate }));
+      if (result.failed > 0) throw new Error(`${title}: failed requests: ${result.failed}`);
+      const { answered, seconds, p50Ms, p99Ms, lagP99Ms } = result;
+      const latencies = `p50 ${shown(p50Ms)} ms, p99 ${shown(p99Ms)} ms`;
+      progress(`${title}: ${rate ?? 'all it takes'}/s offered, ${latencies}`);
+      points.push({
+        offered: rate ?? Number.NaN,
+        answered: answered / seconds,
+        p50Ms,
+        p99Ms,
+        lagP99Ms,
+      });
+    }
+    return points;
   } finally {
     await server.stop();
   }
-}
-
-async function offerTo(variant: Variant, load: OfferedLoad): Promise<RawResult> {
-  const result = await offer(load);
-  if (result.failed > 0) throw new Error(`${variant.title}: failed requests: ${result.failed}`);
-  return result;
-}
-
-function loadOf(server: Server) {
-  return {
-    url: server.url,
-    templates: requestTemplates(server),
-    members: server.members,
-    connections: 32,
-    cores: 'load' as const,
-  };
 }
 
 function table(title: string, points: Point[]): Table {

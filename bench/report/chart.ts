@@ -1,8 +1,8 @@
 // Draws the bar chart of gateways as SVG, readable on light and dark pages.
 import type { Bar } from './outcome.ts';
 
-/** The bars of one Node version, and the requests that they are for. */
-export type Chart = { node: string; requests: string; bars?: Bar[] };
+/** The bars of the mix of reads on one Node version. */
+type Chart = { node: string; bars?: Bar[] };
 
 const WIDTH = 860;
 const LABEL_WIDTH = 370;
@@ -18,9 +18,9 @@ export function drawChart(charts: readonly Chart[]): string {
   );
   const parts: string[] = [];
   let y = 30;
-  for (const { node, requests, bars = [] } of charts) {
+  for (const { node, bars = [] } of charts) {
     parts.push(
-      `<text x="0" y="${y}" class="head">${escaped(requests)} per second on one core, Node ${escaped(node)}</text>`,
+      `<text x="0" y="${y}" class="head">A mix of reads: requests per second on one core, Node ${escaped(node)}</text>`,
     );
     y += 12;
     const measured = bars

@@ -7,11 +7,9 @@ export type Bar = { title: string; kind: 'ours' | 'peer' | 'floor'; perSecond: n
 
 export type Outcome = {
   tables: Table[];
-  figures: Partial<Record<FigureName, Spread>>;
+  figures: Partial<Record<FigureName, Spread | undefined>>;
   /** What the chart shows. */
   bars?: Bar[];
-  /** A line for each variant that could not be measured. */
-  failures?: string[];
 };
 
 export type Spread = { median: number; least: number; greatest: number };

@@ -35,9 +35,9 @@ times as many as stock Apollo. All took turns on one core: [results](bench/RESUL
 `;
 }
 
-type Figures = Record<string, { median: number }>;
+type Figures = Record<string, { median: number } | undefined>;
 
-function times(figure: Figures[string] | undefined): number {
+function times(figure: Figures[string]): number {
   if (figure === undefined) throw new Error('a figure of the benchmark is missing');
   return Number(figure.median.toPrecision(2));
 }

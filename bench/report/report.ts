@@ -1,7 +1,7 @@
 // Writes the results into RESULTS.md, results.svg and README.md, and prints outcomes to a terminal.
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Chart, drawChart } from './chart.ts';
+import { drawChart } from './chart.ts';
 import { FIGURE_NAMES, FIGURES, goalOf, verdict } from './figures.ts';
 import { type Outcome, shownSpread, type Table } from './outcome.ts';
 import { README, renderReadme } from './readme.ts';
@@ -37,39 +37,39 @@ export function writeReport(parts: Readonly<Record<string, PartText>>): void {
     ...results.flatMap((result) => section(result, parts[result.part])),
   ];
   writeFileSync(join(BENCH, 'RESULTS.md'), `${lines.join('\n').trimEnd()}\n`);
-  writeFileSync(join(BENCH, 'results.svg'), drawChart(chartsOf(results)));
+  writeFileSync(
+    join(BENCH, 'results.svg'),
+    drawChart(results.filter(({ part }) => part === 'mix-reads')),
+  );
   writeFileSync(README, renderReadme());
 }
 
-/** For each version of Node, the bars of the mix of reads. */
-function chartsOf(results: readonly Result[]): Chart[] {
-  return results
-    .filter(({ part }) => part === 'mix-reads')
-    .map((result) => ({ ...result, requests: 'A mix of reads: requests' }));
-}
-
-/** An outcome for a terminal. */
-export function printed({ tables, figures, failures = [] }: Outcome, { notes = [] }: PartText) {
+/** An outcome for a terminal, with the figures that were recorded earlier, if there are any. */
+export function printed({ tables, figures }: Outcome, { notes = [] }: PartText, earlier?: Result) {
   const rows = FIGURE_NAMES.flatMap((name) => {
     const value = figures[name];
     if (value === undefined) return [];
     const { meaning } = FIGURES[name];
-    return [[meaning, goalOf(name), shownSpread(value), verdict(name, value.median)]];
+    const recorded = earlier?.figures[name];
+    const mark = verdict(name, value.median);
+    return [
+      [meaning, goalOf(name), shownSpread(value), mark, recorded ? shownSpread(recorded) : ''],
+    ];
   });
-  const goals: Table = { title: 'Goals', columns: ['', 'goal', 'measured', ''], rows };
+  const goals: Table = { title: 'Goals', columns: ['', 'goal', 'measured', '', 'recorded'], rows };
   const all = rows.length > 0 ? [...tables, goals] : tables;
-  return [...all.map((table) => `${aligned(table)}\n`), ...notes, ...failures].join('\n');
+  return [...all.map((table) => `${aligned(table)}\n`), ...notes].join('\n');
 }
 
 function section(result: Result, part?: PartText): string[] {
-  const { node, date, command, machine, versions, tables, failures = [] } = result;
+  const { node, date, command, machine, versions, tables } = result;
   return [
     `## ${part?.title ?? result.part}, Node ${node}`,
     '',
     `\`${command}\`, ${date}, ${machine}. ${versions}.`,
     '',
     ...tables.flatMap((table) => [`${table.title}:`, '', markdown(table), '']),
-    ...[...(part?.notes ?? []), ...failures].flatMap((line) => [line, '']),
+    ...(part?.notes ?? []).flatMap((line) => [line, '']),
   ];
 }
 

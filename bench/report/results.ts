@@ -32,6 +32,13 @@ export function recordedResults(): Result[] {
   );
 }
 
+/** The recorded result of the same part and major version of Node. */
+export function recordedOf(wanted: Pick<Result, 'part' | 'node'>): Result | undefined {
+  return recordedResults().find(
+    ({ part, node }) => part === wanted.part && majorOf({ node }) === majorOf(wanted),
+  );
+}
+
 export function majorOf({ node }: Pick<Result, 'node'>): string {
   return node.split('.')[0] ?? node;
 }

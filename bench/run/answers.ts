@@ -3,15 +3,9 @@ import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { MIX_MEMBERS, requestBody } from '../dataset/mix.ts';
-import { expectedData, MUTATIONS, type Operation, READS, UNKNOWN } from '../dataset/operations.ts';
-import {
-  emailOf,
-  expectedMember,
-  LOOKUP_QUERY,
-  memberNumber,
-  PLACEHOLDER,
-} from '../dataset/population.ts';
-import type { Target } from '../dataset/requests.ts';
+import { expectedData, MUTATIONS, READS, UNKNOWN } from '../dataset/operations.ts';
+import { emailOf, expectedMember, LOOKUP_QUERY } from '../dataset/population.ts';
+import { aboutRandomMembers, type Target } from '../dataset/requests.ts';
 
 const CONCURRENT = 200;
 
@@ -53,74 +47,52 @@ export async function untilListening(url: string, signal: AbortSignal): Promise<
   }
 }
 
-/** Posts JSON, and once more if fetch rejects: the server may have closed an idle connection. */
-export async function post(
-  url: string,
-  headers: Record<string, string>,
-  body: string,
-): Promise<Response> {
-  const request = {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body,
-  };
-  return fetch(url, request).catch(() => fetch(url, request));
-}
-
 async function checkLookup(target: Target, member: number, keyIndex = 0): Promise<void> {
-  const key = target.keys[keyIndex % target.keys.length];
+  const key = target.keys[keyIndex % target.keys.length] ?? {};
   const body = JSON.stringify({ query: LOOKUP_QUERY, variables: { email: emailOf(member) } });
-  const reply = await post(target.url, key ?? {}, body);
-  const text = await reply.text();
-  const expected = { data: { memberByEmail: expectedMember(member) } };
-  if (reply.status !== 200 || !isDeepStrictEqual(JSON.parse(text), expected)) {
-    throw new Error(
-      `${target.url} answers ${reply.status} ${text.slice(0, 500)} instead of ${JSON.stringify(expected)}`,
-    );
-  }
+  const answer = await post(target, key, body);
+  const isRight = isDeepStrictEqual(answer.body, {
+    data: { memberByEmail: expectedMember(member) },
+  });
+  if (answer.status !== 200 || !isRight) throw wrong(target, `a look-up of ${member}`, answer);
 }
-
-type Answer = { status: number; body: { data?: unknown; errors?: unknown[] } };
 
 /** Sends each operation with each of some keys. Rejects with the first wrong answer. */
 export async function checkMix(target: Target, mutations: boolean): Promise<void> {
-  const keys = [target.keys[0] ?? {}, target.keys.at(-1) ?? {}];
-  for (const key of keys) {
+  for (const key of [target.keys[0] ?? {}, target.keys.at(-1) ?? {}]) {
     for (const [index, read] of READS.entries()) {
       const known = Array.from({ length: read.count }, (_, each) => index * 100 + each);
       const nobody = known.map((member) => UNKNOWN + member);
       const mixed = known.map((member, each) => (each % 2 === 0 ? member : UNKNOWN + member));
       for (const members of [known, nobody, mixed]) {
-        const { status, body } = await ask(target, key, read, members);
+        const answer = await post(target, key, requestBody(read, members));
         const misses = members.filter((member) => member >= UNKNOWN).length;
         const isRight =
-          status === 200 &&
-          isDeepStrictEqual(body.data, expectedData(read, members)) &&
-          (body.errors?.length ?? 0) === misses;
-        if (!isRight) throw wrong(target, read, { status, body });
+          answer.status === 200 &&
+          isDeepStrictEqual(answer.body.data, expectedData(read, members)) &&
+          (answer.body.errors?.length ?? 0) === misses;
+        if (!isRight) throw wrong(target, read.name, answer);
       }
     }
     for (const mutation of mutations ? MUTATIONS : []) {
-      const answer = await ask(target, key, mutation, [Math.floor(Math.random() * MIX_MEMBERS)]);
-      if (answer.status !== 200 || answer.body.errors) throw wrong(target, mutation, answer);
+      const body = requestBody(mutation, [Math.floor(Math.random() * MIX_MEMBERS)]);
+      const answer = await post(target, key, aboutRandomMembers(body, UNKNOWN));
+      if (answer.status !== 200 || answer.body.errors) throw wrong(target, mutation.name, answer);
     }
   }
 }
 
-async function ask(
-  { url }: Target,
-  key: Record<string, string>,
-  operation: Operation,
-  members: readonly number[],
-): Promise<Answer> {
-  const body = requestBody(operation, members).replaceAll(PLACEHOLDER, () =>
-    memberNumber(Math.floor(Math.random() * UNKNOWN)),
-  );
-  const reply = await post(url, key, body);
+type Answer = { status: number; body: { data?: unknown; errors?: unknown[] } };
+
+/** Posts JSON, and once more if fetch rejects: the server may have closed an idle connection. */
+async function post({ url }: Target, key: Record<string, string>, body: string): Promise<Answer> {
+  const headers = { 'content-type': 'application/json', ...key };
+  const send = () => fetch(url, { method: 'POST', headers, body });
+  const reply = await send().catch(send);
   // Cast: GraphQL over HTTP.
   return { status: reply.status, body: (await reply.json()) as Answer['body'] };
 }
 
-function wrong({ url }: Target, { name }: Operation, { status, body }: Answer): Error {
-  return new Error(`${url} answers ${name} with ${status} ${JSON.stringify(body).slice(0, 500)}`);
+function wrong({ url }: Target, what: string, { status, body }: Answer): Error {
+  return new Error(`${url} answers ${what} with ${status} ${JSON.stringify(body).slice(0, 500)}`);
 }

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { exitWith, progress } from './progress.ts';
+import { progress } from './progress.ts';
 import { ROOT } from './shipped.ts';
 
 export type Checkout = {
@@ -15,12 +15,9 @@ export type Checkout = {
   close(): void;
 };
 
-/**
- * Checks out a commit. Ends the process if there is no such commit, and throws if its dependencies
- * do not install.
- */
+/** Checks out a commit. Throws if there is none, or if its dependencies do not install. */
 export function checkOut(commit: string): Checkout {
-  const name = shortHash(commit);
+  const name = git('rev-parse', '--verify', '--short', `${commit}^{commit}`).trim();
   const parent = mkdtempSync(join(tmpdir(), 'bench-commit-'));
   const root = join(parent, name);
   const close = () => {
@@ -40,14 +37,6 @@ export function checkOut(commit: string): Checkout {
     throw error;
   }
   return { name, root, close };
-}
-
-function shortHash(commit: string): string {
-  try {
-    return git('rev-parse', '--verify', '--short', `${commit}^{commit}`).trim();
-  } catch {
-    return exitWith(`no such commit: ${commit}`);
-  }
 }
 
 function installDependencies(root: string): void {

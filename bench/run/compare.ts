@@ -1,17 +1,10 @@
 // Compares the working tree with another checkout: both run, and the load alternates between them.
-import { ratios, type Spread, shown, shownSpread, spread, type Table } from '../report/outcome.ts';
+import { ratios, type Spread, shownSpread, spread, type Table } from '../report/outcome.ts';
 import type { Checkout } from './checkout.ts';
-import type { Measurable, Sample } from './measure.ts';
-import { progress } from './progress.ts';
-import { alternate, type Rounds } from './rounds.ts';
-import { ROOT } from './shipped.ts';
+import type { Sample } from './measure.ts';
+import type { Contender } from './measurements.ts';
+import { measureAlternating, type Rounds } from './rounds.ts';
 import type { Testbed } from './testbed.ts';
-
-/** Something that can be started from any checkout of this repository. */
-export type Comparable = {
-  title: string;
-  start(testbed: Testbed, root: string): Promise<Measurable>;
-};
 
 export type Comparison = {
   /** What was compared, and in which figure. */
@@ -28,32 +21,29 @@ const FIGURES: Record<string, (sample: Sample) => number> = {
   'answers per CPU second': ({ cpuMicros }) => 1e6 / cpuMicros,
 };
 
-type Pair = { comparable: Comparable; ours: Sample[]; theirs: Sample[] };
-
 const LOWEST_RATIO = 0.95;
 
-/** Measures each comparable from both checkouts, in interleaved rounds. Rejects if one fails. */
+/** Measures each contender from both checkouts. Rejects if one fails. */
 export async function compare(
   testbed: Testbed,
-  comparables: readonly Comparable[],
-  checkout: Checkout,
+  contenders: readonly Contender[],
+  { name, root }: Checkout,
   rounds: Rounds,
 ): Promise<Comparison[]> {
-  const measured = comparables.map((comparable): Pair => ({ comparable, ours: [], theirs: [] }));
-  for (let round = 1; round <= rounds.rounds; round++) {
-    // Each version starts first in every other round.
-    const roots = round % 2 === 1 ? [ROOT, checkout.root] : [checkout.root, ROOT];
-    for (const { comparable, ours, theirs } of measured) {
-      const { title, start } = comparable;
-      const contenders = roots.map((root) => ({ title, start: (at: Testbed) => start(at, root) }));
-      const samples = await alternate(testbed, contenders, rounds);
-      for (const [index, sample] of samples.entries())
-        (roots[index] === ROOT ? ours : theirs).push(sample);
-      const ratio = shown((ours.at(-1)?.perSecond ?? 0) / (theirs.at(-1)?.perSecond ?? 0));
-      progress(`round ${round}: ${title}: ${ratio} times the throughput of ${checkout.name}`);
+  const comparisons: Comparison[] = [];
+  for (const { title, start } of contenders) {
+    const both: Contender[] = [
+      { title: `${title}, working tree`, start },
+      { title: `${title}, ${name}`, start: (at) => start(at, root) },
+    ];
+    const [ours, theirs] = await measureAlternating(testbed, both, rounds);
+    for (const [figure, read] of Object.entries(FIGURES)) {
+      const [our, their] = [ours?.samples.map(read) ?? [], theirs?.samples.map(read) ?? []];
+      const [workingTree, commit, ratio] = [spread(our), spread(their), ratios(our, their)];
+      comparisons.push({ title: `${title}: ${figure}`, workingTree, commit, ratio });
     }
   }
-  return measured.flatMap(comparisonsOf);
+  return comparisons;
 }
 
 /** Whether the working tree's figure is over 5 % lower than the commit's or is missing. */
@@ -74,13 +64,4 @@ export function comparisonTable(
       return [title, ...[workingTree, commit, ratio].map(shownSpread), mark];
     }),
   };
-}
-
-function comparisonsOf({ comparable, ours, theirs }: Pair): Comparison[] {
-  return Object.entries(FIGURES).map(([figure, read]) => ({
-    title: `${comparable.title}: ${figure}`,
-    workingTree: spread(ours.map(read)),
-    commit: spread(theirs.map(read)),
-    ratio: ratios(ours.map(read), theirs.map(read)),
-  }));
 }

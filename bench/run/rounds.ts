@@ -1,51 +1,22 @@
-// Measures contenders in interleaved rounds: a slow minute of the machine affects all alike.
+// Measures contenders in rounds, in turns of a second: a slow minute affects all alike.
 import type { Measurable, Sample, Slice, Timing } from './measure.ts';
 import { type Contender, type Measurements, medianSample } from './measurements.ts';
 import { progress } from './progress.ts';
 import type { Testbed } from './testbed.ts';
 
-export type Rounds = Timing & { rounds: number };
+export type Rounds = Timing & {
+  rounds: number;
+  /** Shorter and smaller, for a first look. */
+  quick: boolean;
+};
 
-/** How `measureRounds` measures, in words for the report. */
-export function inRounds({ rounds, seconds }: Rounds): string {
-  return `Load by wrk, ${rounds} rounds of ${seconds} s after ${WARM_UP}`;
-}
-
-/** The same for `measureAlternating`. */
+/** How `measureAlternating` measures, in words for the report. */
 export function inTurns({ rounds, seconds }: Rounds, generator = 'wrk'): string {
   return `Load by ${generator}, ${rounds} rounds in which all rows run at once and take turns of one second in changing order, ${seconds} each, after ${WARM_UP}`;
 }
 
 /** A contender while it runs, and what it has measured. */
 type Running = { measurable: Measurable; slices: Slice[] };
-
-/**
- * Measures the contenders one after the other in every round, each in a new process. One that fails
- * is left out of later rounds, and its samples are dropped.
- */
-export async function measureRounds<C extends Contender>(
-  testbed: Testbed,
-  contenders: readonly C[],
-  rounds: Rounds,
-): Promise<Measurements<C>[]> {
-  const all = contenders.map((contender): Measurements<C> => ({ contender, samples: [] }));
-  for (let round = 1; round <= rounds.rounds; round++) {
-    const left = all.filter(({ failure }) => failure === undefined);
-    for (const measurements of orderOf(left, round - 1, rounds.rounds)) {
-      const { contender } = measurements;
-      try {
-        const sample = await warmMeasure(await contender.start(testbed), rounds);
-        measurements.samples.push(sample);
-        reportSample(round, contender, sample);
-      } catch (error) {
-        measurements.failure = error instanceof Error ? error.message : String(error);
-        measurements.samples = [];
-        progress(`${contender.title} failed: ${measurements.failure}`);
-      }
-    }
-  }
-  return all;
-}
 
 /**
  * In each round, all contenders run at the same time, and the load moves from one to the next every
@@ -62,21 +33,22 @@ export async function measureAlternating<C extends Contender>(
     const inOrder = orderOf(all, round - 1, rounds.rounds);
     const started = inOrder.map(({ contender }) => contender);
     const samples = await alternate(testbed, started, rounds);
-    for (const [index, sample] of samples.entries()) {
-      const measurements = inOrder[index];
-      if (measurements === undefined) continue;
-      measurements.samples.push(sample);
-      reportSample(round, measurements.contender, sample);
+    for (const [index, { contender, samples: earlier }] of inOrder.entries()) {
+      const sample = samples[index];
+      if (sample === undefined) continue;
+      earlier.push(sample);
+      const [answers, micros] = [Math.round(sample.perSecond), sample.cpuMicros.toFixed(1)];
+      progress(`round ${round}: ${contender.title}: ${answers}/s, ${micros} µs CPU`);
     }
   }
   return all;
 }
 
-/** One round of the above: a sample for each contender. */
-export async function alternate(
+/** One round: a sample for each contender. */
+async function alternate(
   testbed: Testbed,
   contenders: readonly Contender[],
-  timing: Timing,
+  timing: Rounds,
 ): Promise<Sample[]> {
   const running: Running[] = [];
   try {
@@ -105,24 +77,11 @@ export function orderOf<T>(rows: readonly T[], turn: number, turns: number): T[]
   return turn % 2 === 0 ? order : order.reverse();
 }
 
-/** Warms a started process up, measures it and stops it. */
-export async function warmMeasure(measurable: Measurable, timing: Timing): Promise<Sample> {
-  try {
-    await warmUp([measurable], timing);
-    return await measurable.measure(timing);
-  } finally {
-    await measurable.stop();
-  }
-}
-
-function reportSample(round: number, { title }: Contender, { perSecond, cpuMicros }: Sample): void {
-  progress(`round ${round}: ${title}: ${Math.round(perSecond)}/s, ${cpuMicros.toFixed(1)} µs CPU`);
-}
-
 /** After these, a request's cost stays the same. */
 const REQUESTS = 20_000;
 /** For one that is too slow for so many. */
 const MAX_SECONDS = 20;
+const MAX_QUICK_SECONDS = 10;
 const MIN_SECONDS = 3;
 /** For one that is warmed up by two loads in turn. */
 const MIN_ALTERNATING_SECONDS = 10;
@@ -133,10 +92,11 @@ export const WARM_UP = `a warm-up of ${REQUESTS.toLocaleString('en-US')} request
 /** In turns of a second each, until all are warm. */
 export async function warmUp(
   all: readonly Measurable[],
-  { connections }: Pick<Timing, 'connections'>,
+  { connections, quick }: Pick<Rounds, 'connections' | 'quick'>,
 ): Promise<void> {
+  const most = quick ? MAX_QUICK_SECONDS : MAX_SECONDS;
   const answered = new Map<Measurable, number>();
-  for (let turn = 0; turn < MAX_SECONDS; turn++)
+  for (let turn = 0; turn < most; turn++)
     for (const measurable of all) {
       const before = answered.get(measurable) ?? 0;
       const least = measurable.warmUp === undefined ? MIN_SECONDS : MIN_ALTERNATING_SECONDS;

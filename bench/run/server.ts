@@ -3,16 +3,14 @@ import { freePort, type ServerProcess, startProcess } from '../../test/support/s
 import { MEMORY_MEMBERS } from '../dataset/population.ts';
 import type { Target } from '../dataset/requests.ts';
 import { type CoreSet, type NodeVersion, pinned } from '../machine/machine.ts';
-import { type Memory, memoryOf, type Usage, usageOf } from '../machine/usage.ts';
+import { type Usage, usageOf } from '../machine/usage.ts';
 import { checkFirstAnswer } from './answers.ts';
-import { benchServer, nodeFlags, ROOT } from './shipped.ts';
+import { benchServer, ROOT } from './shipped.ts';
 
 /** A started process that answers look-ups. */
 export type Server = Target & {
-  cores: CoreSet;
   /** What it and its children have used since they started. */
   usage(): Usage;
-  memory(): Memory;
   /** From the start of the process to its first correct answer. */
   readyMs: number;
   stop(): Promise<unknown>;
@@ -25,8 +23,6 @@ export type Launch = {
   /** What follows `node`. */
   args: string[];
   env?: Record<string, string>;
-  /** The signal that stops the process: KILL by default. */
-  signal?: 'KILL' | 'TERM';
 };
 
 export type ServerLaunch = Omit<Launch, 'args' | 'env'> & {
@@ -40,21 +36,21 @@ export type ServerLaunch = Omit<Launch, 'args' | 'env'> & {
 /** Starts a process with this Node version. Resolves before the process is ready. */
 export function launch(
   node: NodeVersion,
-  { root = ROOT, cores = 'target', args, env, signal = 'KILL' }: Launch,
+  { root = ROOT, cores = 'target', args, env }: Launch,
 ): Promise<ServerProcess> {
   // `node --import tsx` looks for tsx in the current folder.
   const run = pinned(cores, 'env', ['-C', root, node.path, ...args]);
-  return startProcess({ ...run, env: { NODE_ENV: 'production', ...env }, signal });
+  return startProcess({ ...run, env: { NODE_ENV: 'production', ...env }, signal: 'KILL' });
 }
 
-/** Runs a script of bench/servers. Resolves with the result that it prints. */
+/** Runs a script of a checkout's bench/servers. Resolves with the result that it prints. */
 export async function resultOf<Result>(
   node: NodeVersion,
   script: string,
   options: unknown,
+  root = ROOT,
 ): Promise<Result> {
-  const args = [...nodeFlags(ROOT), benchServer(ROOT, script), JSON.stringify(options)];
-  const process = await launch(node, { args });
+  const process = await launch(node, { root, args: benchServer(root, script, options) });
   try {
     await process.ended;
   } finally {
@@ -84,9 +80,7 @@ export async function startServer(
   await untilReady(started, (signal) => checkFirstAnswer(target, signal));
   return {
     ...target,
-    cores: rest.cores ?? 'target',
     usage: () => usageOf(started.pid),
-    memory: () => memoryOf(started.pid),
     readyMs: performance.now() - startedAt,
     stop: started.stop,
   };

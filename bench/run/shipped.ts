@@ -16,19 +16,16 @@ export function startArgs(root: string, folder: string): string[] {
   return [...flags, join(root, folder, main)];
 }
 
-/** The shipped gateway's flags of node, to run another TypeScript file of the checkout with. */
-export function nodeFlags(root: string): string[] {
-  return startScript(root, 'gateway').flags;
+/** What runs a script of bench/servers, with the shipped gateway's flags of node. */
+export function benchServer(root: string, file: string, options: unknown): string[] {
+  const { flags } = startScript(root, 'gateway');
+  return [...flags, join(root, 'bench/servers', file), JSON.stringify(options)];
 }
 
 /** Those flags without what runs TypeScript, to run plain JavaScript with. */
 export function plainNodeFlags(): string[] {
-  return nodeFlags(ROOT).filter((flag) => !LOADER.includes(flag) && !flag.endsWith(LAUNCHER));
-}
-
-/** The path of a server in bench/servers. */
-export function benchServer(root: string, file: string): string {
-  return join(root, 'bench/servers', file);
+  const { flags } = startScript(ROOT, 'gateway');
+  return flags.filter((flag) => !LOADER.includes(flag) && !flag.endsWith(LAUNCHER));
 }
 
 function startScript(root: string, folder: string): { flags: string[]; main: string } {

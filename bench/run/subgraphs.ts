@@ -4,42 +4,29 @@ import { freePort, type ServerProcess } from '../../test/support/servers/process
 import { MEMORY_MEMBERS } from '../dataset/population.ts';
 import type { NodeVersion } from '../machine/machine.ts';
 import { launch, untilReady } from './server.ts';
-import { benchServer, nodeFlags, ROOT } from './shipped.ts';
+import { benchServer, ROOT } from './shipped.ts';
 
-export type SubgraphName = 'members' | 'standings';
-
-export type SubgraphUrls = Record<SubgraphName, string>;
+export type SubgraphUrls = Record<'members' | 'standings', string>;
 
 export type Subgraphs = {
   /** GraphQL over HTTP, for the peers. */
   plain: SubgraphUrls;
   /** This project's protocol, for its gateway. */
   signed: SubgraphUrls;
-  secret: string;
 };
 
 export const SUBGRAPH_SECRET = 'a secret that only the benchmark uses';
-
-/** The arguments of node for a subgraph that answers from memory; a port of 0 is any free one. */
-export function subgraphArgs(
-  root: string,
-  options: { name: SubgraphName; port: number; plainPort: number },
-): string[] {
-  const all = { ...options, secret: SUBGRAPH_SECRET, members: MEMORY_MEMBERS };
-  return [...nodeFlags(root), benchServer(root, 'subgraph.ts'), JSON.stringify(all)];
-}
 
 /** Starts both on the cores of the load; `started` receives each process. */
 export async function startSubgraphs(
   node: NodeVersion,
   started: (process: ServerProcess) => void,
 ): Promise<Subgraphs> {
-  const start = async (name: SubgraphName) => {
+  const start = async (name: keyof SubgraphUrls) => {
     const [port, plainPort] = [await freePort(), await freePort()];
-    const process = await launch(node, {
-      cores: 'load',
-      args: subgraphArgs(ROOT, { name, port, plainPort }),
-    });
+    const options = { name, port, plainPort, secret: SUBGRAPH_SECRET, members: MEMORY_MEMBERS };
+    const args = benchServer(ROOT, 'subgraph.ts', options);
+    const process = await launch(node, { cores: 'load', args });
     started(process);
     await untilReady(process, () => process.wrote(/listening/));
     return { signed: `http://127.0.0.1:${port}`, plain: `http://127.0.0.1:${plainPort}/graphql` };
@@ -48,6 +35,5 @@ export async function startSubgraphs(
   return {
     plain: { members: members.plain, standings: standings.plain },
     signed: { members: members.signed, standings: standings.signed },
-    secret: SUBGRAPH_SECRET,
   };
 }

@@ -6,6 +6,7 @@ import { readEnv } from '@partner-loyalty/runtime/settings/settings.ts';
 import { findCommand } from '../../test/support/servers/debian.ts';
 import { startDocumentDb, startMongod } from '../../test/support/servers/documentdb/start.ts';
 import { startRedis } from '../../test/support/servers/redis/server.ts';
+import { databaseOf, type StoreSettings } from '../dataset/stores.ts';
 import type { NodeVersion } from '../machine/machine.ts';
 import { type Server, type ServerLaunch, startServer } from './server.ts';
 import { ROOT } from './shipped.ts';
@@ -26,8 +27,13 @@ export type Testbed = {
   redisUrl(): Promise<string>;
   /** The address of a server, without a database name. */
   mongodbUrl(): Promise<string>;
+  /** A store that nothing else uses; on MongoDB, it may be one of an earlier run. */
+  newStore(engine: EngineName, name: string): Promise<StoreSettings>;
   close(): Promise<void>;
 };
+
+export const ENGINES = ['the embedded store', 'MongoDB'] as const;
+type EngineName = (typeof ENGINES)[number];
 
 type Stoppable = { stop(): Promise<unknown> };
 
@@ -45,6 +51,7 @@ export function openTestbed(node: NodeVersion): Testbed {
     started.push(server);
     return server.url;
   };
+  const mongodbUrl = once(() => urlOf('MONGODB_URL', startMongodb));
   const subgraphs = once(() => startSubgraphs(node, (process) => started.push(process)));
   return {
     node,
@@ -53,7 +60,12 @@ export function openTestbed(node: NodeVersion): Testbed {
     start: (launch) => startServer(node, launch),
     supergraph: once(async () => writeSupergraph(folder, (await subgraphs()).plain)),
     redisUrl: once(() => urlOf('REDIS_URL', startRedis)),
-    mongodbUrl: once(() => urlOf('MONGODB_URL', startMongodb)),
+    mongodbUrl,
+    async newStore(engine, name) {
+      const dataDir = join(folder, name);
+      const database = engine === 'MongoDB' && databaseOf(await mongodbUrl(), `bench_${name}`);
+      return { dataDir, environment: 'sandbox', mongodbUrl: database || undefined };
+    },
     async close() {
       await Promise.all(started.map(({ stop }) => stop()));
       rmSync(folder, { recursive: true, force: true });

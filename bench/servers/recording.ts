@@ -3,16 +3,18 @@ import { randomUUID } from 'node:crypto';
 import { createMembers, openMembersStore } from '@partner-loyalty/members';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { createExecutor } from '@partner-loyalty/runtime/subgraph/executor.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
-import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
+import { openStandingsStore, startStandings } from '@partner-loyalty/standings';
 import type { StoreSettings } from '../dataset/stores.ts';
 
 export type RecordingOptions = { settings: StoreSettings; rounds: number; calls: number };
 /** Milliseconds of each call, by way and round. */
 export type RecordingTimes = Record<(typeof WAYS)[number], number[][]>;
 
-export const WAYS = ['one', 'hundred', 'single', 'import'] as const;
+const WAYS = ['one', 'hundred', 'single', 'import'] as const;
 
 const PARTNER = 'bench';
 const RECORD =
@@ -25,7 +27,13 @@ const standings = await openStandingsStore(settings);
 const [log, caches] = [createLog('silent'), createCaches()];
 const noMail = { baseAddress: 'http://localhost:4000', wake: () => {} };
 const toMembers = createInProcessTransport(createMembers(members, noMail), log, caches);
-const execute = createExecutor(createStandings(standings, { members: toMembers }), log, caches);
+// With the sequencer, which gives events their positions.
+const subgraph = startStandings(
+  standings,
+  { ...readSettings({}, 'all'), ...settings },
+  { members: toMembers, log, metrics: createMetrics() },
+);
+const execute = createExecutor(subgraph, log, caches);
 const memberIds = Array.from({ length: 100 }, () => `m-${randomUUID()}`);
 await members.importMembers(
   memberIds.map((memberId) => {
@@ -65,8 +73,8 @@ try {
   }
   console.log(`RESULT ${JSON.stringify(times)}`);
 } finally {
+  await subgraph.close();
   await toMembers.close();
-  await standings.close();
 }
 
 function activities(count: number) {

@@ -20,7 +20,7 @@ type Env = Record<string, string>;
 /** What a part may change; everything else is as shipped. */
 export type Changes = {
   /** The checkout to start; the working tree by default. */
-  root?: string;
+  root?: string | undefined;
   redis?: boolean;
   keys?: number;
   /** How many partners the keys belong to, each of which every member is enrolled with. */
@@ -35,14 +35,14 @@ export const ours: Variant = {
 };
 
 export async function startRemote(testbed: Testbed, changes: Changes = {}): Promise<Server> {
-  const { signed, secret } = await testbed.subgraphs();
+  const { signed } = await testbed.subgraphs();
   const stores = storesOf(0, changes);
   const keys = await createKeys(stores, changes.keys ?? 1, {}, changes.partners);
   const env = {
     ...asEnv(storesFor(testbed, stores, changes)),
     MEMBERS_URL: signed.members,
     STANDINGS_URL: signed.standings,
-    SUBGRAPH_SECRET: secret,
+    SUBGRAPH_SECRET,
   };
   return start(testbed, 'gateway', env, changes, { keys });
 }
@@ -63,11 +63,7 @@ function storesFor(testbed: Testbed, stores: StoreSettings, { root = ROOT }: Cha
   return root === ROOT ? stores : copyStores(stores, testbed.folder);
 }
 
-export async function startApart(
-  testbed: Testbed,
-  members: number,
-  changes: Changes = {},
-): Promise<Server> {
+export async function startApart(testbed: Testbed, members: number): Promise<Server> {
   const stores = storesOf(members, { mongodbUrl: await testbed.mongodbUrl() });
   await fill(stores, members);
   const keys = await createKeys(stores, 1);
@@ -79,14 +75,11 @@ export async function startApart(
   try {
     const urls: Env = {};
     for (const name of ['members', 'standings']) {
-      const subgraph = await startSubgraph(testbed, name, env, changes.root);
+      const subgraph = await startSubgraph(testbed, name, env);
       started.push(subgraph);
       urls[`${name.toUpperCase()}_URL`] = subgraph.url;
     }
-    const gateway = await start(testbed, 'gateway', { ...env, ...urls }, changes, {
-      keys,
-      members,
-    });
+    const gateway = await start(testbed, 'gateway', { ...env, ...urls }, {}, { keys, members });
     started.push(gateway);
     return { ...gateway, stop };
   } catch (error) {
@@ -120,14 +113,12 @@ async function startSubgraph(
   testbed: Testbed,
   name: string,
   env: Env,
-  root = ROOT,
 ): Promise<{ url: string; stop(): Promise<unknown> }> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const started = await launch(testbed.node, {
-    root,
     cores: 'load',
-    args: startArgs(root, `subgraphs/${name}`),
+    args: startArgs(ROOT, `subgraphs/${name}`),
     env: { ...env, PORT: `${port}`, ADMIN_PORT: '0' },
   });
   await untilReady(started, (signal) => untilListening(url, signal));

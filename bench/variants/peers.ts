@@ -26,16 +26,6 @@ export const mercurius: Variant = {
 };
 
 export const floor: Variant = {
-  title: 'Floor: node:http, two undici calls, no GraphQL',
-  kind: 'floor',
-  async start(testbed) {
-    const { plain } = await testbed.subgraphs();
-    return testbed.start({ args: (port) => floorArgs('floor.mjs', { port, ...plain }) });
-  },
-};
-
-/** The same for the reads of the mix. */
-export const floorOfMix: Variant = {
   title: 'Floor: node:http, one or two undici calls, no GraphQL',
   kind: 'floor',
   async start(testbed) {
@@ -46,13 +36,12 @@ export const floorOfMix: Variant = {
       fields,
       variables: Object.keys(variables([])),
     }));
-    return testbed.start({ args: (port) => floorArgs('floor.mix.mjs', { port, ...plain, reads }) });
+    const script = join(ROOT, 'bench/peers/floor.mjs');
+    return testbed.start({
+      args: (port) => [...plainNodeFlags(), script, JSON.stringify({ port, ...plain, reads })],
+    });
   },
 };
-
-function floorArgs(script: string, options: object): string[] {
-  return [...plainNodeFlags(), join(ROOT, 'bench/peers', script), JSON.stringify(options)];
-}
 
 export type Variant = {
   /** As tables and the chart show it. */
