@@ -52,7 +52,7 @@ type Treatment {
 type Team = { name: string; env: Env; running: PlainSubgraph; sdl: string };
 type Load = { stop(): Promise<string[]> };
 
-describe.each(EMPTY_STORES)('on %s', (_engine, openStores) => {
+describe.each(EMPTY_STORES)('on %s', (engine, openStores) => {
   const folder = temporaryFolder();
   const opened: (() => unknown)[] = [folder.remove];
   const loads: Load[] = [];
@@ -196,6 +196,56 @@ describe.each(EMPTY_STORES)('on %s', (_engine, openStores) => {
     expect(await load.stop()).toEqual([]);
   });
 
+  test('a secret is changed while its subgraph restarts, and an operator ends the old one', async () => {
+    const env = await tokenFor('offers', 'offers-team');
+    const rotate = async () => {
+      const [{ secret } = {}] = await loyaltyJson(env, 'supergraph', 'secret', 'rotate', 'offers');
+      return String(secret);
+    };
+    const start = async (...secrets: string[]) => {
+      const [current = '', old = ''] = secrets;
+      const settings = { OFFERS_SECRET: current, ...(old && { OFFERS_SECRET_OLD: old }) };
+      const example = await startExample('offers-apollo', settings);
+      opened.push(example.stop);
+      return example.url;
+    };
+    const balancer = await startBalancer();
+    opened.push(balancer.close);
+    const old = await rotate();
+    const former = await start(old);
+    balancer.to(former);
+    // An operator would have to approve what the other part reads of members.
+    const part = OFFERS.replace(/^type MemberProfile .*?^}\n/ms, '');
+    const publishing = ['publish', 'offers', written(part), '--url', balancer.url, '--batching'];
+    await served(await loyaltyJson(env, 'supergraph', ...publishing));
+    const load = startLoad('offers { title }');
+
+    const secret = await rotate();
+    const known = afterSeconds(5);
+    const both = await start(secret, old);
+    const next = await start(secret);
+    await known();
+    // Beside one that has the old one alone, a process has to know both.
+    for (const urls of [[former, both], [both], [next]]) {
+      balancer.to(...urls);
+      const before = urls.map(balancer.accepted);
+      await until(() => urls.every((url, n) => balancer.accepted(url) > Number(before[n]) + 20));
+    }
+    const dropped = ['secret', 'rotate', 'offers', '--drop-old'];
+    expect(await loyaltyJson(stack.env, 'supergraph', ...dropped)).toEqual([
+      { subgraph: 'offers', dropped: true },
+    ]);
+    await afterSeconds(5)();
+    expect(await load.stop()).toEqual([]);
+
+    // Nothing signs with the old one any more.
+    balancer.to(former);
+    await until(async () => (await ask('offers { title }')).text.includes('SERVICE_UNAVAILABLE'));
+  });
+
+  // What follows is decided by the registry's rules, of which no engine knows.
+  if (engine !== 'the embedded store') return;
+
   test('a field is renamed: both names serve, and the old one stays while it is in use', async () => {
     const oldName = startLoad('par');
     const both = spa.sdl.replace(
@@ -255,53 +305,6 @@ describe.each(EMPTY_STORES)('on %s', (_engine, openStores) => {
     deploy(spa, less);
     expect((await ask('massage { name }')).text).toContain('"massage":{"name":"beauty"}');
     expect(await load.stop()).toEqual([]);
-  });
-
-  test('a secret is changed while its subgraph restarts, and an operator ends the old one', async () => {
-    const env = await tokenFor('offers', 'offers-team');
-    const rotate = async () => {
-      const [{ secret } = {}] = await loyaltyJson(env, 'supergraph', 'secret', 'rotate', 'offers');
-      return String(secret);
-    };
-    const start = async (...secrets: string[]) => {
-      const [current = '', old = ''] = secrets;
-      const settings = { OFFERS_SECRET: current, ...(old && { OFFERS_SECRET_OLD: old }) };
-      const example = await startExample('offers-apollo', settings);
-      opened.push(example.stop);
-      return example.url;
-    };
-    const balancer = await startBalancer();
-    opened.push(balancer.close);
-    const old = await rotate();
-    const former = await start(old);
-    balancer.to(former);
-    // An operator would have to approve what the other part reads of members.
-    const part = OFFERS.replace(/^type MemberProfile .*?^}\n/ms, '');
-    const publishing = ['publish', 'offers', written(part), '--url', balancer.url, '--batching'];
-    await served(await loyaltyJson(env, 'supergraph', ...publishing));
-    const load = startLoad('offers { title }');
-
-    const secret = await rotate();
-    const known = afterSeconds(5);
-    const both = await start(secret, old);
-    const next = await start(secret);
-    await known();
-    // Beside one that has the old one alone, a process has to know both.
-    for (const urls of [[former, both], [both], [next]]) {
-      balancer.to(...urls);
-      const before = urls.map(balancer.accepted);
-      await until(() => urls.every((url, n) => balancer.accepted(url) > Number(before[n]) + 20));
-    }
-    const dropped = ['secret', 'rotate', 'offers', '--drop-old'];
-    expect(await loyaltyJson(stack.env, 'supergraph', ...dropped)).toEqual([
-      { subgraph: 'offers', dropped: true },
-    ]);
-    await afterSeconds(5)();
-    expect(await load.stop()).toEqual([]);
-
-    // Nothing signs with the old one any more.
-    balancer.to(former);
-    await until(async () => (await ask('offers { title }')).text.includes('SERVICE_UNAVAILABLE'));
   });
 });
 

@@ -3,10 +3,10 @@ import { KEY_SCOPES } from '@partner-loyalty/gateway';
 import type { StandingsStore } from '@partner-loyalty/standings';
 import { Webhook } from 'standardwebhooks';
 import { freshMongodbUrl } from '../support/servers/databases.ts';
-import { type Received, type Receiver, startReceiver } from '../support/servers/receiver.ts';
+import { type Received, startReceiver } from '../support/servers/receiver.ts';
 import { createClient } from '../support/service/client.ts';
 import { loyalty } from '../support/service/loyalty.ts';
-import { type Running, type Stack, startStack } from '../support/service/stack.ts';
+import { startStack } from '../support/service/stack.ts';
 import { addKey, addPartners } from '../support/service/testdata.ts';
 import { until } from '../support/until.ts';
 
@@ -22,28 +22,23 @@ const RECORD = `mutation ($activities: [ActivityInput!]!) {
 
 type Event = { id: string; type: string; memberId?: string };
 
-describe.each(['lmdb', 'mongodb'])('webhooks of two processes on %s', (engine) => {
-  const opened: (() => unknown)[] = [];
-  let stack: Stack;
-  let receiver: Receiver;
-  let key: string;
-  let processes: Running[];
+const opened: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const close of opened.reverse()) await close();
+});
 
-  beforeAll(async () => {
-    const database = engine === 'mongodb' ? freshMongodbUrl() : undefined;
-    if (database) opened.push(database.drop);
-    receiver = await startReceiver();
-    opened.push(receiver.close);
-    const env = { RATE_LIMIT_BUDGET: '1000000', ...(database && { MONGODB_URL: database.url }) };
-    stack = await startStack('one process', env);
-    opened.push(stack.close);
-    await addPartners(stack.stores);
-    key = await addKey(stack.stores.keys, 'alpha', 'sandbox', { scopes: [...KEY_SCOPES] });
-    processes = [stack.gateway, await stack.addGateway()];
-  });
-  afterAll(async () => {
-    for (const close of opened.reverse()) await close();
-  });
+/** Two processes, and what a test does with them. */
+async function startProcesses(engine: string) {
+  const database = engine === 'mongodb' ? freshMongodbUrl() : undefined;
+  if (database) opened.push(database.drop);
+  const receiver = await startReceiver();
+  opened.push(receiver.close);
+  const env = { RATE_LIMIT_BUDGET: '1000000', ...(database && { MONGODB_URL: database.url }) };
+  const stack = await startStack('one process', env);
+  opened.push(stack.close);
+  await addPartners(stack.stores);
+  const key = await addKey(stack.stores.keys, 'alpha', 'sandbox', { scopes: [...KEY_SCOPES] });
+  const processes = [stack.gateway, await stack.addGateway()];
 
   /** Asks until the service is available, as clients do. */
   async function call<T>(query: string, variables: Record<string, unknown>): Promise<T> {
@@ -71,8 +66,14 @@ describe.each(['lmdb', 'mongodb'])('webhooks of two processes on %s', (engine) =
     await killed.ended;
     processes.push(await stack.addGateway());
   }
+  return { receiver, stores: stack.stores, call, create, replace };
+}
 
-  test(`each of ${CHANGES} changes comes once after de-duplication, in order per member, and nothing else, though processes are killed ${KILLS} times`, async () => {
+// The engines at the same time: much of it is the wait for the lease of a killed process.
+test.concurrent.each(['lmdb', 'mongodb'])(
+  `each of ${CHANGES} changes comes once after de-duplication, in order per member, and nothing else, though processes are killed ${KILLS} times, on %s`,
+  async (engine) => {
+    const { receiver, stores, call, create, replace } = await startProcesses(engine);
     const hooks = [await create(), await create(), await create('--types', 'POINTS_CHANGED')];
     const accepted: (Received & { event: Event })[] = [];
     const seen = new Set<string>();
@@ -120,7 +121,7 @@ describe.each(['lmdb', 'mongodb'])('webhooks of two processes on %s', (engine) =
     }
 
     // Each member enrolls, and reaches one tier.
-    const expected = await eventsOf(stack.stores.standings, CHANGES + 2 * MEMBERS);
+    const expected = await eventsOf(stores.standings, CHANGES + 2 * MEMBERS);
     expect(expected.filter(({ type }) => type === 'POINTS_CHANGED')).toHaveLength(CHANGES);
     for (const { path } of hooks) {
       const types = path === hooks[2]?.path ? ['POINTS_CHANGED'] : undefined;
@@ -134,8 +135,9 @@ describe.each(['lmdb', 'mongodb'])('webhooks of two processes on %s', (engine) =
       expect(byMember([...first.values()])).toEqual(byMember(wanted));
     }
     expect(wrong).toEqual([]);
-  }, 900_000);
-});
+  },
+  900_000,
+);
 
 /** Waits until a size is reached, for as long as it grows. */
 async function whileGrowing(sizeOf: () => number | Promise<number>, end: number): Promise<void> {

@@ -3,7 +3,7 @@ import TestSequencer from '@jest/test-sequencer';
 
 const KINDS = [
   // A minute or more each, most of which is spent waiting.
-  /\/test\/(faults\/(outages|signin)|memory|e2e\/(languages|reconciliation|teams|webhooks))|\/merge\.engines/,
+  /\/test\/(faults\/(outages|signin)|memory|e2e\/(languages|reconciliation|teams|webhooks))|\/(merge|supergraph)\.engines/,
   /\/test\/(faults|security)\//,
   /\.e2e\.test\.ts$|\/test\/e2e\//,
   /\.engines\.test\.ts$/,

@@ -322,25 +322,4 @@ describe('a request to a URL of a stranger', () => {
       reason: 'CONNECTION',
     });
   });
-
-  test('slow drip: a receiver has 15 seconds, and what follows its status does not matter', async () => {
-    const dripping = (head: string, drop: string, everyMs: number) =>
-      tcp((socket) => {
-        socket.write(head);
-        const timer = setInterval(() => socket.write(drop), everyMs);
-        socket.on('close', () => clearInterval(timer));
-      });
-    const receivers = await Promise.all([
-      dripping('', '', 500),
-      dripping('HTTP/1.1 200 OK\r\n', 'a: b\r\n', 500),
-      dripping('', 'HTTP/1.1 103 Early Hints\r\n\r\n', 5_000),
-      dripping('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n', 'a', 500),
-    ]);
-    const { post } = outgoing(alsoPrivate);
-    const sent = receivers.map(({ port }) =>
-      post(new URL(`http://127.0.0.1:${port}/`), CONTENT, ignore),
-    );
-    const late = { reason: 'TIMEOUT' };
-    expect(await Promise.all(sent)).toEqual([late, late, late, { status: 200 }]);
-  });
 });

@@ -7,6 +7,8 @@ export const PROGRAMS = [
   'bin/start.ts',
   'bin/loyalty.ts',
   'gateway/src/main.ts',
+  'gateway/src/execute/worker.ts',
+  'gateway/src/publish/worker.ts',
   'subgraphs/members/src/main.ts',
   'subgraphs/standings/src/main.ts',
   'subgraphs/members/test/process.ts',

@@ -1,0 +1,87 @@
+// Clients and receivers that are too slow, or slow enough: all at the same time, as they only wait.
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { until } from '../../../test/support/until.ts';
+import { createLog } from '../observe/log.ts';
+import { createOutgoing } from './outgoing.ts';
+import type { HttpResponse } from './response.ts';
+import { serveHttp } from './server.ts';
+
+const serve = (response: HttpResponse) =>
+  serveHttp({
+    port: 0,
+    host: '127.0.0.1',
+    handle: () => response,
+    trustedProxies: [],
+    log: createLog('silent'),
+  });
+
+test.concurrent('408 as JSON with a request ID if the headers take too long', async () => {
+  const server = await serve({ status: 200, headers: {}, body: '' });
+  const socket = connect(server.port, '127.0.0.1').setEncoding('utf8');
+  let answer = '';
+  socket.on('data', (text) => {
+    answer += text;
+  });
+  socket.write('POST /graphql HTTP/1.1\r\nhost: x\r\n');
+  await new Promise((resolve) => socket.once('end', resolve));
+  socket.end();
+  expect(answer).toMatch(/^HTTP\/1.1 408 Request Timeout\r\nx-request-id: \S+\r\n/);
+  expect(answer).toContain('"code":"BAD_REQUEST"');
+  await server.close();
+});
+
+test.concurrent('a client that reads a response slowly is not cut off', async () => {
+  const body = 'x'.repeat(8_000_000);
+  const server = await serve({ status: 200, headers: {}, body });
+  const client = connect(server.port, '127.0.0.1').setEncoding('latin1');
+  let received = 0;
+  client.on('data', (text) => {
+    received += text.length;
+  });
+  client.on('error', () => {}).pause();
+  client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+  const startedAt = performance.now();
+  // Longer than a client may take without reading anything.
+  while (performance.now() - startedAt < 17_000) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    client.read(100_000);
+  }
+  client.resume();
+  await until(() => received > body.length);
+  client.destroy();
+  await server.close();
+});
+
+test.concurrent('slow drip: a receiver has 15 seconds, and what follows its status does not matter', async () => {
+  const sockets = new Set<Socket>();
+  const dripping = async (head: string, drop: string, everyMs: number) => {
+    const server = createServer((socket) => {
+      sockets.add(socket.on('error', () => {}));
+      socket.write(head);
+      const timer = setInterval(() => socket.write(drop), everyMs);
+      socket.on('close', () => clearInterval(timer));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return server;
+  };
+  const receivers = await Promise.all([
+    dripping('', '', 500),
+    dripping('HTTP/1.1 200 OK\r\n', 'a: b\r\n', 500),
+    dripping('', 'HTTP/1.1 103 Early Hints\r\n\r\n', 5_000),
+    dripping('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n', 'a', 500),
+  ]);
+  const { post, close } = createOutgoing((reach) => reach !== 'never');
+  const content = { headers: { 'content-type': 'text/plain' }, body: 'hello' };
+  const sent = receivers.map((server) => {
+    // Cast: it listens on a port.
+    const { port } = server.address() as AddressInfo;
+    return post(new URL(`http://127.0.0.1:${port}/`), content, new AbortController().signal);
+  });
+  const late = { reason: 'TIMEOUT' };
+  expect(await Promise.all(sent)).toEqual([late, late, late, { status: 200 }]);
+  await close();
+  for (const socket of sockets) socket.destroy();
+  for (const server of receivers) server.close();
+});
