@@ -1,9 +1,10 @@
 // Fills stores with the benchmark's members and creates API keys, by the stores' own functions.
-import { cpSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashKey, type KeyRecord, newKey, openKeyStore } from '@partner-loyalty/gateway';
 import { canonicalEmail, type MemberImport, openMembersStore } from '@partner-loyalty/members';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { backupStores } from '@partner-loyalty/runtime/store/backup.lmdb.ts';
 import { openStandingsStore, yearOf } from '@partner-loyalty/standings';
 import {
   emailOf,
@@ -44,10 +45,10 @@ export function databaseOf(mongodbUrl: string, name: string): string {
 }
 
 /** A copy of embedded stores in `folder`, for another version, which may change what it opens. */
-export function copyStores({ dataDir, ...stores }: StoreSettings, folder: string): StoreSettings {
+export async function copyStores(stores: StoreSettings, folder: string): Promise<StoreSettings> {
   const copy = join(folder, 'stores');
   rmSync(copy, { recursive: true, force: true });
-  cpSync(dataDir, copy, { recursive: true });
+  await backupStores(stores.dataDir, stores.environment, copy);
   return { ...stores, dataDir: copy };
 }
 

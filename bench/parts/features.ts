@@ -98,7 +98,7 @@ async function startWith(
 ): Promise<Measurable> {
   const stores = storesOf(0);
   const keys = await createKeys(stores, 1, limits);
-  const { dataDir } = root === ROOT ? stores : copyStores(stores, testbed.folder);
+  const { dataDir } = root === ROOT ? stores : await copyStores(stores, testbed.folder);
   const options = {
     on,
     dataDir,

@@ -39,7 +39,7 @@ export async function startRemote(testbed: Testbed, changes: Changes = {}): Prom
   const stores = storesOf(0, changes);
   const keys = await createKeys(stores, changes.keys ?? 1, {}, changes.partners);
   const env = {
-    ...asEnv(storesFor(testbed, stores, changes)),
+    ...asEnv(await storesFor(testbed, stores, changes)),
     MEMBERS_URL: signed.members,
     STANDINGS_URL: signed.standings,
     SUBGRAPH_SECRET,
@@ -55,11 +55,11 @@ export async function startInOne(
   const stores = storesOf(members, changes);
   await fill(stores, members, changes.partners);
   const keys = await createKeys(stores, changes.keys ?? 1, {}, changes.partners);
-  const env = asEnv(storesFor(testbed, stores, changes));
+  const env = asEnv(await storesFor(testbed, stores, changes));
   return start(testbed, '.', env, changes, { keys, members });
 }
 
-function storesFor(testbed: Testbed, stores: StoreSettings, { root = ROOT }: Changes) {
+async function storesFor(testbed: Testbed, stores: StoreSettings, { root = ROOT }: Changes) {
   return root === ROOT ? stores : copyStores(stores, testbed.folder);
 }
 
