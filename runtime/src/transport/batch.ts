@@ -23,6 +23,9 @@ export type PendingOperation = {
 type Failure = 'timeout' | 'unreachable' | 'error';
 type Outcome = Parameters<Metrics['subgraphCall']>[1];
 
+/** Ends a request: of undici, or of pool.ts. */
+type Controller = Pick<Dispatcher.DispatchController, 'abort'>;
+
 /** What all requests of a transport share. */
 export type BatchContext = {
   /** The subgraph's name. */
@@ -74,7 +77,7 @@ export class Batch implements Dispatcher.DispatchHandler {
   private readonly timer: NodeJS.Timeout;
   /** By place in the request; undefined once settled. */
   private readonly waiting: (PendingOperation | undefined)[];
-  private controller: Dispatcher.DispatchController | undefined = undefined;
+  private controller: Controller | undefined = undefined;
   private status = 0;
   private over = false;
   /** Whether an operation has its response, or the subgraph has refused them all. */
@@ -94,7 +97,8 @@ export class Batch implements Dispatcher.DispatchHandler {
     this.waiting = [...options.operations];
     this.timer = setTimeout(
       () => this.giveUp('timeout', 'deadline'),
-      Math.max(options.deadlineAt - this.startedAt, 1),
+      // A timer may fire up to a millisecond early.
+      Math.max(Math.ceil(options.deadlineAt - this.startedAt) + 1, 1),
     );
   }
 
@@ -107,16 +111,12 @@ export class Batch implements Dispatcher.DispatchHandler {
     return (recorded ?? first).request.trace;
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: Controller): void {
     this.controller = controller;
     if (this.over) controller.abort(new Error('the deadline passed before a connection was free'));
   }
 
-  onResponseStart(
-    _: Dispatcher.DispatchController,
-    status: number,
-    headers: IncomingHttpHeaders,
-  ): void {
+  onResponseStart(_: unknown, status: number, headers: IncomingHttpHeaders): void {
     this.status = status;
     const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
     const protocol = headers['partner-loyalty-protocol'];
@@ -132,7 +132,7 @@ export class Batch implements Dispatcher.DispatchHandler {
     }
   }
 
-  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(_: unknown, chunk: Buffer): void {
     if (this.over) return;
     this.bytes += chunk.length;
     if (this.bytes > this.maxBytes) {
@@ -155,7 +155,7 @@ export class Batch implements Dispatcher.DispatchHandler {
     this.end('unreachable', 'no answer');
   }
 
-  onResponseError(_: Dispatcher.DispatchController | null, error: NodeJS.ErrnoException): void {
+  onResponseError(_: unknown, error: NodeJS.ErrnoException): void {
     const { retry } = this.options;
     const queries =
       retry !== undefined && this.status === 0 && !this.over ? this.takeQueries() : [];

@@ -9,6 +9,7 @@ import { DEADLINE_MS } from './deadline.ts';
 import { connectorTo } from './dial.ts';
 import { createFieldNames } from './fieldnames.ts';
 import type { AllowsHost } from './hosts.ts';
+import { createPool, type Post } from './pool.ts';
 import { PROBE } from './probe.ts';
 import { createResponseReader } from './response.ts';
 import type { SubgraphSecrets } from './secrets.ts';
@@ -48,11 +49,11 @@ type HttpTransportOptions = {
 export function createHttpTransport(options: HttpTransportOptions): Transport {
   const { name, codes, deadlineMs = DEADLINE_MS, log, metrics } = options;
   const { maxAnswerBytes = WIRE.maxAnswerBytes } = options;
-  const pool = openPool(options, deadlineMs);
+  const connections = openConnections(options, deadlineMs);
   const fieldNames = createFieldNames();
   const readResponse = createResponseReader({ name, codes, fieldNames, log });
   const circuit = new Circuit({ name, log, metrics, probe });
-  const send = createSend(pool, options);
+  const send = createSend(connections.post, options);
   const context = { name, readResponse, fieldNames, log, metrics, circuit, maxAnswerBytes };
   // A probe is not a call: it counts neither in the metrics nor for the circuit.
   const unobserved = { ...context, log: SILENT, metrics: SILENT, circuit: SILENT };
@@ -88,24 +89,36 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     },
     close: async () => {
       circuit.close();
-      if (!pool.closed) await pool.close();
+      await connections.close();
     },
   };
 }
 
 const SILENT = { warn() {}, outage() {}, subgraphCall() {}, answered() {}, missedDeadline() {} };
 
-function openPool({ url, batching, allows }: HttpTransportOptions, connectTimeout: number): Pool {
-  const { origin } = new URL(url);
-  return new Pool(origin, {
+function openConnections(
+  { url, batching, allows }: HttpTransportOptions,
+  connectTimeout: number,
+): { post: Post; close(): void | Promise<void> } {
+  const address = new URL(url);
+  if (batching && allows === undefined && address.protocol === 'http:')
+    return createPool(address, CONNECTIONS.batching);
+  const pool = new Pool(address.origin, {
     connections: batching ? CONNECTIONS.batching : CONNECTIONS.single,
     pipelining: 1,
     connectTimeout,
-    ...(allows && { connect: connectorTo(new URL(url), allows, connectTimeout) }),
+    ...(allows && { connect: connectorTo(address, allows, connectTimeout) }),
     // Each batch has its own deadline.
     headersTimeout: 0,
     bodyTimeout: 0,
     // Shorter than the server's, so that no request is sent on a connection that is about to close.
     keepAliveTimeout: 30_000,
   });
+  return {
+    post: (path, headers, body, batch) =>
+      void pool.dispatch({ method: 'POST', path, headers, body }, batch),
+    close: async () => {
+      if (!pool.closed) await pool.close();
+    },
+  };
 }

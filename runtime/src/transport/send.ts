@@ -1,9 +1,9 @@
 // Sends operations to a subgraph, in arrays or each in a request of its own.
-import type { Pool } from 'undici';
 import type { Log } from '../observe/log.ts';
 import { createArrays } from './arrays.ts';
 import { Batch, type BatchContext, type BatchOptions, type PendingOperation } from './batch.ts';
 import { unavailable } from './deadline.ts';
+import type { Post } from './pool.ts';
 import type { SubgraphSecrets } from './secrets.ts';
 import { createSigner, type Sign } from './signature/signer.ts';
 import { type EncodedRequest, encodeBatches, encodeOperation, MEDIA_TYPES, WIRE } from './wire.ts';
@@ -35,7 +35,7 @@ const ACCEPT = {
 const SEPARATE = 10;
 
 /** Throws if the URL has a query string. */
-export function createSend(pool: Pool, { name, url, secrets, batching, log }: Options): Send {
+export function createSend(post: Post, { name, url, secrets, batching, log }: Options): Send {
   const signerOf = createSigners(name);
   const path = pathOf(url);
   const arrays = createArrays(name, log);
@@ -65,7 +65,7 @@ export function createSend(pool: Pool, { name, url, secrets, batching, log }: Op
       ...signerOf(secret)({ method: 'POST', path, caller, requestId, body }),
       ...batch.trace()?.headers(),
     };
-    pool.dispatch({ method: 'POST', path, headers, body }, batch);
+    post(path, headers, body, batch);
   }
 
   function refuse({ operations, context }: BatchOptions): void {
