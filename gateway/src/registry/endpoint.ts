@@ -88,10 +88,9 @@ export function createRegistryEndpoint(
     }
   }
 
-  return async (request) => {
-    const startedAt = performance.now();
-    const response = await operate(request).catch((error) => errorResponse(error, request, log));
-    return observed(response, request, startedAt, log);
+  return (request) => {
+    const response = () => operate(request).catch((error) => errorResponse(error, request, log));
+    return observed(request, response, log);
   };
 }
 const TOO_MANY = 'this token has been used for 10 changes and checks within a minute';
