@@ -4,7 +4,7 @@ export { graphLine, openAudit } from './audit/audit.ts';
 export { CHANGELOG_VERSIONS, changelogOf } from './graph/changelog.ts';
 export { readGraphFile, SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from './graph/committed.ts';
 export { subgraphCode, subgraphName } from './graph/config.ts';
-export type { GraphStore, SubgraphEntry } from './graph/graph.ts';
+export type { GraphStore, GraphVersion } from './graph/graph.ts';
 export { dropOldSecret, rotateSecret } from './graph/secrets.ts';
 export type { RegistryTables } from './graph/tables.ts';
 export {

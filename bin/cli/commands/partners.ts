@@ -166,21 +166,12 @@ async function change(shell: Shell, partnerId: string, changes: PartnerChange): 
 }
 
 /** What the options change of a stored partner; `none` and `default` remove a property. */
-function changeOf(options: PartnerOptions): PartnerChange {
-  const { name, budget, magicLinkUrl, consent, invitations, scopes, allow } = options;
-  return {
-    ...(name !== undefined && { name }),
-    ...(budget !== undefined && { budget: budget === 'default' ? undefined : budget }),
-    ...(magicLinkUrl !== undefined && {
-      magicLinkUrl: magicLinkUrl === 'none' ? undefined : magicLinkUrl,
-    }),
-    ...(consent !== undefined && { consent: consent === 'none' ? undefined : consent }),
-    ...(invitations !== undefined && {
-      invitations: invitations === 'default' ? undefined : invitations,
-    }),
-    ...(scopes !== undefined && { scopes: scopes === 'default' ? undefined : scopes }),
-    ...(allow !== undefined && { allow: allow === 'none' ? undefined : allow }),
-  };
+function changeOf({ program: _, name, ...options }: PartnerOptions): PartnerChange {
+  const changes = Object.entries(options).map(([property, given]) => [
+    property,
+    given === 'none' || given === 'default' ? undefined : given,
+  ]);
+  return { ...(name !== undefined && { name }), ...Object.fromEntries(changes) };
 }
 
 /** Writes what the members subgraph needs to know about a partner. */

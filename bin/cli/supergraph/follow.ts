@@ -6,6 +6,7 @@ import { MAX_SCHEMA_BYTES } from '@partner-loyalty/gateway/registry';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { createHttpTransport } from '@partner-loyalty/runtime/transport/client.ts';
 import { oneSecret } from '@partner-loyalty/runtime/transport/secrets.ts';
+import { unlessBusy } from '@partner-loyalty/runtime/unlessbusy.ts';
 
 /** Where the schema is. `read` rejects with a line that says why there is none. */
 export type SchemaSource = {
@@ -58,7 +59,6 @@ export function createFollower(
 ): () => Promise<void> {
   let last: string | undefined;
   let fault: string | undefined;
-  let isBusy = false;
 
   async function look(): Promise<void> {
     try {
@@ -74,11 +74,5 @@ export function createFollower(
     }
   }
 
-  return async () => {
-    if (isBusy) return;
-    isBusy = true;
-    await look().finally(() => {
-      isBusy = false;
-    });
-  };
+  return unlessBusy(look);
 }

@@ -3,8 +3,10 @@ import { graphLine, openAudit } from '@partner-loyalty/gateway';
 import {
   inUse,
   type Outcome,
+  READING,
   type Registry,
   type RegistryRequest,
+  runOperation,
 } from '@partner-loyalty/gateway/registry';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
@@ -16,13 +18,8 @@ import { printChanges } from './report.ts';
 /** Where an operation runs, beside LOYALTY_REGISTRY. */
 export type Where = { registry?: string | undefined };
 
-const CHANGES: ReadonlySet<string> = new Set([
-  'publish',
-  'remove',
-  'rollback',
-  'approve',
-  'rotateSecret',
-]);
+const isChange = ({ operation }: RegistryRequest) =>
+  operation !== 'check' && !READING.has(operation);
 
 /** Runs an operation and prints all but its result. Throws a CommandError if it is refused. */
 export async function operate(
@@ -38,14 +35,12 @@ export async function operate(
       : await sendToRegistry(base, settings.subgraphToken, request);
   print(shell, request, outcome);
   if ('refused' in outcome) throw new CommandError(outcome.refused);
-  if (base === undefined && CHANGES.has(request.operation) && settings.supergraphFile !== undefined)
+  if (base === undefined && isChange(request) && settings.supergraphFile !== undefined)
     shell.note('gateways that have SUPERGRAPH_FILE set keep serving that file');
   return outcome.result;
 }
 
 async function operateOnStore(shell: Shell, request: RegistryRequest): Promise<Outcome> {
-  // It loads the composer, which takes a while.
-  const { runOperation } = await import('@partner-loyalty/gateway/registry');
   const settings = shell.settings();
   const usage: Registry['usage'] = (since) =>
     withStore('usage', settings, ({ fields }) => fields(since));
@@ -53,8 +48,7 @@ async function operateOnStore(shell: Shell, request: RegistryRequest): Promise<O
     withStore('graph', settings, (store) =>
       runOperation({ settings, store, usage, audit }, { kind: 'operator' }, request),
     );
-  // Other operations change nothing.
-  return CHANGES.has(request.operation) ? audited(shell, run) : run(() => {});
+  return isChange(request) ? audited(shell, run) : run(() => {});
 }
 
 /** Runs an operator's change, which writes lines into the audit log, if there is one. */

@@ -2,8 +2,8 @@
 import {
   CHANGELOG_VERSIONS,
   changelogOf,
+  type GraphVersion,
   SURFACE_NAMES,
-  type SubgraphEntry,
   type SurfaceName,
 } from '@partner-loyalty/gateway';
 import { currentContent } from '@partner-loyalty/gateway/registry';
@@ -44,11 +44,7 @@ export async function show(shell: Shell, given: number | undefined, where: Where
   shell.write(`${head.join('')}\n${supergraph}`);
 }
 
-type ShownVersion = {
-  version: number;
-  change: string;
-  subgraphs: SubgraphEntry[];
-  supergraph: string;
+type ShownVersion = Pick<GraphVersion, 'version' | 'change' | 'subgraphs' | 'supergraph'> & {
   /** A string if it came as JSON. */
   publishedAt?: Date | string;
 };

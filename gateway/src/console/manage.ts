@@ -1,5 +1,4 @@
 // Asks subgraphs, for a partner's staff, to show and change what belongs to the partner there.
-import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { AppAction, AppAnswer, AppInput } from '@partner-loyalty/runtime/manage/apps.ts';
 import type {
   WebhookAction,
@@ -7,6 +6,7 @@ import type {
   WebhookInput,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import type { ServedGraphs } from '../graph/served.ts';
+import { exchange } from '../sign-in/membersclient.ts';
 import type { ConsoleVisit } from './section.ts';
 
 export type Manage = ReturnType<typeof createManage>;
@@ -31,14 +31,15 @@ export function createManage({ askFeed, askProvider }: Graphs, isLocal: boolean)
       input: WebhookInput<Action>,
     ): Promise<WebhookAnswer<Action>> {
       const request = requestOf(visit, action, input);
-      return ask(askFeed, visit, WEBHOOKS, { request, isLocal });
+      return exchange(askFeed, WEBHOOKS, { request, isLocal }, visit.requestId);
     },
     apps<Action extends AppAction>(
       visit: ConsoleVisit,
       action: Action,
       input: AppInput<Action>,
     ): Promise<AppAnswer<Action>> {
-      return ask(askProvider, visit, APPS, { request: requestOf(visit, action, input) });
+      const request = requestOf(visit, action, input);
+      return exchange(askProvider, APPS, { request }, visit.requestId);
     },
   };
 }
@@ -46,17 +47,4 @@ export function createManage({ askFeed, askProvider }: Graphs, isLocal: boolean)
 /** Whatever a form says, the partner is that of the visitor. */
 function requestOf({ staff }: ConsoleVisit, action: string, input: object): string {
   return JSON.stringify({ ...input, action, partnerId: staff.partnerId });
-}
-
-async function ask<Answer>(
-  execute: Graphs['askFeed'],
-  { requestId }: ConsoleVisit,
-  query: string,
-  variables: Record<string, unknown>,
-): Promise<Answer> {
-  const caller = { kind: 'service' } as const;
-  const { data, errors } = await execute({ query, variables, caller, requestId });
-  if (typeof data?.answer === 'string') return JSON.parse(data.answer);
-  const code = errors?.[0]?.extensions.code;
-  return fail(code === 'SERVICE_UNAVAILABLE' ? code : 'INTERNAL_SERVER_ERROR');
 }

@@ -2,9 +2,10 @@
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import {
-  OWN_SUBGRAPHS,
+  isBuiltIn,
   settingsOfSubgraph,
   variableOf,
+  type WithSubgraphs,
 } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { allowedHosts } from '@partner-loyalty/runtime/transport/hosts.ts';
@@ -31,16 +32,8 @@ export type Connections = {
   close(): Promise<void>;
 };
 
-type ConnectionSettings = Pick<
-  Settings,
-  | 'subgraphs'
-  | 'subgraphSecret'
-  | 'subgraphSecretOld'
-  | 'subgraphHosts'
-  | 'environment'
-  | 'sandboxUrl'
-  | 'keyEncryptionKey'
->;
+type ConnectionSettings = WithSubgraphs &
+  Pick<Settings, 'subgraphHosts' | 'environment' | 'sandboxUrl' | 'keyEncryptionKey'>;
 
 /** `inProcess` are the subgraphs of this process, which its main file closes. */
 export function createConnections(parts: {
@@ -59,7 +52,7 @@ export function createConnections(parts: {
     const { name, batching, codes } = entry;
     const local = Object.hasOwn(inProcess, name) ? inProcess[name] : undefined;
     if (local !== undefined) return { key: name, transport: local, graphs: 0 };
-    const { url, isSet, secret } = addressOf(settings, entry);
+    const { url, isSet, secret } = requireAddress(settings, entry);
     const key = JSON.stringify([name, url, batching, codes]);
     const known = inUse.get(key);
     if (known !== undefined) return known;
@@ -86,7 +79,7 @@ export function createConnections(parts: {
     async open(subgraphs) {
       // Before the first connection is opened, so that a fault leaves none open.
       for (const entry of subgraphs)
-        if (!Object.hasOwn(inProcess, entry.name)) addressOf(settings, entry);
+        if (!Object.hasOwn(inProcess, entry.name)) requireAddress(settings, entry);
       // At the same time: a store of secrets that hangs delays a start once, not once for each.
       const opened = new Map(
         await Promise.all(
@@ -113,18 +106,23 @@ export function createConnections(parts: {
 
 /**
  * The URL of a subgraph in another process, whether an operator has set it, and the secret from the
- * settings, if there is one.
+ * settings, if there is one. Undefined if it has no URL.
  */
-function addressOf(
-  settings: ConnectionSettings,
+export function addressOf(
+  settings: WithSubgraphs,
   { name, url: published }: Pick<SubgraphEntry, 'name' | 'url'>,
-): { url: string; isSet: boolean; secret: string | undefined } {
+): { url: string; isSet: boolean; secret: string | undefined } | undefined {
   const { url: set, secret } = settingsOfSubgraph(settings, name);
   const url = set ?? published;
-  if (url === undefined)
-    throw new Error(
-      `wrong settings:\n  ${variableOf(name, 'url')} must be set: ${name} has no published URL`,
-    );
-  const isSet = set !== undefined || OWN_SUBGRAPHS.some((each) => each === name);
-  return { url, isSet, secret };
+  return url === undefined
+    ? undefined
+    : { url, isSet: set !== undefined || isBuiltIn(name), secret };
+}
+
+function requireAddress(settings: WithSubgraphs, entry: SubgraphEntry) {
+  const variable = variableOf(entry.name, 'url');
+  const fault = `${variable} must be set: ${entry.name} has no published URL`;
+  const address = addressOf(settings, entry);
+  if (address === undefined) throw new Error(`wrong settings:\n  ${fault}`);
+  return address;
 }

@@ -13,19 +13,12 @@ type GraphDocument = Omit<GraphVersion, 'version'> & { _id: number };
  * Opens the store in the URL's database. Rejects if the server cannot be reached or the store
  * belongs to the other environment.
  */
-export async function openMongoGraphStore(
-  url: string,
-  environment: Environment,
-): Promise<GraphStore> {
-  const { db, close } = await openMongo(url, 'graph', environment);
-  try {
+export function openMongoGraphStore(url: string, environment: Environment): Promise<GraphStore> {
+  return openMongo(url, 'graph', environment, async ({ db, close }) => {
     const graphs = await openCollection<GraphDocument>(db, 'graphs');
     const tables = await openRegistryTables(mongoTables(db));
     return { ...methodsOf(graphs), tables: async () => tables, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  });
 }
 
 function methodsOf(graphs: Collection<GraphDocument>) {

@@ -4,6 +4,7 @@ import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { createSealedSecrets } from '@partner-loyalty/runtime/store/sealed.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import type { SubgraphSecrets } from '@partner-loyalty/runtime/transport/secrets.ts';
+import { unlessBusy } from '@partner-loyalty/runtime/unlessbusy.ts';
 import type { GraphStore } from './graph.ts';
 import type { RegistryTables, SecretsRow, StoredSecret } from './tables.ts';
 
@@ -156,20 +157,9 @@ export function openSecrets(
 /** Opens the secrets of a subgraph and reads them every 2 seconds, until they are closed. */
 export async function followSecrets(subgraph: string, parts: Parts): Promise<OpenSecrets> {
   const secrets = openSecrets(subgraph, parts);
-  let isBusy = false;
-  async function read(): Promise<void> {
-    if (isBusy) return;
-    isBusy = true;
-    await secrets
-      .read()
-      .catch((err) =>
-        parts.log.outage(
-          { store: 'graph', subgraph, err },
-          'the secret of a subgraph cannot be read',
-        ),
-      );
-    isBusy = false;
-  }
+  const noteOutage = (err: unknown) =>
+    parts.log.outage({ store: 'graph', subgraph, err }, 'the secret of a subgraph cannot be read');
+  const read = unlessBusy(() => secrets.read().catch(noteOutage));
   // A store that hangs must not keep the graph from serving.
   await withTimeout(read(), READ_MS, 'the store of graphs does not answer').catch(() => {});
   const timer = setInterval(read, READ_MS).unref();

@@ -22,7 +22,6 @@ export type Need = {
   rule: 'resolves' | 'reads' | 'url' | 'shape';
   /** Such as `PartnerMemberRead.email would be resolved by offers instead of members`. */
   what: string;
-  coordinate?: string | undefined;
   /** The subgraphs whose owners may approve it; empty if an operator alone may. */
   losing: readonly string[];
 };

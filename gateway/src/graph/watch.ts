@@ -2,6 +2,7 @@
 import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { unlessBusy } from '@partner-loyalty/runtime/unlessbusy.ts';
 import type { Graph } from './graph.ts';
 import type { ServedGraphs } from './served.ts';
 import { type GraphSource, UnreadableFile } from './source.ts';
@@ -27,7 +28,6 @@ export function watchGraphs(
   { log, metrics, refused }: Observe & { refused?: Graph | undefined },
 ): () => void {
   let isReadable = true;
-  let isBusy = false;
   let waiting = refused;
   let triedAt = performance.now();
 
@@ -50,25 +50,20 @@ export function watchGraphs(
     await keepForNextStart(source, graph, log);
   }
 
-  const timer = setInterval(() => {
-    if (isBusy) return;
-    isBusy = true;
-    check()
-      .then(
-        () => {
-          if (!isReadable) log.recovered({}, 'the source of graphs is available again');
-          isReadable = true;
-        },
-        (error: unknown) => {
-          metrics.graph('unreadable');
-          log.outage(explain(error), 'the source of graphs is unavailable');
-          isReadable = false;
-        },
-      )
-      .finally(() => {
-        isBusy = false;
-      });
-  }, CHECK_MS).unref();
+  const look = unlessBusy(() =>
+    check().then(
+      () => {
+        if (!isReadable) log.recovered({}, 'the source of graphs is available again');
+        isReadable = true;
+      },
+      (error: unknown) => {
+        metrics.graph('unreadable');
+        log.outage(explain(error), 'the source of graphs is unavailable');
+        isReadable = false;
+      },
+    ),
+  );
+  const timer = setInterval(look, CHECK_MS).unref();
   return () => clearInterval(timer);
 }
 

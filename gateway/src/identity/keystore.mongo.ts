@@ -25,9 +25,8 @@ type OwnerDocument = { _id: string; origin?: Origin };
  * Opens the store in the URL's database. Rejects if the server cannot be reached or the store
  * belongs to the other environment.
  */
-export async function openMongoKeyStore(url: string, environment: Environment): Promise<KeyStore> {
-  const { db, ready, close } = await openMongo(url, 'keys', environment);
-  try {
+export function openMongoKeyStore(url: string, environment: Environment): Promise<KeyStore> {
+  return openMongo(url, 'keys', environment, async ({ db, ready, close }) => {
     const partners = await openPartners(db);
     const owners = db.collection<OwnerDocument>('owners');
     const staffTables = await openStaffTables(mongoTables(db));
@@ -44,10 +43,7 @@ export async function openMongoKeyStore(url: string, environment: Environment): 
       ready,
       close,
     };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  });
 }
 
 /** The look-up of a key by its hash: one indexed read that returns no other key. */

@@ -2,6 +2,7 @@
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
+import { unlessBusy } from '@partner-loyalty/runtime/unlessbusy.ts';
 import type { KeyStore } from './keystore.ts';
 
 const MAX_AGE_MS = 100;
@@ -28,7 +29,6 @@ export function createKnownKeys(
   let filter = new Uint8Array(0);
   let mark: number | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
-  let reading: Promise<void> | undefined;
 
   async function readAdded(): Promise<void> {
     const begunAt = uptime();
@@ -39,12 +39,11 @@ export function createKnownKeys(
     readAt = begunAt;
   }
 
+  const read = unlessBusy(readAdded);
+
   async function refresh(): Promise<void> {
-    reading ??= readAdded().finally(() => {
-      reading = undefined;
-    });
     try {
-      await withTimeout(reading, DEADLINE_MS, 'the key store did not list the keys in time');
+      await withTimeout(read(), DEADLINE_MS, 'the key store did not list the keys in time');
     } catch (cause) {
       log.outage({ store: 'keys', err: cause }, 'the keys that exist could not be read');
       throw new ApiError('SERVICE_UNAVAILABLE', undefined, { cause });

@@ -98,15 +98,16 @@ export function pageResponse(
 }
 
 /**
- * The response to a request, which is logged when the response is sent, without what may be secret:
- * its query and its form.
+ * The response of `respond` to a request, which is logged when the response is sent, without what
+ * may be secret: its query and its form.
  */
-export function observed(
-  response: HttpResponse,
+export async function observed(
   { requestId, method, path }: Pick<HttpRequest, 'requestId' | 'method' | 'path'>,
-  startedAt: number,
+  respond: () => Promise<HttpResponse>,
   log: Pick<Log, 'infoJson'>,
-): HttpResponse {
+): Promise<HttpResponse> {
+  const startedAt = performance.now();
+  const response = await respond();
   const { status } = response;
   const observer: ResponseObserver = {
     ended(bytes, isWhole) {

@@ -45,15 +45,15 @@ export function createPages(parts: PagesParts): Pages {
   const routes = createRoutes(parts);
   const { log } = parts;
 
-  async function respond(request: HttpRequest, { content }: Route): Promise<HttpResponse> {
-    const startedAt = performance.now();
-    const response = await content()
-      .then((prepared) => preparedResponse(prepared, request))
-      .catch((error: unknown) => {
-        logMasked(log, request.requestId, error);
-        return pageResponse(500, UNAVAILABLE);
-      });
-    return observed(response, request, startedAt, log);
+  function respond(request: HttpRequest, { content }: Route): Promise<HttpResponse> {
+    const response = () =>
+      content()
+        .then((prepared) => preparedResponse(prepared, request))
+        .catch((error: unknown) => {
+          logMasked(log, request.requestId, error);
+          return pageResponse(500, UNAVAILABLE);
+        });
+    return observed(request, response, log);
   }
 
   const notFound = {
@@ -61,8 +61,7 @@ export function createPages(parts: PagesParts): Pages {
     headers: HEADERS_OF_HOME,
     body: notFoundPage(parts.about),
   };
-  const respondNotFound = async (request: HttpRequest) =>
-    observed(notFound, request, performance.now(), log);
+  const respondNotFound = (request: HttpRequest) => observed(request, async () => notFound, log);
 
   return (request) => {
     const route = routes.get(request.path);

@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { RUN } from '@partner-loyalty/runtime/process/run.ts';
-import { type Assessment, publisherOf, type Step } from './assessment.ts';
+import type { Assessment, Step } from './assessment.ts';
 import { CompositionError, TooLargeError } from './faults.ts';
 
 /** To the child process, and from it. */
@@ -22,18 +22,20 @@ const MEMORY_MB = 512;
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Assesses a step, after those that wait already. `publisher` is the subgraph that changes, if the
- * step does not name it. Rejects with a CompositionError if the schemas do not compose, and with a
- * TooLargeError after 30 seconds or with more than 512 MB.
+ * Assesses a step, after those that wait already. Rejects with a CompositionError if the schemas do
+ * not compose, and with a TooLargeError after 30 seconds or with more than 512 MB.
  */
-export async function assess(
-  step: Step,
-  publisher: string | undefined = publisherOf(step),
-): Promise<Assessment> {
-  const answer = await inTurn({ step, publisher });
+export async function assess(step: Step): Promise<Assessment> {
+  const answer = await inTurn({ step, publisher: publisherOf(step) });
   if ('assessed' in answer) return answer.assessed;
   if ('faults' in answer) throw new CompositionError(answer.faults);
   throw tooLarge(step);
+}
+
+/** The subgraph that a step changes, if it is one alone. */
+export function publisherOf(step: Step): string | undefined {
+  if (step.kind === 'subgraph') return step.entry.name;
+  return step.kind === 'removal' ? step.name : undefined;
 }
 
 /**

@@ -58,12 +58,6 @@ export async function assessment(step: Step, publisher: string | undefined): Pro
   };
 }
 
-/** The subgraph that a step changes, if it is one alone. */
-export function publisherOf(step: Step): string | undefined {
-  if (step.kind === 'subgraph') return step.entry.name;
-  return step.kind === 'removal' ? step.name : undefined;
-}
-
 function contentAfter(step: Step): GraphContent {
   if (step.kind === 'subgraph') return withSubgraph(step.before, step.entry, step);
   return step.kind === 'removal' ? withoutSubgraph(step.before, step.name) : step.after;

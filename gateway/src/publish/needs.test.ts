@@ -71,8 +71,11 @@ function contentOf(offers: string | undefined, url = 'https://offers.example/gra
   return { schemas, subgraphs, supergraph: composeSupergraph(sources) };
 }
 
-const summary = ({ rule, coordinate = '', losing }: Need) =>
-  `${rule} ${coordinate} ${[...losing].sort().join(' ')}`.trim();
+const summary = ({ rule, what, losing }: Need) => {
+  const read = /^offers would (?:get|answer for every|answer) ([\w.]+)/.exec(what)?.[1];
+  const [changed] = rule === 'url' ? [] : what.split(' ');
+  return [rule, read ?? changed, ...[...losing].sort()].filter(Boolean).join(' ');
+};
 
 const before = contentOf(OFFERS);
 const needed = (offers: string | undefined, from = before) => [
@@ -366,7 +369,6 @@ test('what a subgraph of the service loses is for an operator alone', () => {
   expect(needsOf(content(''), after, 'offers')).toEqual([
     {
       rule: 'resolves',
-      coordinate: 'Query.one',
       what: 'Query.one would be resolved by offers instead of members',
       losing: [],
     },

@@ -62,10 +62,9 @@ function otherResolvers(former: JoinedGraph, next: JoinedGraph, publisher: strin
       const isGained = gains(typeName, name) && !isKnown(typeName, name);
       const losing = isGained ? [...new Set([...others, ...without(resolvers, publisher)])] : lost;
       if (losing.length === 0) continue;
-      const coordinate = `${typeName}.${name}`;
       const how = lost.length > 0 ? 'instead of' : 'as well as';
-      const what = `${coordinate} would be resolved by ${publisher} ${how} ${losing.join(', ')}`;
-      needs.push(needOf('resolves', coordinate, what, losing));
+      const subject = `${typeName}.${name} would be resolved by ${publisher}`;
+      needs.push(needOf('resolves', `${subject} ${how} ${losing.join(', ')}`, losing));
     }
   return needs;
 }
@@ -101,8 +100,7 @@ function newReads(former: JoinedGraph, next: JoinedGraph, publisher: string): Ne
   for (const { read, coordinate, what } of readsOf(next, publisher)) {
     const owners = next.parts.get(`${coordinate} `)?.owners ?? [];
     const losing = without(owners, publisher);
-    if (!known.has(read) && losing.length > 0)
-      needs.set(read, needOf('reads', coordinate, what, losing));
+    if (!known.has(read) && losing.length > 0) needs.set(read, needOf('reads', what, losing));
   }
   return [...needs.values()];
 }
@@ -170,7 +168,7 @@ function otherShapes(former: JoinedGraph, next: JoinedGraph, publisher: string):
     if (losing.length === 0 || (!isWhole && losers(`${coordinate} `).length > 0)) continue;
     const subject = isWhole ? coordinate : `${coordinate} (${aspect})`;
     const verb = was === undefined ? 'be added' : is === undefined ? 'go away' : 'change';
-    needs.push(needOf('shape', coordinate, `${subject} would ${verb}`, losing));
+    needs.push(needOf('shape', `${subject} would ${verb}`, losing));
   }
   return needs;
 }
@@ -209,8 +207,8 @@ function isOfferedKey(
   });
 }
 
-function needOf(rule: Need['rule'], coordinate: string, what: string, losing: string[]): Need {
-  return { rule, what, coordinate, losing: losing.some(isBuiltIn) ? [] : losing };
+function needOf(rule: Need['rule'], what: string, losing: string[]): Need {
+  return { rule, what, losing: losing.some(isBuiltIn) ? [] : losing };
 }
 
 function without(names: Iterable<string>, name: string): string[] {

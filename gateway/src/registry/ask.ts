@@ -2,25 +2,20 @@
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import {
   GATEWAY_SUBGRAPH,
-  OWN_SUBGRAPHS,
+  isBuiltIn,
   settingsOfSubgraph,
   variableOf,
 } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { allowedHosts } from '@partner-loyalty/runtime/transport/hosts.ts';
 import { oneSecret } from '@partner-loyalty/runtime/transport/secrets.ts';
+import { addressOf } from '../graph/connections.ts';
 import { committedContent } from '../graph/content.ts';
 import type { SubgraphEntry } from '../graph/graph.ts';
 import { openSecrets } from '../graph/secrets.ts';
 import { askSubgraph } from '../publish/asked.ts';
 import { missingFrom } from '../publish/missing.ts';
 import { type Registry, refuse } from './request.ts';
-
-/**
- * The URL at which gateways call a subgraph, whether an operator has set it, and the secret from
- * the settings, if there is one.
- */
-type Target = { url: string; isSet: boolean; secret: string | undefined };
 
 /**
  * Throws a Refusal if the subgraph cannot be reached, is not healthy or lacks a field of `sdl`, or
@@ -57,23 +52,20 @@ export async function requireServed(
 /** Undefined if the subgraph runs in the gateways' process. */
 function targetOf(
   settings: Settings,
-  { name, url: publishedUrl }: SubgraphEntry,
+  { name, url }: SubgraphEntry,
   givenUrl: string | undefined,
   others: readonly string[],
-): Target | undefined {
+) {
   if (name === GATEWAY_SUBGRAPH) return undefined;
-  const own = settingsOfSubgraph(settings, name);
-  const isOurs = OWN_SUBGRAPHS.some((each) => each === name);
-  const url = own.url ?? givenUrl ?? (isOurs ? undefined : publishedUrl);
-  if (url === undefined) {
-    if (isOurs) return undefined;
-    return refuse(`${name} needs a URL: give --url, or set ${variableOf(name, 'url')}`);
-  }
-  const { secret } = own;
-  if (isOurs && secret === undefined)
+  const isOurs = isBuiltIn(name);
+  const target = addressOf(settings, { name, url: isOurs ? givenUrl : url });
+  if (target === undefined && !isOurs)
+    refuse(`${name} needs a URL: give --url, or set ${variableOf(name, 'url')}`);
+  if (target !== undefined && isOurs && target.secret === undefined)
     refuse(`SUBGRAPH_SECRET must be set: it signs the requests to ${name}`);
-  if (!isOurs && secret !== undefined) refuseSharedSecret(settings, name, secret, others);
-  return { url, isSet: own.url !== undefined || isOurs, secret };
+  if (!isOurs && target?.secret !== undefined)
+    refuseSharedSecret(settings, name, target.secret, others);
+  return target;
 }
 
 /** With a shared secret, one subgraph could sign requests to the other as the gateway does. */

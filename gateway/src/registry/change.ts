@@ -3,7 +3,7 @@ import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { currentContent, type GraphContent } from '../graph/content.ts';
 import type { GraphVersion } from '../graph/graph.ts';
 import type { Need } from '../graph/tables.ts';
-import { assess } from '../publish/assess.ts';
+import { assess, publisherOf } from '../publish/assess.ts';
 import type { Assessment, Step } from '../publish/assessment.ts';
 import { type CheckedChange, withUsage } from '../publish/inuse.ts';
 import { dayOf } from '../schema/dates.ts';
@@ -15,8 +15,6 @@ import { countLevels, namesWithUse, refuseBrokenPolicy, refuseInUse } from './ve
 export type Plan = {
   /** As versions have it: `publish offers`. */
   change: string;
-  /** Undefined if it is a change of the whole graph. */
-  subgraph?: string;
   step: Step;
   /** What an approval is for. */
   content: unknown;
@@ -53,7 +51,7 @@ export async function changeGraph(
     const { version, ...before } = await currentContent(registry.store);
     const planned = await plan({ version, before });
     if (!('step' in planned)) return planned;
-    const assessed = await assessStep(registry, publisher, planned.step);
+    const assessed = await assessStep(registry, planned.step);
     const { changes, notices } = assessed;
     const outcome = await orRefused({ changes, notices }, async () => {
       refuseHarmful(publisher, planned, assessed);
@@ -75,7 +73,7 @@ export async function checkChange(
   planned: Plan,
   strict = false,
 ): Promise<Outcome> {
-  const assessed = await assessStep(registry, publisher, planned.step);
+  const assessed = await assessStep(registry, planned.step);
   const { changes, notices, policyFaults, needs } = assessed;
   return orRefused({ changes, notices }, async () => {
     const breaking = changes.filter(({ level }) => level === 'breaking');
@@ -92,13 +90,8 @@ export async function checkChange(
 
 type Assessed = Omit<Assessment, 'changes'> & { changes: CheckedChange[] };
 
-async function assessStep(
-  { usage }: Registry,
-  publisher: Publisher,
-  step: Step,
-): Promise<Assessed> {
-  const team = publisher.kind === 'team' ? publisher.subgraph : undefined;
-  const found = await assess(step, team);
+async function assessStep({ usage }: Registry, step: Step): Promise<Assessed> {
+  const found = await assess(step);
   const { changes, needs, newProvider } = found;
   const isBreaking = changes.some(({ level }) => level === 'breaking');
   const since = dayOf(Date.now() - (USAGE_DAYS - 1) * DAY_MS);
@@ -110,7 +103,7 @@ async function assessStep(
 function needsOfProvider(name: string | undefined): Need[] {
   if (name === undefined) return [];
   const what = `${name} would take over signingKeys and decide which member tokens are valid`;
-  return [{ rule: 'resolves', what, coordinate: 'Query.signingKeys', losing: [] }];
+  return [{ rule: 'resolves', what, losing: [] }];
 }
 
 async function orRefused<T>(
@@ -145,12 +138,13 @@ function refuseHarmful(
 async function refuseUnapproved(
   registry: Registry,
   publisher: Publisher,
-  { change, subgraph, content, approve, force, isUndoing }: Plan,
+  { change, step, content, approve, force, isUndoing }: Plan,
   { needs: all, newProvider }: Assessed,
 ): Promise<void> {
   const { store, audit } = registry;
   // What it takes back was its own, unless another subgraph was approved to resolve it since.
   const needs = isUndoing ? all.filter(({ rule }) => rule === 'resolves') : all;
+  const subgraph = publisherOf(step);
   if (subgraph === undefined) {
     // Whatever the earlier version has was approved before.
     if (newProvider !== undefined && !force)
@@ -182,7 +176,8 @@ async function append(
   { version, planned, assessed }: { version: number; planned: Plan; assessed: Assessed },
 ): Promise<object | undefined> {
   const { after, changes, lines } = assessed;
-  const { change, subgraph, about, content } = planned;
+  const { change, step, about, content } = planned;
+  const subgraph = publisherOf(step);
   const texts = [after.supergraph, ...Object.values(after.schemas)];
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   if (bytes > MAX_GRAPH_BYTES)

@@ -21,6 +21,7 @@ import {
   MAX_SCHEMA_BYTES,
   type Operation,
   parseRequest,
+  READING,
   type Registry,
 } from './request.ts';
 import { findToken } from './tokens.ts';
@@ -40,7 +41,6 @@ export type EndpointParts = {
 
 /** What may take long: each of them composes a graph. */
 const COMPOSING: ReadonlySet<Operation> = new Set(['check', 'publish', 'rollback', 'remove']);
-const UNCOUNTED: ReadonlySet<Operation> = new Set(['list', 'pending', 'show']);
 /** JSON escapes line breaks and quotes. */
 const MAX_BODY_BYTES = 2 * MAX_SCHEMA_BYTES + 16 * 1_024;
 const SMALL_BODY_BYTES = 16 * 1_024;
@@ -68,7 +68,7 @@ export function createRegistryEndpoint(
     if (!isOperation(operation)) return fail('NOT_FOUND');
     if (request.method !== 'POST') return fail('METHOD_NOT_ALLOWED');
     requireJson(request);
-    if (!UNCOUNTED.has(operation)) {
+    if (!READING.has(operation)) {
       const { allowed, resetSeconds } = await limiter.consumeRegistry(tokenId);
       if (!allowed) throw new Limited(TOO_MANY, resetSeconds);
     }
@@ -88,10 +88,9 @@ export function createRegistryEndpoint(
     }
   }
 
-  return async (request) => {
-    const startedAt = performance.now();
-    const response = await operate(request).catch((error) => errorResponse(error, request, log));
-    return observed(response, request, startedAt, log);
+  return (request) => {
+    const response = () => operate(request).catch((error) => errorResponse(error, request, log));
+    return observed(request, response, log);
   };
 }
 const TOO_MANY = 'this token has been used for 10 changes and checks within a minute';

@@ -9,6 +9,7 @@ export { runOperation } from './registry.ts';
 export {
   MAX_SCHEMA_BYTES,
   type Outcome,
+  READING,
   type Registry,
   type RegistryRequest,
   subgraphCodes,

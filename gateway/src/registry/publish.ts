@@ -55,7 +55,6 @@ async function planOf(
   const removed = names.includes(name) ? undefined : await removedEntry(registry, name);
   return {
     change: `publish ${name}`,
-    subgraph: name,
     step: { kind: 'subgraph', before, entry, sdl, file, removed } as const,
     content: ['publish', name, sdl, entry.url, entry.batching, entry.codes],
     ask: () => requireServed(registry, entry, sdl, { givenUrl: url, others }),
@@ -84,7 +83,7 @@ export function remove(
     requireSubgraph(before, name);
     const content = ['remove', name, before.schemas[name]];
     const step = { kind: 'removal', before, name } as const;
-    return { change: `remove ${name}`, subgraph: name, step, content, force };
+    return { change: `remove ${name}`, step, content, force };
   });
 }
 
@@ -121,7 +120,7 @@ async function rollbackOf(
   const file = `the schema of ${name} in version ${earlier}`;
   const step = { kind: 'subgraph', before, entry, sdl, file } as const;
   const content = ['rollback', name, sdl, entry];
-  return { change: `rollback ${name}`, subgraph: name, step, content, isUndoing: true };
+  return { change: `rollback ${name}`, step, content, isUndoing: true };
 }
 
 async function versionOf(store: Registry['store'], version: number) {

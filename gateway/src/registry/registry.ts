@@ -4,11 +4,11 @@ import { list, pending, show, shownNeed } from './lists.ts';
 import { approveProposal, approversOf } from './proposals.ts';
 import { check, publish, remove, rollback } from './publish.ts';
 import {
+  type Operation,
   type Outcome,
   type Publisher,
   Refusal,
   type Registry,
-  type RegistryRequest,
   type RequestOf,
   refuse,
   whoIs,
@@ -20,14 +20,14 @@ import { changeSecret } from './secrets.ts';
  * changes only its own subgraph. A refusal is an outcome too, and so are schemas that do not
  * compose.
  */
-export async function runOperation(
+export async function runOperation<Name extends Operation>(
   registry: Registry,
   publisher: Publisher,
-  request: RegistryRequest,
+  request: RequestOf<Name>,
 ): Promise<Outcome> {
   try {
     if (publisher.kind === 'team') requireOwn(publisher, request);
-    return await operate(registry, publisher, request);
+    return await OPERATIONS[request.operation](registry, publisher, request);
   } catch (error) {
     if (error instanceof Refusal || error instanceof TooLargeError)
       return { refused: error.message };
@@ -39,45 +39,31 @@ export async function runOperation(
   }
 }
 
-function operate(
-  registry: Registry,
-  publisher: Publisher,
-  request: RegistryRequest,
-): Promise<Outcome> {
-  switch (request.operation) {
-    case 'check':
-      return check(registry, publisher, request);
-    case 'publish':
-      return publish(registry, publisher, request);
-    case 'rollback':
-      return rollback(registry, publisher, request);
-    case 'remove':
-      return remove(registry, publisher, request);
-    case 'list':
-      return list(registry);
-    case 'pending':
-      return pending(registry, publisher);
-    case 'show':
-      return show(registry, publisher, request);
-    case 'approve':
-      return approve(registry, publisher, request);
-    case 'rotateSecret':
-      return changeSecret(registry, publisher, request);
-  }
-}
+const OPERATIONS: {
+  [Name in Operation]: (
+    registry: Registry,
+    publisher: Publisher,
+    request: RequestOf<Name>,
+  ) => Promise<Outcome>;
+} = { check, publish, rollback, remove, list, pending, show, approve, rotateSecret: changeSecret };
+
+type Asked = {
+  operation: Operation;
+  name?: string | undefined;
+  force?: boolean | undefined;
+  dropOld?: boolean | undefined;
+};
 
 function requireOwn(
   { subgraph }: Extract<Publisher, { kind: 'team' }>,
-  request: RegistryRequest,
+  { operation, name, force, dropOld }: Asked,
 ): void {
-  if ('force' in request && request.force)
-    refuse('--force is for operators, on the store: ask one to publish it');
-  if ('dropOld' in request && request.dropOld)
-    refuse('--drop-old is for operators, on the store: ask one to end the old secret');
-  if (request.operation === 'rollback' && request.name === undefined)
+  if (force) refuse('--force is for operators, on the store: ask one to publish it');
+  if (dropOld) refuse('--drop-old is for operators, on the store: ask one to end the old secret');
+  if (operation === 'rollback' && name === undefined)
     refuse(`a token rolls back its own subgraph: loyalty supergraph rollback ${subgraph}`);
-  if ('name' in request && request.name !== subgraph)
-    refuse(`the token in LOYALTY_SUBGRAPH_TOKEN is for ${subgraph}, not for ${request.name}`);
+  if (name !== undefined && name !== subgraph)
+    refuse(`the token in LOYALTY_SUBGRAPH_TOKEN is for ${subgraph}, not for ${name}`);
 }
 
 async function approve(

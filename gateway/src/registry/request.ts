@@ -91,6 +91,8 @@ const REQUESTS = {
 } as const;
 
 export type Operation = keyof typeof REQUESTS;
+/** They change nothing and cost little. */
+export const READING: ReadonlySet<Operation> = new Set(['list', 'pending', 'show']);
 export type RequestOf<Name extends Operation> = { operation: Name } & z.output<
   (typeof REQUESTS)[Name]
 >;

@@ -49,13 +49,12 @@ export function createPage(
   log: Log,
   respond: (request: HttpRequest) => Promise<HttpResponse>,
 ): (request: HttpRequest) => Promise<HttpResponse> {
-  return async (request) => {
-    const startedAt = performance.now();
-    const response = await respond(request).catch((error) => errorPage(error, request, log));
+  return (request) => {
+    const response = () => respond(request).catch((error) => errorPage(error, request, log));
     // The rest is the ID of an authorization in progress.
     const path = request.path.replace(/^(\/sign-in|\/oauth\/[^/]*)\/.*/, '$1');
     const { requestId, method } = request;
-    return observed(response, { requestId, method, path }, startedAt, log);
+    return observed({ requestId, method, path }, response, log);
   };
 }
 

@@ -52,6 +52,9 @@ const ENDED_SUBJECTS =
   'query ($since: Float!) { endedSubjects(since: $since) { subject endedAt } }';
 const ENDED_SESSIONS =
   'query ($since: Float!) { endedSessions(since: $since) { memberId endedAt } }';
+const IDENTITY_REQUEST =
+  'mutation ($request: String!) { answer: identityRequest(request: $request) }';
+const STAFF_SIGN_IN = 'mutation ($request: String!) { answer: staffSignIn(request: $request) }';
 const MAIL_STAFF = 'mutation ($notice: String!) { mailStaff(notice: $notice) }';
 const REDEEM: Readonly<Record<keyof Redeemed, string>> = {
   confirmChange: 'mutation ($token: String!) { result: confirmChange(token: $token) { email } }',
@@ -65,24 +68,27 @@ const REDEEM: Readonly<Record<keyof Redeemed, string>> = {
 type EndedSession = { memberId: string; endedAt: number };
 type Ask = (request: SubgraphRequest) => Promise<SubgraphResponse>;
 
+/**
+ * Resolves with the JSON that `query` asks for as its `answer`. Rejects with an ApiError if there
+ * is none.
+ */
+export async function exchange<Answer>(
+  ask: Ask,
+  query: string,
+  variables: Record<string, unknown>,
+  requestId: string,
+): Promise<Answer> {
+  const caller = { kind: 'service' } as const;
+  const { data, errors } = await ask({ query, variables, caller, requestId });
+  if (typeof data?.answer === 'string') return JSON.parse(data.answer);
+  const code = errors?.[0]?.extensions.code;
+  return fail(code === 'SERVICE_UNAVAILABLE' ? code : 'INTERNAL_SERVER_ERROR');
+}
+
 /** `ask` reaches the subgraph that is the built-in identity provider. */
 export function createMembersClient(ask: Ask): MembersClient {
   const askAsService = (query: string, requestId: string, variables = {}) =>
     ask({ query, variables, caller: { kind: 'service' }, requestId });
-
-  async function exchange(
-    field: 'identityRequest' | 'staffSignIn',
-    request: object,
-    requestId: string,
-  ) {
-    const query = `mutation ($request: String!) { ${field}(request: $request) }`;
-    const variables = { request: JSON.stringify(request) };
-    const { data, errors } = await askAsService(query, requestId, variables);
-    const answer = data?.[field];
-    if (typeof answer === 'string') return JSON.parse(answer);
-    const code = errors?.[0]?.extensions.code;
-    return fail(code === 'SERVICE_UNAVAILABLE' ? code : 'INTERNAL_SERVER_ERROR');
-  }
 
   return {
     async signingKeys() {
@@ -109,8 +115,10 @@ export function createMembersClient(ask: Ask): MembersClient {
       // None of a provider of the version before. Cast: as above.
       return Array.isArray(data?.appOrigins) ? (data.appOrigins as string[]) : [];
     },
-    identityRequest: (request, requestId) => exchange('identityRequest', request, requestId),
-    staffSignIn: (request, requestId) => exchange('staffSignIn', request, requestId),
+    identityRequest: (request, requestId) =>
+      exchange(ask, IDENTITY_REQUEST, { request: JSON.stringify(request) }, requestId),
+    staffSignIn: (request, requestId) =>
+      exchange(ask, STAFF_SIGN_IN, { request: JSON.stringify(request) }, requestId),
     async mailStaff(notice) {
       const variables = { notice: JSON.stringify(notice) };
       const { data } = await askAsService(MAIL_STAFF, 'staff-notices', variables);

@@ -117,7 +117,7 @@ function providerWith(key: object): Transport {
     signingKeys: () => JSON.stringify({ keys: [key] }),
     endedSubjects: () => [],
     appOrigins: () => [APP],
-    identityRequest: () => JSON.stringify(answer),
+    answer: () => JSON.stringify(answer),
   };
   return {
     execute({ query, variables }: SubgraphRequest) {

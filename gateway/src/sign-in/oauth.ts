@@ -37,11 +37,10 @@ export function createOauth(parts: OauthParts): (request: HttpRequest) => Promis
     return provider.respond(request, await provider.ask(request, body));
   });
 
-  async function document(request: HttpRequest): Promise<HttpResponse> {
-    const startedAt = performance.now();
+  function document(request: HttpRequest): Promise<HttpResponse> {
     const answer = request.path === '/oauth/userinfo' ? userinfo : exchange;
-    const response = await answer(request).catch((error) => oauthFailure(error, request, log));
-    return observed(response, request, startedAt, log);
+    const response = () => answer(request).catch((error) => oauthFailure(error, request, log));
+    return observed(request, response, log);
   }
 
   return (request) =>

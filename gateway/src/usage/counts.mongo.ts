@@ -23,17 +23,10 @@ const BATCH_SIZE = 1_000;
  * Opens the store in the URL's database. Rejects if the server cannot be reached or the store
  * belongs to the other environment.
  */
-export async function openMongoUsageStore(
-  url: string,
-  environment: Environment,
-): Promise<UsageStore> {
-  const { db, close } = await openMongo(url, 'usage', environment);
-  try {
-    return await createUsageStore((name) => openTable(db, name), close);
-  } catch (error) {
-    await close();
-    throw error;
-  }
+export function openMongoUsageStore(url: string, environment: Environment): Promise<UsageStore> {
+  return openMongo(url, 'usage', environment, ({ db, close }) =>
+    createUsageStore((name) => openTable(db, name), close),
+  );
 }
 
 async function openTable<About extends object>(db: Db, name: string): Promise<CountTable<About>> {

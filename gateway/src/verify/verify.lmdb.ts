@@ -1,9 +1,6 @@
 // Verifies the gateway's embedded stores, each in one snapshot.
-import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { type Inspection, UNREADABLE } from '@partner-loyalty/runtime/store/inspection.ts';
-import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
-import type { StoreName } from '@partner-loyalty/runtime/store/private.ts';
-import { type Snapshot, withSnapshot } from '@partner-loyalty/runtime/store/snapshot.lmdb.ts';
+import { lmdbVerifier, type Snapshot } from '@partner-loyalty/runtime/store/snapshot.lmdb.ts';
 import { tableVerifier } from '@partner-loyalty/runtime/store/table.lmdb.ts';
 import type { RootDatabase } from 'lmdb';
 import { openGraphTables } from '../graph/graphstore.lmdb.ts';
@@ -14,22 +11,6 @@ import { openCountTables } from '../usage/counts.lmdb.ts';
 import { checkShape, KEY, PARTNER } from './shapes.ts';
 
 type Report = Inspection['report'];
-
-function verifier<Tables>(
-  name: StoreName,
-  openTables: (root: RootDatabase) => Tables,
-  check: (tables: Tables, snapshot: Snapshot, inspection: Inspection) => number,
-) {
-  return async (dataDir: string, environment: Environment, inspection: Inspection) => {
-    const { root } = await openLmdb(dataDir, name, environment);
-    try {
-      const tables = openTables(root);
-      return await withSnapshot(root, async (snapshot) => check(tables, snapshot, inspection));
-    } finally {
-      await root.close();
-    }
-  };
-}
 
 const openKeys = (root: RootDatabase) => ({
   ...openKeyTables(root),
@@ -42,7 +23,7 @@ const openKeys = (root: RootDatabase) => ({
   ],
 });
 
-export const verifyLmdbKeys = verifier('keys', openKeys, (tables, snapshot, inspection) => {
+export const verifyLmdbKeys = lmdbVerifier('keys', openKeys, (tables, snapshot, inspection) => {
   const { report } = inspection;
   for (const verify of tables.verifiers) verify(snapshot, inspection);
   checkKeyIndexes(tables, snapshot, report);
@@ -109,31 +90,35 @@ const openGraphs = (root: RootDatabase) => ({
   ],
 });
 
-export const verifyLmdbGraphs = verifier('graph', openGraphs, (tables, snapshot, inspection) => {
-  const { report } = inspection;
-  for (const verify of tables.verifiers) verify(snapshot, inspection);
-  const { graphs, summaries } = tables;
-  let count = 0;
-  const unreadable = (version: number) => report(`graph ${version}`, 'the record cannot be read');
-  for (const { key: version, value } of snapshot.records(graphs, unreadable)) {
-    count += 1;
-    if (value.version !== version) report(`graph ${version}`, 'the record has another version');
-    const summary = snapshot.get(summaries, version);
-    if (summary === undefined || summary === UNREADABLE || summary.version !== version)
-      report(`graph ${version}`, 'the list of versions does not have it');
-  }
-  let expected = 0;
-  for (const version of snapshot.keys(summaries)) {
-    expected += 1;
-    if (version !== expected) report(`graph ${expected}`, 'the version is missing');
-    if (snapshot.get(graphs, version) === undefined)
-      report(`graph ${version}`, 'the list of versions has it, but it does not exist');
-    expected = version;
-  }
-  return count;
-});
+export const verifyLmdbGraphs = lmdbVerifier(
+  'graph',
+  openGraphs,
+  (tables, snapshot, inspection) => {
+    const { report } = inspection;
+    for (const verify of tables.verifiers) verify(snapshot, inspection);
+    const { graphs, summaries } = tables;
+    let count = 0;
+    const unreadable = (version: number) => report(`graph ${version}`, 'the record cannot be read');
+    for (const { key: version, value } of snapshot.records(graphs, unreadable)) {
+      count += 1;
+      if (value.version !== version) report(`graph ${version}`, 'the record has another version');
+      const summary = snapshot.get(summaries, version);
+      if (summary === undefined || summary === UNREADABLE || summary.version !== version)
+        report(`graph ${version}`, 'the list of versions does not have it');
+    }
+    let expected = 0;
+    for (const version of snapshot.keys(summaries)) {
+      expected += 1;
+      if (version !== expected) report(`graph ${expected}`, 'the version is missing');
+      if (snapshot.get(graphs, version) === undefined)
+        report(`graph ${version}`, 'the list of versions has it, but it does not exist');
+      expected = version;
+    }
+    return count;
+  },
+);
 
-export const verifyLmdbUsage = verifier(
+export const verifyLmdbUsage = lmdbVerifier(
   'usage',
   openCountTables,
   (tables, snapshot, { report }) => {

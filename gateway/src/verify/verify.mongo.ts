@@ -1,10 +1,8 @@
 // Verifies the gateway's stores on MongoDB. A partner and its keys are one document.
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
-import { openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
-import type { StoreName } from '@partner-loyalty/runtime/store/private.ts';
+import { withMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { countAll, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
-import type { Db } from 'mongodb';
 import { TABLES } from '../usage/usagetables.ts';
 import { checkShape, KEY, PARTNER } from './shapes.ts';
 
@@ -14,7 +12,7 @@ export function verifyMongoKeys(
   environment: Environment,
   { report }: Inspection,
 ): Promise<number> {
-  return withDatabase(url, 'keys', environment, async (db) => {
+  return withMongo(url, 'keys', environment, async (db) => {
     let count = 0;
     for await (const partner of walk(db.collection<{ _id: string }>('partners'))) {
       const { _id: partnerId, keys = [] } = partner as { _id: string; keys?: { keyId?: string }[] };
@@ -35,7 +33,7 @@ export function verifyMongoGraphs(
   environment: Environment,
   { report }: Inspection,
 ): Promise<number> {
-  return withDatabase(url, 'graph', environment, async (db) => {
+  return withMongo(url, 'graph', environment, async (db) => {
     let count = 0;
     const graphs = db.collection<{ _id: number }>('graphs');
     for await (const { _id: version } of walk(graphs, { projection: { _id: 1 } }))
@@ -47,24 +45,10 @@ export function verifyMongoGraphs(
 
 /** Resolves with the number of records. Nothing refers to them, and they refer to nothing. */
 export function verifyMongoUsage(url: string, environment: Environment): Promise<number> {
-  return withDatabase(url, 'usage', environment, async (db) => {
+  return withMongo(url, 'usage', environment, async (db) => {
     let count = 0;
     for (const name of Object.values(TABLES))
       count += await countAll(db.collection<{ _id: string }>(name));
     return count;
   });
-}
-
-async function withDatabase<T>(
-  url: string,
-  store: StoreName,
-  environment: Environment,
-  work: (db: Db) => Promise<T>,
-): Promise<T> {
-  const { db, close } = await openMongo(url, store, environment);
-  try {
-    return await work(db);
-  } finally {
-    await close();
-  }
 }

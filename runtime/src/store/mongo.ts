@@ -22,14 +22,16 @@ export type Mongo = { db: Db; ready(): Promise<undefined>; close(): Promise<void
 
 /**
  * Connects to the URL's database, or to `loyalty` if the URL names none. `store` is the name of the
- * store in it. Throws if the server is unreachable, the store belongs to the other environment, or
- * its format is newer than this version knows.
+ * store in it, which `build` gets, and closes later. Throws if that fails, the server is
+ * unreachable, the store belongs to the other environment, or its format is newer than this version
+ * knows.
  */
-export async function openMongo(
+export async function openMongo<T>(
   url: string,
   store: StoreName,
   environment: Environment,
-): Promise<Mongo> {
+  build: (mongo: Mongo) => Promise<T>,
+): Promise<T> {
   const mongo = await connectMongo(url);
   try {
     // Each store names its environment and its format there.
@@ -40,11 +42,25 @@ export async function openMongo(
     });
     const owner = (await owners.findOne({ _id: store })) ?? fresh;
     refuseOwner(store, owner, environment);
-    return mongo;
+    return await build(mongo);
   } catch (error) {
     await mongo.close();
     throw error;
   }
+}
+
+/** Opens a store for `work`, and closes it afterwards. */
+export function withMongo<T>(
+  url: string,
+  store: StoreName,
+  environment: Environment,
+  work: (db: Db) => Promise<T>,
+): Promise<T> {
+  return openMongo(url, store, environment, async ({ db, close }) => {
+    const result = await work(db);
+    await close();
+    return result;
+  });
 }
 
 /** Throws if the server is unreachable. */

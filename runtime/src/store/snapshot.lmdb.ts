@@ -1,6 +1,9 @@
 // One snapshot of an LMDB store, which a verification reads.
 import type { Database, Key, RootDatabase, Transaction } from 'lmdb';
-import { UNREADABLE } from './inspection.ts';
+import type { Environment } from '../environment.ts';
+import { type Inspection, UNREADABLE } from './inspection.ts';
+import { openLmdb } from './lmdb.ts';
+import type { StoreName } from './private.ts';
 
 /** The records of a table as they were when the snapshot was taken. */
 export type Snapshot = ReturnType<typeof snapshotOf>;
@@ -19,6 +22,23 @@ export async function withSnapshot<T>(
   } finally {
     transaction.done();
   }
+}
+
+/** Returns a function that opens a store and runs `check` on one snapshot of it. */
+export function lmdbVerifier<Tables>(
+  name: StoreName,
+  openTables: (root: RootDatabase) => Tables | Promise<Tables>,
+  check: (tables: Tables, snapshot: Snapshot, inspection: Inspection) => number | Promise<number>,
+) {
+  return async (dataDir: string, environment: Environment, inspection: Inspection) => {
+    const { root } = await openLmdb(dataDir, name, environment);
+    try {
+      const tables = await openTables(root);
+      return await withSnapshot(root, async (snapshot) => check(tables, snapshot, inspection));
+    } finally {
+      await root.close();
+    }
+  };
 }
 
 // lmdb modifies its options, so each call gets an object of its own.

@@ -13,8 +13,8 @@ export const openTables = openByEngine<OpenedTables>({
     const { root } = await openLmdb(dataDir, 'members', environment);
     return { open: lmdbTables(root), close: () => root.close() };
   },
-  mongo: async () => async (url, environment) => {
-    const { db, close } = await openMongo(url, 'members', environment);
-    return { open: mongoTables(db), close };
-  },
+  mongo: async () => (url, environment) =>
+    openMongo(url, 'members', environment, async ({ db, close }) => ({
+      ...{ open: mongoTables(db), close },
+    })),
 });

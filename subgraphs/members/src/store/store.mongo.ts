@@ -41,15 +41,14 @@ const EXISTING = { erasedAt: { $exists: false } };
  * Opens the store in the URL's database. Throws if the server cannot be reached or the store
  * belongs to the other environment.
  */
-export async function openMongoMembersStore(
+export function openMongoMembersStore(
   url: string,
   environment: Environment,
   vault: KeyVault,
   dataDir: string,
   onProgress: BuildProgress,
 ): Promise<MembersStore> {
-  const mongo = await openMongo(url, 'members', environment);
-  try {
+  return openMongo(url, 'members', environment, async (mongo) => {
     const members = await openMembers(mongo.db);
     await buildLists(mongo.db, members, onProgress);
     return createMongoMembersStore(mongo, {
@@ -58,10 +57,7 @@ export async function openMongoMembersStore(
       marks: await openMongoMarks(mongo.db, 'memberMarks'),
       dataDir,
     });
-  } catch (error) {
-    await mongo.close();
-    throw error;
-  }
+  });
 }
 
 /** Replaces a document only if it is still the one that was read, so it needs no transactions. */

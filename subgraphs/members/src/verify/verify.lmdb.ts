@@ -1,9 +1,8 @@
 // Verifies the members store on LMDB: one pass over the members, and one over the keys if needed.
-import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { type Inspection, UNREADABLE } from '@partner-loyalty/runtime/store/inspection.ts';
-import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
-import { type Snapshot, withSnapshot } from '@partner-loyalty/runtime/store/snapshot.lmdb.ts';
+import { lmdbVerifier, type Snapshot } from '@partner-loyalty/runtime/store/snapshot.lmdb.ts';
 import { tableVerifier } from '@partner-loyalty/runtime/store/table.lmdb.ts';
+import type { RootDatabase } from 'lmdb';
 import { keysOf, type MemberRecord } from '../rules/record.ts';
 import { ENDED_SESSIONS, ENDED_SUBJECTS } from '../signingkeys/endedsessions.ts';
 import { SIGNING_KEYS } from '../signingkeys/signingkey.ts';
@@ -28,44 +27,41 @@ import {
   PART_OF_NOBODY,
 } from './member.ts';
 
+const openAll = (root: RootDatabase) => ({
+  ...openMemberTables(root),
+  entries: openEventEntries(root),
+  // A backup of a version without lists has none.
+  hasLists: root.get(BUILT) === true,
+  verifiers: [
+    tableVerifier(root, OUTBOX, (jobId) => `mail ${jobId}`),
+    // Not the key, which may have an address.
+    tableVerifier(root, MAIL_COUNTS, () => 'a count of mail'),
+    tableVerifier(root, INVITATIONS, (hash) => `invitation ${hash}`),
+    tableVerifier(root, ENDED_SESSIONS, (memberId) => `sessions of ${nameOf(memberId)}`),
+    tableVerifier(root, ENDED_SUBJECTS, (subject) => `the end of ${subject}`),
+    tableVerifier(root, ACCESS, (memberId) => `what ${nameOf(memberId)} is signed in to`),
+    tableVerifier(root, APPS, (clientId) => `app ${clientId}`),
+    tableVerifier(root, PAYLOADS, (id) => `sign-in data ${id}`),
+    tableVerifier(root, SIGN_INS, (id) => `sign-in ${id}`),
+    tableVerifier(root, BEGUN, () => 'a count of sign-ins'),
+    tableVerifier(root, AUTHORIZATIONS_BEGUN, () => 'a count of authorizations'),
+    tableVerifier(root, PARTNERS, (partnerId) => `partner ${partnerId}`),
+    tableVerifier(root, SIGNING_KEYS, () => 'the signing keys'),
+  ],
+});
+
 /** Reports what is wrong with the store. Resolves with the number of members. */
-export async function verifyLmdbMembers(
-  dataDir: string,
-  environment: Environment,
-  inspection: Inspection,
-): Promise<number> {
-  const { root } = await openLmdb(dataDir, 'members', environment);
-  try {
-    const tables = openMemberTables(root);
-    const entries = openEventEntries(root);
-    const verifiers = [
-      tableVerifier(root, OUTBOX, (jobId) => `mail ${jobId}`),
-      // Not the key, which may have an address.
-      tableVerifier(root, MAIL_COUNTS, () => 'a count of mail'),
-      tableVerifier(root, INVITATIONS, (hash) => `invitation ${hash}`),
-      tableVerifier(root, ENDED_SESSIONS, (memberId) => `sessions of ${nameOf(memberId)}`),
-      tableVerifier(root, ENDED_SUBJECTS, (subject) => `the end of ${subject}`),
-      tableVerifier(root, ACCESS, (memberId) => `what ${nameOf(memberId)} is signed in to`),
-      tableVerifier(root, APPS, (clientId) => `app ${clientId}`),
-      tableVerifier(root, PAYLOADS, (id) => `sign-in data ${id}`),
-      tableVerifier(root, SIGN_INS, (id) => `sign-in ${id}`),
-      tableVerifier(root, BEGUN, () => 'a count of sign-ins'),
-      tableVerifier(root, AUTHORIZATIONS_BEGUN, () => 'a count of authorizations'),
-      tableVerifier(root, PARTNERS, (partnerId) => `partner ${partnerId}`),
-      tableVerifier(root, SIGNING_KEYS, () => 'the signing keys'),
-    ];
-    return await withSnapshot(root, async (snapshot) => {
-      const members = await checkMembers(tables, snapshot, inspection);
-      // A backup of a version without lists has none.
-      if (root.get(BUILT)) checkLists(tables, snapshot, inspection);
-      for (const verify of verifiers) verify(snapshot, inspection);
-      checkEvents(entries, snapshot, inspection);
-      return members;
-    });
-  } finally {
-    await root.close();
-  }
-}
+export const verifyLmdbMembers = lmdbVerifier(
+  'members',
+  openAll,
+  async (tables, snapshot, inspection) => {
+    const members = await checkMembers(tables, snapshot, inspection);
+    if (tables.hasLists) checkLists(tables, snapshot, inspection);
+    for (const verify of tables.verifiers) verify(snapshot, inspection);
+    checkEvents(tables.entries, snapshot, inspection);
+    return members;
+  },
+);
 
 type Tables = ReturnType<typeof openMemberTables>;
 

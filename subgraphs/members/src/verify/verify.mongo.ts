@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
-import { openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
+import { withMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { keysOf } from '../rules/record.ts';
 import {
@@ -24,13 +24,12 @@ import {
 } from './member.ts';
 
 /** Reports what is wrong with the store. Resolves with the number of members. */
-export async function verifyMongoMembers(
+export function verifyMongoMembers(
   url: string,
   environment: Environment,
   inspection: Inspection,
 ): Promise<number> {
-  const { db, close } = await openMongo(url, 'members', environment);
-  try {
+  return withMongo(url, 'members', environment, async (db) => {
     const members = db.collection<MemberDocument>('members');
     let count = 0;
     for await (const document of walk(members)) {
@@ -43,9 +42,7 @@ export async function verifyMongoMembers(
       await checkDocument(document, inspection);
     }
     return count;
-  } finally {
-    await close();
-  }
+  });
 }
 
 async function hasMember(members: MembersCollection, memberId: string): Promise<boolean> {

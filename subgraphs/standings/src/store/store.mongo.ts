@@ -36,18 +36,14 @@ const BATCH_SIZE = 500;
  * Opens the store in the URL's database. Rejects if the server is unreachable or the store belongs
  * to the other environment.
  */
-export async function openMongoStandingsStore(
+export function openMongoStandingsStore(
   url: string,
   environment: Environment,
 ): Promise<StandingsStore> {
-  const mongo = await openMongo(url, 'standings', environment);
-  try {
+  return openMongo(url, 'standings', environment, async (mongo) => {
     const marks = await openMongoMarks(mongo.db, 'standingMarks');
-    return await createMongoStandingsStore(await openCollections(mongo.db), marks, mongo);
-  } catch (error) {
-    await mongo.close();
-    throw error;
-  }
+    return createMongoStandingsStore(await openCollections(mongo.db), marks, mongo);
+  });
 }
 
 async function createMongoStandingsStore(

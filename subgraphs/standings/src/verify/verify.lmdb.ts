@@ -1,8 +1,6 @@
 // Verifies the standings store on LMDB: activities, the index of members, and the sums.
-import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { type Inspection, UNREADABLE } from '@partner-loyalty/runtime/store/inspection.ts';
-import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
-import { type Snapshot, withSnapshot } from '@partner-loyalty/runtime/store/snapshot.lmdb.ts';
+import { lmdbVerifier, type Snapshot } from '@partner-loyalty/runtime/store/snapshot.lmdb.ts';
 import type { Program } from '../rules/program.ts';
 import { yearOf } from '../rules/year.ts';
 import type { Block } from '../store/feed.ts';
@@ -26,26 +24,17 @@ import { checkFeed } from './feed.ts';
 import { checkPartner, type Earned, groupsOf, problemOf, reportStanding } from './sums.ts';
 
 /** Reports what is wrong with the store. Resolves with the number of activities. */
-export async function verifyLmdbStandings(
-  dataDir: string,
-  environment: Environment,
-  inspection: Inspection,
-): Promise<number> {
-  const { root } = await openLmdb(dataDir, 'standings', environment);
-  try {
-    const tables = await openTables(root);
-    return await withSnapshot(root, async (snapshot) => {
-      const { count, found } = checkActivities(tables, snapshot, inspection);
-      if (found !== snapshot.count(tables.memberActivities))
-        checkIndex(tables, snapshot, inspection);
-      await checkSums(tables, snapshot, inspection);
-      await checkFeed(feedIn(tables, snapshot, inspection), headsIn(tables, snapshot), inspection);
-      return count;
-    });
-  } finally {
-    await root.close();
-  }
-}
+export const verifyLmdbStandings = lmdbVerifier(
+  'standings',
+  openTables,
+  async (tables, snapshot, inspection) => {
+    const { count, found } = checkActivities(tables, snapshot, inspection);
+    if (found !== snapshot.count(tables.memberActivities)) checkIndex(tables, snapshot, inspection);
+    await checkSums(tables, snapshot, inspection);
+    await checkFeed(feedIn(tables, snapshot, inspection), headsIn(tables, snapshot), inspection);
+    return count;
+  },
+);
 
 /** The blocks of the feed, by partner and position. */
 function* feedIn(tables: Tables, snapshot: Snapshot, { report }: Inspection): Generator<Block> {

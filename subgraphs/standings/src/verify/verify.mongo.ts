@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
-import { openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
+import { withMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { countAll, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Filter } from 'mongodb';
 import {
@@ -27,13 +27,12 @@ const BATCH = 500;
 const ATTEMPTS = 5;
 
 /** Reports what is wrong with the store. Resolves with the number of activities. */
-export async function verifyMongoStandings(
+export function verifyMongoStandings(
   url: string,
   environment: Environment,
   inspection: Inspection,
 ): Promise<number> {
-  const { db, close } = await openMongo(url, 'standings', environment);
-  try {
+  return withMongo(url, 'standings', environment, async (db) => {
     const collections = strictCollections(db);
     const checked = await checkSums(collections, inspection);
     await checkStandings(collections, inspection, checked.standings);
@@ -41,9 +40,7 @@ export async function verifyMongoStandings(
     for await (const { _id, last } of walk(collections.eventHeads)) heads.set(_id, last);
     await checkFeed(walk(collections.events), heads, inspection);
     return checked.activities;
-  } finally {
-    await close();
-  }
+  });
 }
 
 /** Compares sums of activities with standings. Returns how many there are, and have a standing. */
