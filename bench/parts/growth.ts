@@ -10,7 +10,7 @@ import type { FeedOptions, FeedTimes } from '../servers/feed.ts';
 import { startApart, startInOne } from '../variants/ours.ts';
 import type { Part } from './part.ts';
 
-/** Look-ups find a member by four keys. What stands for MongoDB takes hours to fill with as many. */
+/** Look-ups find a member by four keys. What stands for MongoDB would take hours to fill. */
 const SIZES = {
   members: [10_000, 2_500_000],
   membersInMongo: [10_000, 250_000],

@@ -1,4 +1,4 @@
-// Connections to real servers that frame their responses in every way that HTTP/1.1 has, or wrongly.
+// Connections to real servers, which frame their responses in each way of HTTP/1.1, or wrongly.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { until } from '../../../test/support/until.ts';
