@@ -2,10 +2,21 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashKey, type KeyRecord, newKey, openKeyStore } from '@partner-loyalty/gateway';
-import { canonicalEmail, type MemberImport, openMembersStore } from '@partner-loyalty/members';
+import {
+  canonicalEmail,
+  createMembers,
+  type MemberImport,
+  type MembersStore,
+  openMembersStore,
+} from '@partner-loyalty/members';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { backupStores } from '@partner-loyalty/runtime/store/backup.lmdb.ts';
-import { openStandingsStore, yearOf } from '@partner-loyalty/standings';
+import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
+import { openStandingsStore, type StandingsStore, yearOf } from '@partner-loyalty/standings';
+import { createSequencer } from '../../subgraphs/standings/src/events/sequencer.ts';
+import { createMembersClient } from '../../subgraphs/standings/src/members.ts';
 import {
   emailOf,
   externalIdOf,
@@ -66,14 +77,12 @@ export async function fill(settings: StoreSettings, count: number, partners = 1)
     const year = yearOf(PROGRAM, now);
     // Members are written in order: if the last one is there, all are.
     const last = await standings.standing(PARTNER, memberIdOf(count - 1), year);
-    if (count === 0 || last?.points === pointsOf(count - 1)) return;
+    const isFull = count === 0 || last?.points === pointsOf(count - 1);
     const size = Math.ceil(BATCH_SIZE / partners);
-    for (let first = 0; first < count; first += size) {
+    for (let first = isFull ? count : 0; first < count; first += size) {
       const length = Math.min(size, count - first);
       const batch = Array.from({ length }, (_, index) => first + index);
-      const outcomes = await members.importMembers(
-        batch.map((index) => memberOf(index, partnerIds)),
-      );
+      const outcomes = await members.importMembers(batch.map((n) => memberOf(n, partnerIds)));
       if (outcomes.some((outcome) => !['added', 'changed', 'unchanged'].includes(outcome)))
         throw new Error('the store rejected a member');
       await standings.record(
@@ -82,9 +91,20 @@ export async function fill(settings: StoreSettings, count: number, partners = 1)
         ),
       );
     }
+    await sequence(members, standings);
   } finally {
     await Promise.all([members.close(), standings.close()]);
   }
+}
+
+/** Gives all events their positions, which a service would do in its first minutes. */
+async function sequence(members: MembersStore, { feed }: StandingsStore): Promise<void> {
+  const subgraph = createMembers(members, { baseAddress: '', wake: () => {} });
+  const transport = createInProcessTransport(subgraph, createLog('silent'), createCaches());
+  const options = { members: createMembersClient(transport), retentionDays: 30 };
+  const { pass, release } = createSequencer(feed, options);
+  while ((await pass()) !== false);
+  await release();
 }
 
 /** What limits the use of a key. */

@@ -14,15 +14,13 @@ import type { Part } from './part.ts';
 const SIZES = {
   members: [10_000, 2_500_000],
   membersInMongo: [10_000, 250_000],
-  events: [10_000, 10_000_000],
-  eventsInMongo: [10_000, 1_000_000],
+  events: { 'the embedded store': [10_000, 10_000_000], MongoDB: [10_000, 1_000_000] },
   messages: 2_000,
 };
 const QUICK: typeof SIZES = {
   members: [1_000, 10_000],
   membersInMongo: [1_000, 10_000],
-  events: [10_000, 100_000],
-  eventsInMongo: [10_000, 100_000],
+  events: { 'the embedded store': [10_000, 100_000], MongoDB: [10_000, 100_000] },
   messages: 500,
 };
 const ENDPOINTS = [
@@ -44,10 +42,7 @@ export const growth: Part = {
       await ofMembers(testbed, inOne, sizes.members, startInOne, options),
       await ofMembers(testbed, apart, sizes.membersInMongo, startApart, options),
     ];
-    for (const engine of ENGINES)
-      all.push(
-        await ofFeed(testbed, engine === 'MongoDB' ? sizes.eventsInMongo : sizes.events, engine),
-      );
+    for (const engine of ENGINES) all.push(await ofFeed(testbed, sizes.events[engine], engine));
     const tables = all.map(({ table }) => table);
     for (const engine of ENGINES)
       tables.push(await ofDeliveries(testbed, sizes.messages, engine, options));
