@@ -10,10 +10,10 @@ import type { FeedOptions, FeedTimes } from '../servers/feed.ts';
 import { startApart, startInOne } from '../variants/ours.ts';
 import type { Part } from './part.ts';
 
-/** Look-ups find a member by four keys. What stands for MongoDB would take hours to fill. */
+/** Look-ups find a member by four keys. What stands for MongoDB takes long to fill. */
 const SIZES = {
   members: [10_000, 2_500_000],
-  membersInMongo: [10_000, 250_000],
+  membersInMongo: [10_000, 50_000],
   events: { 'the embedded store': [10_000, 10_000_000], MongoDB: [10_000, 1_000_000] },
   messages: 2_000,
 };
