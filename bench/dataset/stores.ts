@@ -97,13 +97,13 @@ export async function fill(settings: StoreSettings, count: number, partners = 1)
   }
 }
 
-/** Gives all events their positions, which a service would do in its first minutes. */
+/** Gives all events their positions, unless a service that runs does. */
 async function sequence(members: MembersStore, { feed }: StandingsStore): Promise<void> {
   const subgraph = createMembers(members, { baseAddress: '', wake: () => {} });
   const transport = createInProcessTransport(subgraph, createLog('silent'), createCaches());
   const options = { members: createMembersClient(transport), retentionDays: 30 };
   const { pass, release } = createSequencer(feed, options);
-  while ((await pass()) !== false);
+  while (await pass());
   await release();
 }
 
