@@ -141,8 +141,7 @@ function openConnection(address: { host: string; port: number }, listener: Liste
 
   function takeUntil(mark: string): string | undefined {
     const end = rest.indexOf(mark, 0, 'latin1');
-    if (Math.max(end, 0) > MAX_HEAD || (end === -1 && rest.length > MAX_HEAD))
-      throw new Error('a head is too long');
+    if ((end === -1 ? rest.length : end) > MAX_HEAD) throw new Error('a head is too long');
     if (end === -1) return undefined;
     const text = rest.toString('latin1', 0, end);
     rest = rest.subarray(end + mark.length);
