@@ -1,5 +1,7 @@
 // Turns of the event loop: who runs when, by a clock of the test and the real event loop.
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { performance } from 'node:perf_hooks';
+import { setImmediate as nextTick, setTimeout as pause } from 'node:timers/promises';
+import { afterPoll } from './afterpoll.ts';
 import { createTurns } from './turns.ts';
 
 let time = 0;
@@ -33,6 +35,18 @@ test('work runs at once while the tick has time, and waits for the next tick whe
   await nextTick();
   await nextTick();
   expect(turns.mayRun('a')).toBe(true);
+});
+
+test('asking once more after the poll does not keep the event loop from waiting', async () => {
+  const iterations = () => performance.nodeTiming.uvMetricsInfo.loopCount;
+  const before = iterations();
+  for (let n = 0; n < 50; n += 1) {
+    turns.mayRun('a');
+    afterPoll(() => turns.mayRun('a'));
+    await pause(2);
+  }
+  // One that runs the steps, and perhaps one that finds the timer.
+  expect(iterations() - before).toBeLessThan(130);
 });
 
 test('owners run one step in turn, however many an owner has', async () => {

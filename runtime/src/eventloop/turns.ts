@@ -1,4 +1,5 @@
 // Shares the event loop between owners: work in slices of a tick, the owners in turn.
+import { afterPoll } from './afterpoll.ts';
 
 /** What a tick does before further work waits for the next one. */
 const SLICE_MS = 5;
@@ -35,7 +36,9 @@ export function createTurns(now: () => number = () => performance.now()) {
     sliceEndsAt ??= time + SLICE_MS;
     if (!isEndScheduled) {
       isEndScheduled = true;
-      setImmediate(endTick);
+      // An immediate of its own would run before these steps. The first of them would begin another
+      // tick, for whose end the event loop would not wait for more requests.
+      afterPoll(() => afterPoll(endTick));
     }
     return time < sliceEndsAt && time >= acceptsUntil;
   }
