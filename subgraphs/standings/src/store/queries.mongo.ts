@@ -11,8 +11,8 @@ import type { Before } from './store.ts';
 /** More than a member can have: one for each partner and year. */
 export const MAX_STANDINGS = 10_000;
 
-/** A longer outbox would make each change of its document slow, and end at 16 MB. */
-const MAX_OUTBOX = 200;
+/** Each change of a document writes its outbox anew, so a longer one is moved out of it. */
+const MAX_OUTBOX = 4;
 
 /** The ID of a standing's document. None of its parts contains a control character. */
 export function standingId(of: { partnerId: string; memberId: string; year: string }): string {
