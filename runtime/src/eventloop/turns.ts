@@ -38,7 +38,10 @@ export function createTurns(now: () => number = () => performance.now()) {
       isEndScheduled = true;
       // An immediate of its own would run before these steps. The first of them would begin another
       // tick, for whose end the event loop would not wait for more requests.
-      afterPoll(() => afterPoll(endTick));
+      afterPoll(() => {
+        sliceEndsAt = undefined;
+        afterPoll(endTick);
+      });
     }
     return time < sliceEndsAt && time >= acceptsUntil;
   }
