@@ -319,7 +319,7 @@ describe('an answer', () => {
       response.writeHead(status, type === '' ? {} : { 'content-type': type }).end(body),
     );
     expect(await transport.execute(request('query { x: a(b: 1) }'))).toEqual(UNAVAILABLE);
-    expect(lines).toEqual([expect.objectContaining({ subgraph: 'things', field: 'a', count: 1 })]);
+    expect(lines).toEqual([expect.objectContaining({ subgraph: 'members', field: 'a', count: 1 })]);
   });
 
   test('says if a refusal is due to the clock or to the secret, as far as it shows', async () => {
@@ -345,7 +345,7 @@ describe('an answer', () => {
     );
     expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
     const reason = 'the versions are too far apart: protocol 2 here, 4 there';
-    expect(lines).toEqual([expect.objectContaining({ subgraph: 'things', reason, status: 503 })]);
+    expect(lines).toEqual([expect.objectContaining({ subgraph: 'members', reason, status: 503 })]);
   });
 
   test.each<[string, number, string]>([
@@ -576,7 +576,7 @@ describe('a batch that is not answered as one', () => {
     expect((await executeAll(transport, queries)).map(codeOf)).toEqual(['OK', 'OK', 'OK']);
     expect(asked.slice(3)).toEqual([['{ a }'], ['mutation { b }'], ['{ c }']]);
     expect(lines.filter(({ field }) => field === undefined)).toEqual([
-      { subgraph: 'things', status },
+      { subgraph: 'members', status },
     ]);
   });
 
@@ -609,7 +609,7 @@ describe('a batch that is not answered as one', () => {
     const queries = Array<string>(50).fill('{ a }');
     expect(await executeAll(transport, queries)).toEqual(queries.map(() => UNAVAILABLE));
     expect(asked).toBeLessThanOrEqual(10);
-    expect(counted.filter((outcome) => outcome === 'things timeout')).toHaveLength(50);
+    expect(counted.filter((outcome) => outcome === 'members timeout')).toHaveLength(50);
   });
 });
 
@@ -673,7 +673,7 @@ describe('a request', () => {
     expect(all[0]?.headers).toMatchObject({
       'content-type': 'application/json',
       accept: 'application/graphql-response+json, application/json;q=0.9',
-      'partner-loyalty-subgraph': 'things',
+      'partner-loyalty-subgraph': 'members',
       'partner-loyalty-scope': 'kind=partner, partner="acme"',
       'x-request-id': 'r1',
     });
@@ -741,10 +741,10 @@ test('every operation is counted once, by its outcome', async () => {
   await transport.close();
   await transport.execute(request('{ caller }'));
   expect(counted.sort()).toEqual([
-    'things error',
-    'things ok',
-    'things timeout',
-    'things unreachable',
+    'members error',
+    'members ok',
+    'members timeout',
+    'members unreachable',
   ]);
 });
 
@@ -861,7 +861,7 @@ function connectTo(
   const write = (fields: LogFields) => void lines.push(fields);
   const log = { ...createLog('silent'), warn: write, outage: write };
   const transport = createHttpTransport({
-    name: 'things',
+    name: 'members',
     url,
     secrets,
     batching,
@@ -900,7 +900,7 @@ async function serveThings(options: Options = {}) {
     settings: {
       host: '127.0.0.1',
       port: 0,
-      subgraphs: { THINGS: { secret: SECRET, faults: [] } },
+      subgraphs: { MEMBERS: { secret: SECRET, faults: [] } },
     },
     log,
     metrics: { request: () => void seen.requests++, operation: () => {} },
@@ -970,7 +970,7 @@ function things(held: (() => void)[], seen = { changes: 0 }): Subgraph {
   for (const type of [schema.getQueryType(), schema.getMutationType()])
     for (const [name, field] of Object.entries(type?.getFields() ?? {}))
       Object.assign(field, { resolve: resolvers[name] });
-  return { name: 'things', schema, ready: async () => {}, close: async () => {} };
+  return { name: 'members', schema, ready: async () => {}, close: async () => {} };
 }
 
 function request(

@@ -3,6 +3,7 @@ import { Pool } from 'undici';
 import { afterPoll } from '../eventloop/afterpoll.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import { isBuiltIn } from '../settings/subgraphs.ts';
 import type { PendingOperation } from './batch.ts';
 import { Circuit } from './circuit.ts';
 import { DEADLINE_MS } from './deadline.ts';
@@ -97,11 +98,11 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
 const SILENT = { warn() {}, outage() {}, subgraphCall() {}, answered() {}, missedDeadline() {} };
 
 function openConnections(
-  { url, batching, allows }: HttpTransportOptions,
+  { name, url, batching, allows }: HttpTransportOptions,
   connectTimeout: number,
 ): { post: Post; close(): void | Promise<void> } {
   const address = new URL(url);
-  if (batching && allows === undefined && address.protocol === 'http:')
+  if (isBuiltIn(name) && batching && allows === undefined && address.protocol === 'http:')
     return createPool(address, CONNECTIONS.batching);
   const pool = new Pool(address.origin, {
     connections: batching ? CONNECTIONS.batching : CONNECTIONS.single,

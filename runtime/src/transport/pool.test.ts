@@ -30,7 +30,7 @@ async function serve(answer: Answer, size = 32) {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo; // Cast: it listens on a port.
   const pool = createPool(new URL(`http://127.0.0.1:${port}`), size);
-  const post = (body = '{}', onStart = (_abort: () => void) => {}) =>
+  const post = (body = '{}', onStart = (_abort: () => void) => {}, onData = () => {}) =>
     new Promise<Seen>((resolve) => {
       const result: Seen = { status: 0, type: undefined, body: '', end: 'end' };
       pool.post('/graphql', { 'x-request-id': 'r' }, body, {
@@ -41,6 +41,7 @@ async function serve(answer: Answer, size = 32) {
         },
         onResponseData(_, chunk) {
           result.body += chunk;
+          onData();
         },
         onResponseEnd: () => resolve(result),
         onResponseError: () => resolve({ ...result, end: 'error' }),
@@ -92,6 +93,7 @@ test.each([
 test.each([
   ['HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-type: a/b\r\ncontent-length: 2\r\n\r\nhi'],
   ['close', OK.replace('\r\n', '\r\nConnection: Close\r\n')],
+  ['close in a list', OK.replace('\r\n', '\r\nConnection: x, close\r\n')],
   ['more bytes than its length', `${OK}${OK}`],
 ])('a connection whose response has %s is not used again', async (_, text) => {
   const { post, seen } = await serve(raw(text));
@@ -118,6 +120,10 @@ test.each([
   ['a head that is too long', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`],
   ['a length that is none', 'HTTP/1.1 200 OK\r\ncontent-length: -2\r\n\r\nhi'],
   ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 2, 2\r\n\r\nhi'],
+  ['one length after another', OK.replace('content-length', 'content-length: 1\r\ncontent-length')],
+  ['an empty length', 'HTTP/1.1 200 OK\r\ncontent-length: \r\n\r\nhi'],
+  ['a space before a colon', OK.replace('content-length', 'content-length ')],
+  ['a response to another request', OK.replace('\r\n', '\r\nx-request-id: s\r\n')],
   ['a length and chunks', OK.replace('\r\n', '\r\ntransfer-encoding: chunked\r\n')],
   ['another coding', OK.replace('content-length: 2', 'transfer-encoding: gzip')],
   ['a chunk without a size', `${CHUNKED}x\r\nhi\r\n0\r\n\r\n`],
@@ -137,6 +143,26 @@ test('what comes without a request ends the connection', async () => {
   expect(await post()).toEqual(HI);
   await until(() => [...sockets].every(({ destroyed }) => destroyed));
   expect(await post()).toEqual(HI);
+  expect(seen.connections).toBe(2);
+});
+
+test('a connection that the server has ended is not used again', async () => {
+  const { post, seen } = await serve((socket) => void socket.end(OK));
+  for (const connections of [1, 2, 3]) {
+    expect(await post()).toEqual(HI);
+    expect(seen.connections).toBe(connections);
+    await until(() => [...sockets].every(({ closed }) => closed));
+  }
+});
+
+test('a connection that was given up with the last byte of its response takes no other request', async () => {
+  const { post, seen } = await serve(raw(OK), 1);
+  let abort = () => {};
+  const start = (given: () => void) => {
+    abort = given;
+  };
+  const all = [post('1', start, () => abort()), post('2')];
+  expect(await Promise.all(all)).toEqual([HI, HI]);
   expect(seen.connections).toBe(2);
 });
 
@@ -177,20 +203,23 @@ test('one that is aborted when it gets a connection is not sent, and the connect
   expect(seen.connections).toBe(1);
 });
 
-test('a header with a line break is not sent, nor the request', async () => {
-  const { pool } = await serve(raw(OK));
-  const end = await new Promise((resolve) => {
-    const nothing = () => resolve('sent');
-    pool.post('/graphql', { 'x-request-id': 'r\r\nx: y' }, '{}', {
-      onRequestStart: nothing,
-      onResponseStart: nothing,
-      onResponseData: nothing,
-      onResponseEnd: nothing,
-      onResponseError: () => resolve('error'),
+test.each(['r\r\nx: y', 'r\u{10d}\u{10a}x: y'])(
+  'a request with the header %j is not sent',
+  async (id) => {
+    const { pool } = await serve(raw(OK));
+    const end = await new Promise((resolve) => {
+      const nothing = () => resolve('sent');
+      pool.post('/graphql', { 'x-request-id': id }, '{}', {
+        onRequestStart: nothing,
+        onResponseStart: nothing,
+        onResponseData: nothing,
+        onResponseEnd: nothing,
+        onResponseError: () => resolve('error'),
+      });
     });
-  });
-  expect(end).toBe('error');
-});
+    expect(end).toBe('error');
+  },
+);
 
 test('a closed pool ends what has begun, and takes nothing more', async () => {
   const held: Socket[] = [];

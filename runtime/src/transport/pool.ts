@@ -11,7 +11,8 @@ type Handler = Pick<
 type Headers = Readonly<Record<string, string>>;
 /** Sends a POST. */
 export type Post = (path: string, headers: Headers, body: string, handler: Handler) => void;
-type Request = { text: string; encoding: 'latin1' | 'utf8'; handler: Handler };
+/** The response repeats the ID. */
+type Request = { text: string; encoding: 'latin1' | 'utf8'; id: string; handler: Handler };
 type Connection = ReturnType<typeof openConnection>;
 type Listener = {
   /** The connection may send the next request. */
@@ -23,6 +24,8 @@ type Listener = {
 const MAX_HEAD = 16_384;
 /** Shorter than the server's, so that no request is sent on a connection that is about to close. */
 const IDLE_MS = 30_000;
+/** Headers that a response has once at most. */
+const FRAMING = new Set(['connection', 'content-length', 'transfer-encoding', 'x-request-id']);
 const NOTHING: Buffer = Buffer.alloc(0);
 
 /**
@@ -51,8 +54,9 @@ export function createPool({ hostname, port, host }: URL, size: number) {
   };
 
   function send(request: Request): void {
-    let connection = idle.pop();
-    while (connection?.isEnded()) connection = idle.pop();
+    // The one that has been idle the longest, so that its end, if it has come, is known.
+    let connection = idle.shift();
+    while (connection?.isEnded()) connection = idle.shift();
     if (connection === undefined && all.size < size) {
       connection = openConnection(address, listener);
       all.add(connection);
@@ -66,7 +70,7 @@ export function createPool({ hostname, port, host }: URL, size: number) {
   }
 
   const post: Post = (path, headers, body, handler) => {
-    const isBroken = Object.values(headers).some((value) => /[\r\n]/.test(value));
+    const isBroken = Object.values(headers).some((value) => /[^\t -~]/.test(value));
     if (isClosed || isBroken) {
       handler.onResponseError(null, new Error(isBroken ? 'a broken header' : 'closed'));
       return;
@@ -76,7 +80,8 @@ export function createPool({ hostname, port, host }: URL, size: number) {
     const length = Buffer.byteLength(body);
     // The head is ASCII.
     const encoding = length === body.length ? 'latin1' : 'utf8';
-    send({ text: `${head}content-length: ${length}\r\n\r\n${body}`, encoding, handler });
+    const { 'x-request-id': id = '' } = headers;
+    send({ text: `${head}content-length: ${length}\r\n\r\n${body}`, encoding, id, handler });
   };
 
   return {
@@ -93,6 +98,7 @@ export function createPool({ hostname, port, host }: URL, size: number) {
 function openConnection(address: { host: string; port: number }, listener: Listener) {
   const socket = connect({ ...address, noDelay: true, timeout: IDLE_MS });
   let handler: Handler | undefined;
+  let requestId = '';
   let cause: Error = new Error('the connection ended');
   /** What has come and is not read yet. */
   let rest = NOTHING;
@@ -103,13 +109,14 @@ function openConnection(address: { host: string; port: number }, listener: Liste
   let isLast = false;
 
   socket.on('timeout', () => socket.destroy());
+  socket.on('end', () => socket.destroy());
   socket.on('error', (error) => {
     cause = error;
   });
-  socket.on('close', () => {
+  socket.on('close', (hasFailed) => {
     const lost = handler;
     handler = undefined;
-    if (left === Number.POSITIVE_INFINITY) lost?.onResponseEnd();
+    if (left === Number.POSITIVE_INFINITY && !hasFailed) lost?.onResponseEnd();
     else lost?.onResponseError(null, cause);
     listener.ended(connection);
   });
@@ -153,16 +160,15 @@ function openConnection(address: { host: string; port: number }, listener: Liste
     const [, minor, code = ''] = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(first) ?? [];
     if (code === '') throw new Error('no HTTP/1.1');
     if (code.startsWith('1')) return;
-    const headers: IncomingHttpHeaders = Object.create(null);
-    for (const line of lines) {
-      const colon = line.indexOf(':');
-      headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
-    }
+    const headers = readHeaders(lines);
     const { connection, 'transfer-encoding': coding, 'content-length': length } = headers;
-    isLast = minor === '0' || connection?.toLowerCase() === 'close';
+    // It may have been sent, without a request, before this one was.
+    if ((headers['x-request-id'] ?? requestId) !== requestId)
+      throw new Error('a response to another request');
+    isLast = minor === '0' || /(?:^|,)\s*close\s*(?:,|$)/i.test(connection ?? '');
     isChunked = coding?.toLowerCase() === 'chunked';
-    if (coding === undefined ? !/^\d*$/.test(length ?? '') : !isChunked || length !== undefined)
-      throw new Error('a body without an end');
+    const isFramed = coding === undefined ? /^\d{1,10}$/.test(length ?? '0') : isChunked && !length;
+    if (!isFramed) throw new Error('a body without an end');
     left = isChunked || code === '204' ? 0 : Number(length ?? Number.POSITIVE_INFINITY);
     part = isChunked ? 'size of chunk' : 'data';
     to.onResponseStart(null, Number(code), headers);
@@ -191,12 +197,13 @@ function openConnection(address: { host: string; port: number }, listener: Liste
     part = 'head';
     to.onResponseEnd();
     if (isLast || rest.length > 0) socket.destroy();
-    else listener.free(connection);
+    // Its handler may have aborted it.
+    if (!socket.destroyed) listener.free(connection);
   }
 
   const connection = {
     /** False if the request is aborted before it is sent. */
-    send({ text, encoding, handler: next }: Request): boolean {
+    send({ text, encoding, id, handler: next }: Request): boolean {
       let isAborted = false;
       next.onRequestStart({
         abort(reason: Error) {
@@ -207,6 +214,7 @@ function openConnection(address: { host: string; port: number }, listener: Liste
       if (isAborted) next.onResponseError(null, new Error('aborted'));
       else {
         handler = next;
+        requestId = id;
         socket.write(text, encoding);
       }
       return !isAborted;
@@ -215,4 +223,16 @@ function openConnection(address: { host: string; port: number }, listener: Liste
     end: () => void socket.destroy(),
   };
   return connection;
+}
+
+function readHeaders(lines: readonly string[]): IncomingHttpHeaders {
+  const headers: IncomingHttpHeaders = Object.create(null);
+  for (const line of lines) {
+    const [, name = '', value] = /^([^\s:]+):(.*)$/.exec(line) ?? [];
+    const key = name.toLowerCase();
+    if (key === '' || (FRAMING.has(key) && headers[key] !== undefined))
+      throw new Error('headers that can be read in two ways');
+    headers[key] = value?.trim();
+  }
+  return headers;
 }
