@@ -36,8 +36,8 @@ export function createTurns(now: () => number = () => performance.now()) {
     sliceEndsAt ??= time + SLICE_MS;
     if (!isEndScheduled) {
       isEndScheduled = true;
-      // An immediate of its own would run before these steps. The first of them would begin another
-      // tick, for whose end the event loop would not wait for more requests.
+      // After the steps that follow the poll, which have a slice of their own. Before them, the
+      // first would begin a tick, for whose end the event loop would not wait for more requests.
       afterPoll(() => {
         sliceEndsAt = undefined;
         afterPoll(endTick);
