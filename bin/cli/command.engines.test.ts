@@ -539,6 +539,18 @@ describe('on an empty store', () => {
     expect((await loyalty(env, 'partners', 'list', '--json')).stdout).toBe('');
   });
 
+  test('a program that Notepad saved, with a byte order mark, is read; one in another encoding is not', async () => {
+    const text = JSON.stringify(PROGRAM);
+    const path = file(text);
+    writeFileSync(path, `\uFEFF${text}`, 'utf16le');
+    const refused = await loyalty(env, ...create('--program', path));
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: `loyalty: --program: ${path}: must be UTF-8\n`,
+    });
+    expect((await loyalty(env, ...create('--program', file(`\uFEFF${text}`)))).code).toBe(0);
+  });
+
   test('all wrong settings are named in one line', async () => {
     const { code, stderr } = await loyalty(
       { PORT: 'many', ENVIRONMENT: 'test' },

@@ -168,12 +168,16 @@ export function openGateway(parts: GatewayParts): Gateway {
         case DISCOVERY_PATH:
           return cors.around(request, () => visit(request, wellKnown));
         case ACCOUNT_PATH:
+        case `${ACCOUNT_PATH}/`:
           return offersSignIn ? visit(request, signIn) : handleOthers(request);
         case SIGN_IN_PATH:
+        case `${SIGN_IN_PATH}/`:
           return visit(request, signIn);
         case INVITATION_PATH:
+        case `${INVITATION_PATH}/`:
           return visit(request, invitation);
         case MCP_PATH:
+        case `${MCP_PATH}/`:
           return mcp(request);
         default:
           return handleOthers(request);

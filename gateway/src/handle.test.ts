@@ -158,8 +158,16 @@ type Sent = {
   body?: () => Promise<Buffer>;
   method?: string;
   path?: string;
+  search?: string;
   headers?: Record<string, string>;
   address?: string;
+};
+
+const REQUEST = {
+  ...{ method: 'POST', path: '/graphql', search: '', requestId: 'r', address: '192.0.2.1' },
+  signal: new AbortController().signal,
+  body: async () => Buffer.alloc(0),
+  ...UNSHARED,
 };
 
 async function send({ key, token, query = READ, body, headers, ...others }: Sent) {
@@ -170,8 +178,7 @@ async function send({ key, token, query = READ, body, headers, ...others }: Sent
     closes,
     observer,
   } = await gateway.handle({
-    ...{ method: 'POST', path: '/graphql', search: '', requestId: 'r', address: '192.0.2.1' },
-    signal: new AbortController().signal,
+    ...REQUEST,
     ...others,
     headers: {
       'content-type': 'application/json',
@@ -180,13 +187,12 @@ async function send({ key, token, query = READ, body, headers, ...others }: Sent
       ...headers,
     },
     body: body ?? (async () => Buffer.from(JSON.stringify({ query }))),
-    ...UNSHARED,
   });
   observer?.ended(String(text).length, true);
   const parsed = String(text) === '' ? {} : JSON.parse(String(text));
-  const { errors } = parsed;
+  const { errors, error } = parsed;
   const code = errors?.[0].extensions.code ?? 'OK';
-  return { status, headers: received, errors, code, closes };
+  return { status, headers: received, errors, error, code, closes };
 }
 
 test('with LOG_CLIENT_ADDRESS=full, the line of a refused key has the whole address', async () => {
@@ -217,6 +223,28 @@ describe('what a key may do', () => {
     expect(response.code).toBe(code);
     expect(asked).toHaveLength(code === 'OK' && query !== INTROSPECTION ? 1 : 0);
   });
+});
+
+test('/mcp/ is /mcp, as /graphql/ is /graphql, and a page with a slash leads to the one without', async () => {
+  const [partner, own] = [await keyOf('inn'), { body: async () => Buffer.from('{') }];
+  expect(await send({ key: partner, path: '/graphql/' })).toMatchObject({ code: 'OK' });
+  for (const path of ['/mcp', '/mcp/']) {
+    const { key, record } = issueKey('sandbox', 'inn', AT, { endpoint: 'mcp' });
+    await keyStore.createKey(record);
+    const headers = { 'x-api-key': key };
+    expect(await send({ ...own, path, headers })).toMatchObject({
+      status: 400,
+      error: { code: -32700, data: { code: 'BAD_REQUEST' } },
+    });
+  }
+  const page = { method: 'GET', headers: { accept: 'text/html' } };
+  for (const path of ['/account', '/console', '/console/keys', '/invitation', '/sign-in', '/docs'])
+    expect(await send({ ...page, path: `${path}/`, search: '?token=x' })).toMatchObject({
+      status: 308,
+      headers: { location: `${path}?token=x` },
+    });
+  for (const path of ['//evil.example/', '/mcp//', '/.well-known/jwks.json/'])
+    expect(await gateway.handle({ ...REQUEST, ...page, path })).toMatchObject({ status: 404 });
 });
 
 test('a suspended partner gets nothing, by its key or by a token that it holds', async () => {

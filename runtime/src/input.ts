@@ -1,5 +1,5 @@
 // Parses files and commands with zod. Every fault has the same form: a path, then what must change.
-
+import { isUtf8 } from 'node:buffer';
 import * as z from 'zod';
 // From here, since a bundle with the whole of `z.core` contains zod's translations.
 import { toDotPath } from 'zod/v4/core';
@@ -122,6 +122,15 @@ function faultsOf(issue: z.core.$ZodIssue, subject: string): string[] {
     return [`${path === '' ? subject : path} ${issue.message}`];
   const place = path === '' ? '' : ` in ${path}`;
   return issue.keys.map((name) => `unknown property ${quoted(name)}${place}`);
+}
+
+const BYTE_ORDER_MARK = 0xfeff;
+
+/** The text of UTF-8 bytes, without a byte order mark at the beginning; undefined for others. */
+export function utf8Text(bytes: Buffer): string | undefined {
+  if (!isUtf8(bytes)) return undefined;
+  const text = bytes.toString();
+  return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }
 
 /** Whether a value is a JSON object: neither null nor an array. */

@@ -216,6 +216,20 @@ describe('200', () => {
     ]);
   });
 
+  test('for a body with a byte order mark, and by GET with members that are empty', async () => {
+    const expected = { data: { memberByEmail: { memberId: 'm-both' } } };
+    const body = `\uFEFF${JSON.stringify({ query: QUERY })}`;
+    expect((await service.send({ body })).body).toEqual(expected);
+    const parameters = { query: QUERY, operationName: '', variables: '', extensions: '' };
+    const path = `/graphql?${new URLSearchParams(parameters)}`;
+    expect((await service.send({ method: 'GET', path })).body).toEqual(expected);
+  });
+
+  test.each(['identity', 'Identity', 'IDENTITY'])('for Content-Encoding: %s', async (encoding) => {
+    const headers = { 'content-encoding': encoding };
+    expect((await service.send({ query: QUERY, headers })).status).toBe(200);
+  });
+
   test('for a body of exactly 64 KiB', async () => {
     expect((await service.send({ body: sized(64 * 1024) })).status).toBe(200);
   });

@@ -98,7 +98,7 @@ describe('JSON', () => {
     ['malformed', '{"query": }'],
     ['truncated', '{"query":"{ __typ'],
     ['followed by another value', '{"query":"{ __typename }"} {}'],
-    ['a byte order mark', '\ufeff{"query":"{ __typename }"}'],
+    ['a byte order mark twice', '\ufeff\ufeff{"query":"{ __typename }"}'],
     ['comments', '{"query":"{ __typename }" /* hm */}'],
     ['single quotes', "{'query':'{ __typename }'}"],
     ['raw control characters', '{"query":"{ \u0001 }"}'],

@@ -1,7 +1,7 @@
 // Parses the options that a partner is created and changed with.
 import { readFileSync } from 'node:fs';
 import { DEFAULT_SCOPES, type KeyScope } from '@partner-loyalty/gateway';
-import { text } from '@partner-loyalty/runtime/input.ts';
+import { text, utf8Text } from '@partner-loyalty/runtime/input.ts';
 import { type Program, parseProgram } from '@partner-loyalty/standings';
 import type { Command } from 'commander';
 import * as z from 'zod';
@@ -88,13 +88,13 @@ function orWord<Word extends string, T>(word: Word, schema: z.ZodType<T, string>
 /** The program in a file, if one is given. Throws a CommandError with the file and every fault. */
 export function readProgram(file: string | undefined): Program | undefined {
   if (file === undefined) return undefined;
-  let json: string;
+  let json: string | undefined;
   try {
-    json = readFileSync(file, 'utf8');
+    json = utf8Text(readFileSync(file));
   } catch (error) {
     throw new CommandError(`--program: ${oneLine(error)}`);
   }
-  const parsed = parseStrictJson(json);
+  const parsed = json === undefined ? { fault: 'must be UTF-8' } : parseStrictJson(json);
   const program = 'fault' in parsed ? parsed : parseProgram(parsed.value);
   if ('fault' in program) throw new CommandError(`--program: ${file}: ${program.fault}`);
   return program.value;

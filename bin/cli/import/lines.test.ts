@@ -26,10 +26,12 @@ test('an empty file has no lines, and a final line feed begins none', async () =
   expect(await lines('one\n')).toEqual([{ number: 1, text: 'one' }]);
 });
 
-test('CRLF ends a line as LF does, and a byte order mark is ignored', async () => {
-  expect(await lines('\uFEFFone\r\ntwo\r\n')).toEqual([
+test('CRLF ends a line as LF does, and each file joined into one may begin with a byte order mark', async () => {
+  expect(await lines('\uFEFFone\r\ntwo\r\n\uFEFFthree\n\uFEFF\r\n')).toEqual([
     { number: 1, text: 'one' },
     { number: 2, text: 'two' },
+    { number: 3, text: 'three' },
+    { number: 4, text: '' },
   ]);
 });
 

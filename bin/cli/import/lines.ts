@@ -2,7 +2,7 @@
 //
 // Neither node:readline nor split2 does this: both replace bytes that are not UTF-8 without a word,
 // readline keeps a line of any length in memory, and split2 drops a long one from the count.
-import { isUtf8 } from 'node:buffer';
+import { utf8Text } from '@partner-loyalty/runtime/input.ts';
 import { LineSplitter } from '@partner-loyalty/runtime/transport/lines.ts';
 
 /** A line, numbered from 1, without its line ending; or why it cannot be read as text. */
@@ -11,12 +11,11 @@ export type Line = { number: number; text: string } | { number: number; fault: s
 /** More than the longest sensible member. */
 const MAX_LINE_BYTES = 1_048_576;
 
-const BYTE_ORDER_MARK = '\uFEFF';
-
 /**
  * Yields the lines of each chunk together, and reads the next chunk only after they were taken.
- * Lines end in LF or CRLF; the last line may have no ending; a byte order mark is ignored. Keeps at
- * most one chunk and one line in memory. Rejects if the stream does.
+ * Lines end in LF or CRLF; the last line may have no ending. A byte order mark before a line is
+ * ignored, since several files may have been joined. Keeps at most one chunk and one line in
+ * memory. Rejects if the stream does.
  */
 export async function* linesOf(
   chunks: AsyncIterable<Buffer>,
@@ -43,8 +42,7 @@ export async function* linesOf(
 }
 
 function read(bytes: Buffer, number: number): Line {
-  if (!isUtf8(bytes)) return { number, fault: 'must be UTF-8' };
-  let text = bytes.toString('utf8');
-  if (number === 1 && text.startsWith(BYTE_ORDER_MARK)) text = text.slice(1);
+  const text = utf8Text(bytes);
+  if (text === undefined) return { number, fault: 'must be UTF-8' };
   return { number, text: text.endsWith('\r') ? text.slice(0, -1) : text };
 }

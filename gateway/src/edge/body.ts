@@ -1,8 +1,7 @@
 // Reads GraphQL requests, from JSON bodies or, of a GET, from the query string of the URL.
-import { isUtf8 } from 'node:buffer';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
-import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
+import { isJsonObject, utf8Text } from '@partner-loyalty/runtime/input.ts';
 
 /** In bytes (docs/api.md, HTTP). */
 export const BODY_LIMIT = 64 * 1024;
@@ -34,25 +33,26 @@ export function parseGraphqlBody(body: Buffer): GraphqlBody {
 /** The parameters of a request by GET (GraphQL over HTTP, section 5.3). Throws BAD_REQUEST. */
 export function parseGraphqlSearch(search: string): GraphqlBody {
   const parameters = new URLSearchParams(search);
+  // An empty one, as of a form that was not filled in, is as if it were left out.
+  const given = (name: string) => parameters.get(name) || undefined;
   const json = (name: string) => {
-    const text = parameters.get(name);
-    return text === null ? undefined : parseJson(text, `"${name}" is not JSON`);
+    const text = given(name);
+    return text === undefined ? undefined : parseJson(text, `"${name}" is not JSON`);
   };
   return {
     ...validate({
       query: parameters.get('query'),
       variables: json('variables'),
-      operationName: parameters.get('operationName'),
+      operationName: given('operationName'),
       extensions: json('extensions'),
     }),
     isRead: true,
   };
 }
 
-/** Throws BAD_REQUEST if the bytes are not UTF-8. */
+/** Without a byte order mark. Throws BAD_REQUEST if the bytes are not UTF-8. */
 export function textOf(bytes: Buffer): string {
-  if (!isUtf8(bytes)) fail('BAD_REQUEST', 'the body is not UTF-8');
-  return bytes.toString();
+  return utf8Text(bytes) ?? fail('BAD_REQUEST', 'the body is not UTF-8');
 }
 
 /** Throws UNSUPPORTED_MEDIA_TYPE if the body is not JSON as it is. */
@@ -60,7 +60,7 @@ export function requireJson({ headers }: HttpRequest): void {
   const type = headers['content-type'];
   if (type !== 'application/json' && !isJsonType(type)) fail('UNSUPPORTED_MEDIA_TYPE');
   const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity')
+  if (encoding !== undefined && !/^(?:identity)?$/i.test(encoding))
     fail('UNSUPPORTED_MEDIA_TYPE', 'the body may not be compressed');
 }
 

@@ -97,6 +97,11 @@ export function pageResponse(
   return { status, headers: { ...PAGE_HEADERS, ...headers }, body };
 }
 
+/** Leads from the path of a page and a slash at its end to the page. */
+export function withoutSlash({ path, search }: HttpRequest): HttpResponse {
+  return { status: 308, headers: { location: `${path.slice(0, -1)}${search}` }, body: '' };
+}
+
 /**
  * The response of `respond` to a request, which is logged when the response is sent, without what
  * may be secret: its query and its form.

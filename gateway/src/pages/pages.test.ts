@@ -181,6 +181,21 @@ test('a browser gets a 404 page for a guide that there is not, and for one outsi
     });
 });
 
+test('a slash at the end of a page leads to the page, and nowhere else', async () => {
+  const pages = pagesOf();
+  for (const path of ['/docs', '/docs/guides/check-in', '/explorer', '/llms.txt'])
+    expect(await pages({ ...get(`${path}/`), search: '?a=b' })).toMatchObject({
+      status: 308,
+      headers: { location: `${path}?a=b` },
+    });
+  for (const path of ['//evil.example/', '//evil.example', '//docs/', '/docs//', '/nothing/'])
+    expect(await pages(get(path))).toMatchObject({ status: 404 });
+  expect(pages(get('/docs/', { accept: 'application/json' }))).toBeUndefined();
+  expect(await pagesOf(undefined, { explorer: 'off' })(get('/explorer/'))).toMatchObject({
+    status: 404,
+  });
+});
+
 describe('the explorer', () => {
   const scriptOf = async (pages: ReturnType<typeof pagesOf>) => {
     const response = await pages(get('/explorer'));

@@ -10,7 +10,7 @@ import { docsRoutes } from './docs/routes.ts';
 import { explorerRoutes } from './explorer/explorer.ts';
 import type { About } from './frame.ts';
 import { homePage, notFoundPage } from './home.ts';
-import { observed, pageHeaders, pageResponse, UNAVAILABLE } from './layout.ts';
+import { observed, pageHeaders, pageResponse, UNAVAILABLE, withoutSlash } from './layout.ts';
 import { prepare, preparedResponse } from './prepared.ts';
 import { type DocumentedGraph, once, type Route } from './route.ts';
 import { DOCS_STYLE } from './style.ts';
@@ -64,10 +64,15 @@ export function createPages(parts: PagesParts): Pages {
   const respondNotFound = (request: HttpRequest) => observed(request, async () => notFound, log);
 
   return (request) => {
-    const route = routes.get(request.path);
+    const { path } = request;
+    const shown = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+    const route = routes.get(shown);
     if (!isRead(request) || hasCredential(request)) return undefined;
     if (route === undefined) return namesHtml(request) ? respondNotFound(request) : undefined;
-    return route.isPage && !acceptsHtml(request) ? undefined : respond(request, route);
+    if (route.isPage && !acceptsHtml(request)) return undefined;
+    return shown === path
+      ? respond(request, route)
+      : observed(request, async () => withoutSlash(request), log);
   };
 }
 

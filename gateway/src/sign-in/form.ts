@@ -4,7 +4,7 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { logMasked } from '../edge/endpoint.ts';
-import { observed } from '../pages/layout.ts';
+import { observed, withoutSlash } from '../pages/layout.ts';
 import { type MessageName, messagePage } from './cards.ts';
 import { textsOf } from './language.ts';
 
@@ -32,8 +32,10 @@ export function createFormPage({
   }
 
   return createPage(log, async (request) => {
-    if (request.method === 'GET' || request.method === 'HEAD')
+    if (request.method === 'GET' || request.method === 'HEAD') {
+      if (request.path.endsWith('/')) return withoutSlash(request);
       return show(request, new URLSearchParams(request.search).get('token') ?? '');
+    }
     if (request.method === 'POST') return read(request);
     return wrongMethod(request, 'GET, HEAD, POST');
   });
