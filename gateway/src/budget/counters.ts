@@ -56,7 +56,10 @@ async function addWithin(
   subject: string,
   { points, limit, refused }: Consumption,
 ): Promise<Count> {
-  const { consumedPoints, msBeforeNext } = await limiter.penalty(subject, points);
+  const counted = await limiter.penalty(subject, points);
+  const { consumedPoints } = counted;
+  // If the clock was put back, its end is further away than a window is long.
+  const msBeforeNext = Math.min(counted.msBeforeNext, limiter.msDuration);
   if (consumedPoints <= limit) return { consumedPoints, isWithin: true, msBeforeNext };
   const left = await limiter.reward(subject, points - refused);
   return { consumedPoints: left.consumedPoints, isWithin: false, msBeforeNext };

@@ -2,12 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
 import fc from 'fast-check';
+import { Redis } from 'ioredis';
 import { redisUrl } from '../../../test/support/servers/databases.ts';
 import { openCounters } from '../stores.ts';
-import type { Counters } from './counters.ts';
+import { type Counters, createMemoryCounters } from './counters.ts';
 import { createLimiter, type Limiter, rateLimitHeaders, type Verdict } from './limiter.ts';
 
 const silent = { outage: () => {}, recovered: () => {} };
+const HOUR_MS = 3_600_000;
 const newSubject = () => `key_${randomBytes(8).toString('hex')}`;
 
 describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
@@ -125,6 +127,21 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
     expect(refused).toBeGreaterThan(0);
   });
 
+  test('with the clock put back, no wait is longer than the window', async () => {
+    const subject = newSubject();
+    await limiter.consume('key', subject, 1, 1);
+    const redis = engine === 'redis' ? new Redis(redisUrl()) : undefined;
+    await redis?.pexpire(`loyalty:sandbox:key:${subject}`, HOUR_MS);
+    if (redis === undefined) jest.spyOn(Date, 'now').mockReturnValue(Date.now() - HOUR_MS);
+    for (const budget of [1, 10]) {
+      const verdict = await limiter.consume('key', subject, 1, budget);
+      expect(verdict).toMatchObject({ allowed: budget === 10, resetSeconds: 60 });
+    }
+    jest.restoreAllMocks();
+    expect((await redis?.pttl(`loyalty:sandbox:key:${subject}`)) ?? 0).toBeLessThanOrEqual(60_000);
+    redis?.disconnect();
+  });
+
   test('refused credentials are counted by address, 60 in a window', async () => {
     const prefix = `2001:db8:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}`;
     const verdicts = await Promise.all(
@@ -135,6 +152,18 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
       { allowed: true },
     );
   });
+});
+
+test('with the clock put back, an address is refused for one more window at most', async () => {
+  const { consumeRefusal, refusals } = createLimiter(createMemoryCounters('sandbox'), 60);
+  const address = '192.0.2.77';
+  await consumeRefusal(address);
+  jest.spyOn(Date, 'now').mockReturnValue(Date.now() - HOUR_MS);
+  for (let i = 0; i < 60; i++) await consumeRefusal(address);
+  const before = refusals.isOver(address);
+  jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
+  expect([before, refusals.isOver(address)]).toEqual([true, false]);
+  jest.restoreAllMocks();
 });
 
 test('the headers state a verdict in both forms', () => {

@@ -124,8 +124,8 @@ export function probeCounter(client: Redis | Cluster, environment: Environment):
 
 // The window of each count begins with its first addition. ARGV has the length of a window, then
 // the points, the limit and the points beyond the limit for each key. Returns for each the sum,
-// whether it was within the limit, and the milliseconds left. A count without an expiry would never
-// be reset, so it gets one.
+// whether it was within the limit, and the milliseconds left. A count gets another expiry if it has
+// none, or one further away than a window is long, because the clock was put back.
 const SCRIPT = `
 local counts = {}
 for place, key in ipairs(KEYS) do
@@ -137,7 +137,7 @@ for place, key in ipairs(KEYS) do
     sum = redis.call('incrby', key, ARGV[first + 3] - ARGV[first + 1])
   end
   local left = redis.call('pttl', key)
-  if left == -1 then
+  if left == -1 or left > 1000 * ARGV[1] then
     redis.call('expire', key, ARGV[1])
     left = 1000 * ARGV[1]
   end

@@ -151,6 +151,15 @@ describe.each(ENGINES)('the outbox on %s', (engine) => {
     expect(verdicts).toEqual([true, true, false, false, true, false, true, false]);
   });
 
+  test('with the clock put back, what was counted before counts for one more window', async () => {
+    const limit = { key: 'k', count: 2, windowMs: 10 };
+    for (const at of [0, 1]) await outbox.admit(limit, NOW + at);
+    const verdicts = [];
+    for (const at of [-MINUTE, 9 - MINUTE, 10 - MINUTE, 11 - MINUTE])
+      verdicts.push(await outbox.admit(limit, NOW + at));
+    expect(verdicts).toEqual([false, false, true, true]);
+  });
+
   test('cleaning keeps the counts of windows that have not ended', async () => {
     const limit = { key: 'k', count: 1, windowMs: 10 };
     await outbox.admit(limit, NOW);

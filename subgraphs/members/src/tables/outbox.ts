@@ -114,14 +114,23 @@ export async function openOutbox(open: OpenTable) {
       }));
       return claimed && { ...claimed, dueAt };
     },
-    /** Counts an admission unless the limit is reached. Exact across processes. */
+    /**
+     * Counts an admission unless the limit is reached. Exact across processes. What was counted
+     * before the clock was put back counts as counted now.
+     */
     async admit({ key, count, windowMs }: Limit, now: number): Promise<boolean> {
-      const admitted = await counts.update(key, (stored) => {
-        const admittedAt = (stored?.admittedAt ?? []).filter((at) => at > now - windowMs);
-        if (admittedAt.length >= count) return stored;
-        return { key, admittedAt: [...admittedAt, now], until: now + windowMs };
+      let isAdmitted = false;
+      await counts.update(key, (stored) => {
+        const until = now + windowMs;
+        const admittedAt = (stored?.admittedAt ?? [])
+          .map((at) => Math.min(at, now))
+          .filter((at) => at > now - windowMs);
+        isAdmitted = admittedAt.length < count;
+        if (isAdmitted) admittedAt.push(now);
+        else if (stored && stored.until <= until) return stored;
+        return { key, admittedAt, until };
       });
-      return admitted !== undefined;
+      return isAdmitted;
     },
     /**
      * This and the next three methods do nothing if the claim has expired and another worker holds
