@@ -115,6 +115,25 @@ test('the operator page lists every command', () => {
   expect(listed.sort()).toEqual(commands.sort());
 });
 
+describe('the messages that docs/subgraphs.md quotes are those of the code', () => {
+  const [, steps = ''] = read('docs/subgraphs.md').split('\nIf a step fails:\n');
+  const [table = ''] = steps.split('\n\nIn a checkout');
+  const quoted = [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, message = '']) => message);
+  const code = sources
+    .filter((path) => !path.includes('test'))
+    .map(read)
+    .join('\n');
+
+  const isOfSystem = (message: string) => /^E[A-Z]+$/.test(message);
+  test.each(quoted.filter((message) => !isOfSystem(message)))('%s', (message) => {
+    const pattern = message
+      .replaceAll(/[{}]/g, '\\$&')
+      .replace('…', '[^`]{1,80}')
+      .replaceAll(/\b(offers|Offer\.starts|100)\b|…/g, '\\$\\{[^}]+\\}');
+    expect(new RegExp(pattern).exec(code)?.[0]).toBeDefined();
+  });
+});
+
 function exists(folder: string, path: string): boolean {
   return existsSync(join(ROOT, folder, path));
 }

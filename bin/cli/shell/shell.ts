@@ -63,9 +63,9 @@ function pairs(row: Row): string {
 }
 
 function table(rows: Row[]): string {
-  const names = [
-    ...new Set(rows.flatMap((row) => Object.keys(row).filter((name) => row[name] !== undefined))),
-  ];
+  const names = [...new Set(rows.flatMap(Object.keys))].filter((name) =>
+    rows.some((row) => row[name] !== undefined),
+  );
   const lines = [names, ...rows.map((row) => names.map((name) => cell(row[name])))];
   const widths = names.map((_, column) =>
     Math.max(...lines.map((line) => line[column]?.length ?? 0)),

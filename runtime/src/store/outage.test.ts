@@ -5,7 +5,7 @@ import {
   MongoServerError,
   MongoServerSelectionError,
 } from 'mongodb';
-import { isOutage } from './outage.ts';
+import { isOutage, outageReason } from './outage.ts';
 
 test.each([
   ['a lost connection to MongoDB', new MongoNetworkError('lost')],
@@ -43,4 +43,23 @@ test('an error that is its own cause does not loop forever', () => {
   const error = new Error('loop');
   error.cause = error;
   expect(isOutage(error)).toBe(false);
+});
+
+const refused = Object.assign(new Error('no'), { code: 'ECONNREFUSED' });
+
+test.each([
+  ['MongoNetworkError', new MongoNetworkError('lost')],
+  ['MongoNetworkError', new MongoBulkWriteError(new MongoNetworkError('lost'), {} as never)],
+  [
+    'ECONNREFUSED',
+    new MongoBulkWriteError(new MongoNetworkError('lost', { cause: refused }), {} as never),
+  ],
+  [
+    'ShutdownInProgress',
+    new MongoServerError({ message: 'bye', code: 91, codeName: 'ShutdownInProgress' }),
+  ],
+  ['ENOSPC', Object.assign(new Error('no'), { code: 'ENOSPC' })],
+  ['-30792', Object.assign(new Error('no'), { code: -30792 })],
+])('%s is the reason of an outage, however it was wrapped', (reason, error) => {
+  expect(outageReason(error)).toBe(reason);
 });

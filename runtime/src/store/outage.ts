@@ -32,24 +32,30 @@ export function outageOf(
   depth = 0,
 ): 'unavailable' | 'full' | 'damaged' | undefined {
   if (typeof error !== 'object' || error === null || depth > DEEPEST_CAUSE) return undefined;
-  const { name, code, cause } = error as { name?: unknown; code?: unknown; cause?: unknown };
+  const { name, code } = error as { name?: unknown; code?: unknown };
   if (name === 'StoreDamaged') return 'damaged';
   if (FULL_CODES.has(code)) return 'full';
   if (typeof name === 'string' && (MONGODB_CLASSES.test(name) || name === 'TimeoutError'))
     return 'unavailable';
   if (typeof code === 'string' && SYSTEM_CODES.test(code)) return 'unavailable';
-  // What the driver makes of the loss of a connection during a bulk write: no other lacks a code.
-  if (name === 'MongoBulkWriteError' && code === undefined) return 'unavailable';
   // LMDB's codes are negative (lmdb.h), MongoDB's are positive.
   if (typeof code === 'number' && (code < -30_000 || MONGODB_CODES.has(code))) return 'unavailable';
-  return outageOf(cause, depth + 1);
+  return outageOf(causeOf(error), depth + 1);
 }
 
 /** The code or class of the error that explains an outage, for a log line. */
 export function outageReason(error: unknown, depth = 0): string {
   if (typeof error !== 'object' || error === null) return typeof error;
-  const { name, code, cause } = error as { name?: unknown; code?: unknown; cause?: unknown };
+  const cause = causeOf(error);
   if (isOutage(cause) && depth < DEEPEST_CAUSE) return outageReason(cause, depth + 1);
-  const word = [code, name].find((each) => typeof each === 'string' && WORD.test(each));
-  return String(word ?? code ?? 'Error').slice(0, 64);
+  const { name, code, codeName } = error as Record<'name' | 'code' | 'codeName', unknown>;
+  // LMDB's codes are numbers of an Error; MongoDB's have names.
+  const words = [typeof code === 'string' ? code : codeName, name === 'Error' ? code : name, name];
+  return String(words.find((each) => WORD.test(String(each ?? ''))) ?? 'Error');
+}
+
+/** MongoDB's driver keeps what ended a bulk write where the response of the server would be. */
+function causeOf(error: object): unknown {
+  const { cause, errorResponse } = error as { cause?: unknown; errorResponse?: unknown };
+  return cause ?? (errorResponse instanceof Error ? errorResponse : undefined);
 }

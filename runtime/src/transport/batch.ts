@@ -128,7 +128,7 @@ export class Batch implements Dispatcher.DispatchHandler {
       this.lines = new LineSplitter(this.options.context.maxAnswerBytes, this);
     else if (type !== MEDIA_TYPES.response && type !== MEDIA_TYPES.json) {
       this.separate(true);
-      this.giveUp('unreachable', 'no GraphQL');
+      this.giveUp('unreachable', `no GraphQL: ${nameOfType(type)}`);
     }
   }
 
@@ -192,6 +192,11 @@ export class Batch implements Dispatcher.DispatchHandler {
   private readWhole(): void {
     const bytes = this.whole.take();
     const value = parseJson(bytes.toString('utf8'));
+    if (value === undefined) {
+      this.separate(true);
+      this.end('unreachable', 'no GraphQL: not JSON');
+      return;
+    }
     if (!this.isArray) {
       this.read(0, value);
       return;
@@ -287,6 +292,14 @@ export class Batch implements Dispatcher.DispatchHandler {
 
 /** How servers answer an array that they do not take. A busy one is not asked for more. */
 const SEPARATED: ReadonlySet<number> = new Set([200, 400, 404, 413, 415, 422]);
+
+const TYPES: ReadonlySet<unknown> = new Set(['text/html', 'text/plain', 'application/xml']);
+
+/** For a log line: a subgraph may name any type. */
+function nameOfType(type: string | undefined): string {
+  if (type === undefined) return 'without a content type';
+  return TYPES.has(type) ? type : 'another content type';
+}
 
 /** Whether the JSON of a value has more bytes; also if it is nested too deeply to be written. */
 function isLarger(value: unknown, bytes: number): boolean {

@@ -322,6 +322,20 @@ describe('an answer', () => {
     expect(lines).toEqual([expect.objectContaining({ subgraph: 'members', field: 'a', count: 1 })]);
   });
 
+  test.each<[string, string, string]>([
+    ['a page', 'Text/HTML; charset=utf-8', 'text/html'],
+    ['of a type that could be anything', 'x/secret', 'another content type'],
+    ['of no type', '', 'without a content type'],
+    ['a page that claims to be JSON', JSON_TYPE, 'not JSON'],
+  ])('that is no GraphQL is logged with the cause: %s', async (_, type, cause) => {
+    const { transport, lines } = await serveFake((__, response) =>
+      response.writeHead(502, type === '' ? {} : { 'content-type': type }).end('<html>'),
+    );
+    expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
+    const reason = `no GraphQL: ${cause}`;
+    expect(lines).toEqual([expect.objectContaining({ reason, status: 502 })]);
+  });
+
   test('says if a refusal is due to the clock or to the secret, as far as it shows', async () => {
     for (const [offsetMs, reason] of [
       [0, 'refused: the secret may differ'],
