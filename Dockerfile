@@ -58,5 +58,7 @@ COPY supergraph.yaml ./
 COPY gateway gateway
 COPY subgraphs subgraphs
 COPY bin bin
+ARG COMMIT=unknown
+ENV COMMIT=$COMMIT
 USER node
 ENTRYPOINT ["node", "bin/loyalty.js"]

@@ -38,6 +38,12 @@ async function start(env: Record<string, string> = {}, withNpm = false): Promise
   return service;
 }
 
+/** The lines of the log with a message. */
+function logged(service: Service, msg: string): Record<string, unknown>[] {
+  const lines = service.output().match(/^\{.*"msg".*\}$/gm) ?? [];
+  return lines.map((line) => JSON.parse(line)).filter((line) => line.msg === msg);
+}
+
 /** Runs the printed curl command in a shell. */
 function paste(output: string): unknown {
   const [curl = ''] = /^curl .*$/m.exec(output) ?? [];
@@ -133,13 +139,37 @@ test('no demo in production', async () => {
   ).toEqual([]);
 });
 
-test('no demo on MongoDB', async () => {
+test('no demo on MongoDB; the log says which database and commit it is', async () => {
   const database = freshMongodbUrl();
+  const { host, pathname } = new URL(database.url);
   const service = await start({ MONGODB_URL: database.url });
+  const commit = execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
+  expect(logged(service, 'listening')).toMatchObject([
+    { commit, engine: 'mongodb', database: `${host}${pathname}`, redis: 'none' },
+  ]);
   expect(service.output()).toMatch(KEY_COMMANDS);
   expect(await loyaltyJson({ MONGODB_URL: database.url }, 'partners', 'list')).toEqual([]);
   await service.stop();
   await database.drop();
+});
+
+test('a name that is close to a setting is one warning, and ends a start in production', async () => {
+  const MONGO_URL = 'mongodb://u:hidden@db/loyalty';
+  const service = await start({ MONGO_URL });
+  expect(logged(service, 'a variable may be misspelled')).toMatchObject([
+    { level: 'warn', reason: 'MONGO_URL is not read: MONGODB_URL is' },
+  ]);
+  expect(logged(service, 'listening')).toMatchObject([{ engine: 'lmdb', folder: folder.path }]);
+  expect(service.output()).not.toContain('hidden');
+  await expect(start({ MONGO_URL, ENVIRONMENT: 'production' })).rejects.toThrow(
+    'MONGO_URL is no setting: MONGODB_URL is, and is not set',
+  );
+});
+
+test('a DATA_DIR that cannot be made ends the start with a line', async () => {
+  await expect(start({ DATA_DIR: '/proc/none/data' })).rejects.toThrow(
+    'DATA_DIR /proc/none/data cannot be made: ENOENT',
+  );
 });
 
 test('all wrong settings are named when they stop the start, without a stack trace', async () => {

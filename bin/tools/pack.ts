@@ -1,6 +1,7 @@
 // Makes what `npm pack -w @partner-loyalty/cli` packs: the command's programs and their data.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { ownCommit } from '@partner-loyalty/runtime/version.ts';
 import { build, type Plugin } from 'esbuild';
 import { ROOT } from './generated.ts';
 
@@ -39,16 +40,13 @@ const files = PLACES.flatMap(filesIn);
 rmSync(FOLDER, { recursive: true, force: true });
 for (const file of [...files.filter((path) => DATA.test(path)), ...EXAMPLES.flatMap(filesIn)])
   cpSync(join(ROOT, file), join(FOLDER, file));
-// Programs read the version from it, as from the root's in a checkout.
-cpSync(MANIFEST, join(FOLDER, 'package.json'));
+// Programs read the version from it, as from the root's in a checkout, and the commit.
+const manifest = JSON.parse(readFileSync(MANIFEST, 'utf8'));
+writeFileSync(join(FOLDER, 'package.json'), JSON.stringify({ ...manifest, gitHead: ownCommit() }));
 mkdirSync(join(FOLDER, 'runtime'), { recursive: true });
 writeFileSync(join(FOLDER, 'runtime/run.js'), LAUNCHER);
 
-// Cast: npm has read it.
-const { dependencies } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as {
-  dependencies: Record<string, string>;
-};
-const external = Object.keys(dependencies);
+const external = Object.keys(manifest.dependencies);
 /** Only services are traced. */
 const UNUSED = ['@opentelemetry/*'];
 const programs = ['bin/loyalty.ts', ...files.filter((path) => WORKER.test(path))];

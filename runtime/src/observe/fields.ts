@@ -27,7 +27,12 @@ export const LOG_FIELDS = {
   version: 'The version of a graph.',
   field: 'The fields that were asked of a subgraph, by their names in its schema.',
   store: 'The name of a store.',
-  engine: 'The database that the line is about, such as `redis`.',
+  engine:
+    'The engine of the stores, `lmdb` or `mongodb`; or the database that the line is about, such as `redis`.',
+  database: 'The hosts and the database of the stores.',
+  folder: 'The folder of the embedded stores.',
+  redis: 'The hosts of Redis, or `none`.',
+  commit: 'The commit that the process was built from.',
   node: 'A node of a Redis Cluster: its host and port.',
   environment: '`sandbox` or `production`.',
   host: 'The address that the process listens on.',

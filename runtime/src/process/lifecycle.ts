@@ -1,6 +1,7 @@
 // Runs a process from start to stop, and closes what it opened in reverse order.
 import { setTimeout } from 'node:timers/promises';
 import type { Log } from '../observe/log.ts';
+import type { Settings } from '../settings/table.ts';
 import { reportFailedStart } from './failedstart.ts';
 
 export type Lifecycle = {
@@ -22,13 +23,20 @@ const REPEAT_MS = 300;
  * If the start fails, reportFailedStart says why, what it opened is closed, and the exit code is 1.
  * An uncaught error is logged and ends the process with 1, too.
  *
+ * Variables that were probably meant to be settings are logged first, one line each.
+ *
  * For `drainSeconds` after the signal, everything stays open: time for a load balancer to notice.
  */
 export async function runProcess(
   log: Log,
   start: (lifecycle: Lifecycle) => Promise<void>,
-  { drainSeconds = 0 }: { drainSeconds?: number } = {},
+  {
+    drainSeconds = 0,
+    misspelled = [],
+  }: Partial<Pick<Settings, 'drainSeconds' | 'misspelled'>> = {},
 ): Promise<void> {
+  for (const { name, meant } of misspelled)
+    log.warn({ reason: `${name} is not read: ${meant} is` }, 'a variable may be misspelled');
   const opened: Opened[] = [];
   // What libraries print, such as about the version of Node, is no line of the log.
   console.warn = (text) => log.debug({}, String(text));

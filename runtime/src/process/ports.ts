@@ -3,6 +3,7 @@ import type { HttpServer } from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Readings } from '../observe/series.ts';
+import { placesOf } from '../settings/place.ts';
 import type { Settings } from '../settings/table.ts';
 import { serveAdmin } from './admin.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -14,7 +15,7 @@ import { watchSizes } from './sizes.open.ts';
  * closes them, the port for clients first. Rejects if a port is taken.
  */
 export async function openPorts(options: {
-  settings: Pick<Settings, 'host' | 'adminPort' | 'environment' | 'mongodbUrl' | 'dataDir'>;
+  settings: Settings;
   lifecycle: Lifecycle;
   ready: () => Promise<Readiness>;
   metrics: Metrics;
@@ -22,7 +23,7 @@ export async function openPorts(options: {
   listen: () => Promise<HttpServer>;
 }): Promise<{ port: number; adminPort: number }> {
   const { settings, lifecycle, ready, metrics, log, listen } = options;
-  const { host, environment } = settings;
+  const { host, environment, commit } = settings;
   metrics.dependencyUp(() => dependenciesUp(ready));
   await watchSizes(settings, metrics);
   const admin = await serveAdmin({
@@ -36,7 +37,8 @@ export async function openPorts(options: {
   lifecycle.opened('admin port', admin.close);
   const server = await listen();
   lifecycle.opened('port', server.drain);
-  log.info({ host, port: server.port, adminPort: admin.port, environment }, 'listening');
+  const ports = { host, port: server.port, adminPort: admin.port };
+  log.info({ ...ports, environment, commit, ...placesOf(settings) }, 'listening');
   log.flush(); // Whoever waits for this line does not wait for the buffer.
   return { port: server.port, adminPort: admin.port };
 }

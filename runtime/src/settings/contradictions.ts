@@ -12,9 +12,18 @@ export function contradictions(settings: Settings, process: ProcessName): Fault[
     ...(environment === 'production' && webhookPrivate === 'on'
       ? [fault('WEBHOOK_PRIVATE', 'must not be on in production')]
       : []),
+    ...misspelledStore(settings),
     ...faultsOfSubgraphs(settings, process),
     ...missingForProvider(settings),
   ];
+}
+
+/** Production would start on an empty store of its own. */
+function misspelledStore({ environment, misspelled, mongodbUrl, hasDataDir }: Settings): Fault[] {
+  if (environment !== 'production' || mongodbUrl !== undefined) return [];
+  return misspelled
+    .filter(({ meant }) => meant === 'MONGODB_URL' || (meant === 'DATA_DIR' && !hasDataDir))
+    .map(({ name, meant }) => fault(name, `is no setting: ${meant} is, and is not set`));
 }
 
 /**

@@ -1,5 +1,6 @@
 // What the environment variables mean, and how wrong ones are reported.
 import { resolve } from 'node:path';
+import { placesOf } from './place.ts';
 import { readSettings } from './settings.ts';
 import { settingsOfSubgraph } from './subgraphs.ts';
 import { SETTINGS } from './table.ts';
@@ -315,4 +316,70 @@ test('webhooks to private addresses are refused in production', () => {
       'WEBHOOK_PRIVATE must not be on in production',
     );
   expect(readSettings(env, 'gateway').webhookPrivate).toBe('off');
+});
+
+test.each([
+  ['MONGODB_URI', 'MONGODB_URL'],
+  ['MONGO_URL', 'MONGODB_URL'],
+  ['mongodb_url', 'MONGODB_URL'],
+  ['DATABASE_URL', 'MONGODB_URL'],
+  ['REDISURL', 'REDIS_URL'],
+  ['REDIS_ULR', 'REDIS_URL'],
+  ['LOGLEVEL', 'LOG_LEVEL'],
+  ['LOGGING_LEVEL', 'LOG_LEVEL'],
+  ['DATADIR', 'DATA_DIR'],
+  ['CONSOL', 'CONSOLE'],
+  ['COMMITS', 'COMMIT'],
+  ['ADMN_PORT', 'ADMIN_PORT'],
+])('%s was probably meant to be %s', (name, meant) => {
+  expect(readSettings({ [name]: 'x' }, 'all').misspelled).toEqual([{ name, meant }]);
+});
+
+test('variables of shells, npm, Node and Kubernetes, and far or short names, are no settings', () => {
+  const env = {
+    ...{ HOSTS: 'x', POST: 'x', PORTS: 'x', CONOSLE: 'x', DTA_DR_X: 'x', MONGODB_URI: ' ' },
+    ...{ HOME: '/root', MAIL: 'x', LANG: 'C', HOSTNAME: 'x', LOGNAME: 'x', EDITOR: 'x', TERM: 'x' },
+    ...{ npm_config_loglevel: 'x', NPM_LOG_LEVEL: 'x', NODE_ENV: 'production', NODE_PORT: 'x' },
+    ...{ REDIS_SERVICE_HOST: 'x', REDIS_SERVICE_PORT: '1', REDIS_SERVICE_PORT_TLS: '1' },
+    ...{ ADMI_PORT: 'tcp://10.0.0.1:1', ADMIN_PORT_1_TCP: 'x', MONGODB_PORT_27017_TCP_ADDR: 'x' },
+    ...{ OFFERS_URL: 'http://offers', OFFERS_SECRET: SECRET, MEMBERS_SECRET: SECRET },
+  };
+  expect(readSettings(env, 'all').misspelled).toEqual([]);
+  expect(readSettings({ SUBGRAPH_SECRET: SECRET, SMPT_URL: 'x' }, 'gateway').misspelled).toEqual(
+    [],
+  );
+});
+
+test('in production, a name that was meant for the store is refused unless the store is set', () => {
+  const production = { ENVIRONMENT: 'production' };
+  const url = 'mongodb://u:hidden@db';
+  for (const name of ['MONGO_URL', 'MONGODB_URI', 'DATABASE_URL']) {
+    const report = message(() => readSettings({ ...production, [name]: url }, 'all'));
+    expect(report).toContain(`${name} is no setting: MONGODB_URL is, and is not set`);
+    expect(report).not.toContain('hidden');
+    expect(readSettings({ [name]: url }, 'all').misspelled).toHaveLength(1);
+    const set = { ...production, [name]: url, MONGODB_URL: url };
+    expect(readSettings(set, 'all').misspelled).toHaveLength(1);
+  }
+  expect(message(() => readSettings({ ...production, DATADIR: 'x' }, 'all'))).toContain('DATA_DIR');
+  for (const env of [{ REDIS_URI: 'x' }, { DATADIR: 'x', DATA_DIR: 'y' }])
+    expect(readSettings({ ...production, ...env }, 'all').misspelled).toHaveLength(1);
+});
+
+test.each([
+  [{ dataDir: '/data' }, { engine: 'lmdb', folder: '/data', redis: 'none' }],
+  [{ mongodbUrl: 'mongodb://db' }, { engine: 'mongodb', database: 'db/loyalty', redis: 'none' }],
+  [
+    {
+      mongodbUrl: 'mongodb://u:p%40@ss/w?@a:1,b:2/?replicaSet=r',
+      redisUrl: 'rediss://:secret@cache:6380/1?x=y',
+    },
+    { engine: 'mongodb', database: 'a:1,b:2/loyalty', redis: 'cache:6380/1' },
+  ],
+  [
+    { mongodbUrl: 'mongodb+srv://db.example/own', redisUrl: 'redis+cluster://a:1,b:2' },
+    { engine: 'mongodb', database: 'db.example/own', redis: 'a:1,b:2' },
+  ],
+])('%j is shown without credentials', (urls, shown) => {
+  expect(placesOf({ dataDir: '', ...urls })).toEqual(shown);
 });

@@ -1,5 +1,6 @@
 // Reads the settings of a process, and is the only place that reads process.env.
 import { contradictions } from './contradictions.ts';
+import { misspelledIn } from './misspelled.ts';
 import { faultOf, readSubgraphVariables } from './subgraphs.ts';
 import { type ProcessName, SETTINGS, type SettingRow, type Settings } from './table.ts';
 
@@ -25,11 +26,13 @@ export function readSettings(
     if (success) values[key] = data;
     else faults.set(row.name, faultOf(error.issues[0]?.message, row, text));
   }
-  const { sandboxUrl, productionUrl } = SETTINGS;
+  const { sandboxUrl, productionUrl, dataDir } = SETTINGS;
   const isSandbox = values.environment === 'sandbox';
   values.hasBaseUrl = isSet(env, isSandbox ? sandboxUrl : productionUrl);
   values.hasOtherBaseUrl = isSet(env, isSandbox ? productionUrl : sandboxUrl);
+  values.hasDataDir = isSet(env, dataDir);
   values.subgraphs = readSubgraphVariables(env, NAMES);
+  values.misspelled = misspelledIn(env, process);
   // Cast: SETTINGS has a row for every other key.
   const settings = values as Settings;
   for (const [name, what] of contradictions(settings, process))

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import type { Environment } from '../environment.ts';
+import { ownCommit } from '../version.ts';
 import {
   baseUrl,
   browserOrigin,
@@ -20,6 +21,9 @@ import type { OWN_SUBGRAPHS, WithSubgraphs } from './subgraphs.ts';
 /** Which process reads the settings: all parts in one, the gateway alone, or a subgraph alone. */
 export type ProcessName = 'all' | 'gateway' | (typeof OWN_SUBGRAPHS)[number];
 
+/** A variable that nothing reads, and the setting that was probably meant. */
+export type Misspelled = { name: string; meant: string };
+
 export type Settings = WithSubgraphs & {
   environment: Environment;
   port: number;
@@ -31,6 +35,7 @@ export type Settings = WithSubgraphs & {
   hasBaseUrl: boolean;
   /** The same of the other environment. */
   hasOtherBaseUrl: boolean;
+  hasDataDir: boolean;
   mongodbUrl?: string | undefined;
   redisUrl?: string | undefined;
   /** Absolute path. */
@@ -70,6 +75,7 @@ export type Settings = WithSubgraphs & {
   registry?: string | undefined;
   subgraphToken?: string | undefined;
   commit: string;
+  misspelled: readonly Misspelled[];
 };
 
 export type SettingRow<T = unknown> = {
@@ -134,7 +140,7 @@ function defaultBaseUrl(
 export const SETTINGS: {
   readonly [K in keyof Omit<
     Required<Settings>,
-    'subgraphs' | 'hasBaseUrl' | 'hasOtherBaseUrl'
+    'subgraphs' | 'hasBaseUrl' | 'hasOtherBaseUrl' | 'hasDataDir' | 'misspelled'
   >]: SettingRow<Settings[K]>;
 } = {
   environment: {
@@ -418,11 +424,11 @@ export const SETTINGS: {
   },
   drainSeconds: {
     name: 'DRAIN_SECONDS',
-    default: '0',
+    default: '2 for a gateway as a service of its own, or else 0',
     meaning:
       'How long new connections are still served after SIGTERM, while `/readyz` already answers 503.',
     schema: integer(0, 3_600),
-    fallback: () => 0,
+    fallback: (_, process) => (process === 'gateway' ? 2 : 0),
   },
   otlpEndpoint: {
     name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -449,10 +455,10 @@ export const SETTINGS: {
   },
   commit: {
     name: 'COMMIT',
-    default: 'unknown',
+    default: 'that of the clone or package, or else `unknown`',
     meaning:
-      'The commit that the service was built from, for `loyalty_build_info`. The images have it.',
+      'The commit that the service was built from, for the log, `loyalty_build_info` and `loyalty --version`. The images have it.',
     schema: matching(/^[\w.-]{1,64}$/, 'have at most 64 letters, digits, dots and dashes'),
-    fallback: () => 'unknown',
+    fallback: ownCommit,
   },
 };

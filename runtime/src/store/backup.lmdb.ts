@@ -1,19 +1,11 @@
 // Copies the embedded stores while they are in use.
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Environment } from '../environment.ts';
 import { copyStore, syncToDisk } from './copy.lmdb.ts';
 import { storesIn } from './file.lmdb.ts';
 import { holdDataDir } from './lock.lmdb.ts';
-import type { StoreName } from './private.ts';
+import { makeFolder, type StoreName } from './private.ts';
 
 export type StoreCopy = { store: StoreName; bytes: number };
 
@@ -33,7 +25,7 @@ export async function backupStores(
   const stores = storesIn(dataDir);
   const hold = await holdDataDir(dataDir);
   try {
-    mkdirSync(dirname(folder), { recursive: true });
+    makeFolder(dirname(folder));
     const partial = mkdtempSync(`${folder}.partial-`);
     try {
       const copies: StoreCopy[] = [];

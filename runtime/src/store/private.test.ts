@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { openLmdb } from './lmdb.ts';
-import { makePrivateFolder } from './private.ts';
+import { makeFolder, makePrivateFolder } from './private.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let dataDir: string;
@@ -83,3 +83,11 @@ test('a link in the folder does not change what it leads to', () => {
   expect(modeOf(dataDir, 'outbox', 'a.eml')).toBe('600');
   expect(modeOf(other)).toBe('644');
 });
+
+test.each(['/proc/none/data', '/dev/null/data'])(
+  '%s cannot be made, which shows at once',
+  (path) => {
+    expect(() => makeFolder(path)).toThrow(/mkdir/);
+    expect(() => makePrivateFolder(path, 'keys')).toThrow(`DATA_DIR ${path} cannot be made: E`);
+  },
+);

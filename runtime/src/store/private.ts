@@ -1,6 +1,6 @@
 // Keeps the embedded store's files from other users of the machine.
-import { chmodSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 export const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
@@ -21,12 +21,28 @@ const OWN_NAMES = new Set<string>([...EMBEDDED_STORES, 'outbox', 'lastgraph', 'l
  */
 export function makePrivateFolder(dataDir: string, name: string): string {
   const path = join(dataDir, name);
-  mkdirSync(path, { recursive: true, mode: PRIVATE_FOLDER });
+  try {
+    makeFolder(path, PRIVATE_FOLDER);
+  } catch (error) {
+    // Without the error as its cause: some are of outages, which a start does not end with.
+    throw new Error(`DATA_DIR ${dataDir} cannot be made: ${(error as Error).message}`);
+  }
   if (readdirSync(dataDir).every((entry) => OWN_NAMES.has(entry)))
     restrict(dataDir, PRIVATE_FOLDER);
   restrict(path, PRIVATE_FOLDER);
   restrictFiles(path);
   return path;
+}
+
+/** Makes a folder and those above it. Node's own way to do so never ends below /proc. */
+export function makeFolder(path: string, mode?: number): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path), mode);
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    if (!existsSync(path)) throw error;
+  }
 }
 
 /** Takes other users' access from the files in a folder. */

@@ -105,6 +105,7 @@ export async function startStack(
     if (database) opened.push(database.drop);
     const shared: Env = {
       DATA_DIR: folder.path,
+      DRAIN_SECONDS: '0',
       ...(database && { MONGODB_URL: database.url, REDIS_URL: redisUrl() }),
       ...(separate && { SUBGRAPH_SECRET: randomBytes(24).toString('hex') }),
       ...env,

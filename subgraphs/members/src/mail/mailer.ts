@@ -1,10 +1,10 @@
 // Sends mail: through a mail server, or, without one, as .eml files in a folder.
 import { existsSync } from 'node:fs';
-import { mkdir, open, rename } from 'node:fs/promises';
+import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import { makePrivateFolder } from '@partner-loyalty/runtime/store/private.ts';
+import { makeFolder, makePrivateFolder } from '@partner-loyalty/runtime/store/private.ts';
 import type { Email } from './template.ts';
 
 export type Mailer = {
@@ -102,7 +102,7 @@ function openFolder(dataDir: string, from: string): Mailer {
  * a token.
  */
 async function writeWhole(folder: string, name: string, bytes: Buffer): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   const partial = join(folder, `.${name}.part`);
   const file = await open(partial, 'w', 0o600);
   try {
