@@ -1,5 +1,6 @@
 // Runs the gateway and its subgraphs in one process: `npm start`.
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { outputToStdout } from '@partner-loyalty/runtime/observe/output.ts';
 import { settingsOrExit } from '@partner-loyalty/runtime/process/failedstart.ts';
 import { runProcess } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import { startService } from './demo/service.ts';
@@ -9,7 +10,9 @@ const log = createLog(settings.logLevel);
 
 const start: Parameters<typeof runProcess>[1] = async (lifecycle) => {
   const { banner } = await startService(settings, { lifecycle, log });
-  process.stdout.write(banner);
+  // Its reader may go away, such as `head`; the service stays.
+  outputToStdout().write(banner);
+  outputToStdout().flush();
 };
 
 await runProcess(log, start, settings);

@@ -40,10 +40,10 @@ export async function runCommand(args: readonly string[], shell: Shell): Promise
   const program = createProgram(shell);
   redirectOutput(program, shell);
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(args, { from: 'user' }).catch(unlessShown);
+    shell.checkOutput();
     return 0;
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return 0;
     shell.note(`loyalty: ${reasonOf(error)}`);
     return 1;
   }
@@ -61,6 +61,11 @@ export function createProgram(shell: Shell): Command {
     });
   for (const group of GROUPS) program.addCommand(group(shell));
   return program;
+}
+
+/** `--help` is an error of commander. */
+function unlessShown(error: unknown): void {
+  if (!(error instanceof CommanderError && error.exitCode === 0)) throw error;
 }
 
 function reasonOf(error: unknown): string {

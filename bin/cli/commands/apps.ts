@@ -65,7 +65,9 @@ async function create(shell: Shell, partnerId: string, options: CreateOptions): 
     ...{ action: 'create', partnerId, name, redirectUris, origins },
     ...{ isConfidential: confidential === true, isFirstParty: firstParty },
   });
-  shell.print({ clientId: app.clientId, clientSecret: secret });
+  const row = { clientId: app.clientId, clientSecret: secret };
+  if (secret === undefined) shell.print(row);
+  else shell.printOnce(row);
 }
 
 async function list(shell: Shell, partnerId: string): Promise<void> {
@@ -79,7 +81,7 @@ async function list(shell: Shell, partnerId: string): Promise<void> {
 async function rotateSecret(shell: Shell, clientId: string): Promise<void> {
   const partnerId = await partnerOf(shell, clientId);
   const { secret } = await ask(shell, { action: 'rotate', partnerId, clientId });
-  shell.print({ clientId, clientSecret: secret });
+  shell.printOnce({ clientId, clientSecret: secret });
 }
 
 async function remove(shell: Shell, clientId: string): Promise<void> {

@@ -87,13 +87,10 @@ async function create(
     await claimForOperator(keys);
     return createKey(keys, settings.environment, partnerId, limits);
   });
-  printNew(shell, { keyId: record.keyId, key });
+  shell.printOnce({ keyId: record.keyId, key }, SAVE);
 }
 
-function printNew(shell: Shell, row: { keyId: string; key: string } & Row): void {
-  shell.print(row);
-  if (!shell.json) shell.note('Save the key now: only its hash is stored.');
-}
+const SAVE = 'Save the key now: only its hash is stored.';
 
 type RotateOptions = { overlap?: number; expires?: Date };
 
@@ -113,13 +110,8 @@ async function rotate(
     return rotateKey(keys, settings.environment, former, { overlapMs, expiresAt });
   });
   const { expiresAt: newExpiresAt } = record;
-  printNew(shell, {
-    keyId: record.keyId,
-    key,
-    expiresAt: newExpiresAt,
-    formerKeyId: keyId,
-    formerExpiresAt,
-  });
+  const former = { formerKeyId: keyId, formerExpiresAt };
+  shell.printOnce({ keyId: record.keyId, key, expiresAt: newExpiresAt, ...former }, SAVE);
 }
 
 async function list(shell: Shell, partnerId: string): Promise<void> {

@@ -63,6 +63,7 @@ async function merge(shell: Shell, stores: Stores, pair: Pair, isDryRun: boolean
     });
   }
   await printExport(shell, stores, from);
+  shell.checkOutput('nothing was merged');
   await withStore('keys', shell.settings(), claimForOperator);
   // The sums first: a member who was found without them would have lost his points.
   const refusal = await standings.merges.begin(from, into);

@@ -73,8 +73,7 @@ async function create(
 }
 
 function printSecret(shell: Shell, { webhook, secret }: { webhook: Webhook; secret: string }) {
-  shell.print({ ...rowOf(webhook), secret });
-  if (!shell.json) shell.note('Save the secret now: it is not shown again.');
+  shell.printOnce({ ...rowOf(webhook), secret }, 'Save the secret now: it is not shown again.');
 }
 
 async function list(shell: Shell, partnerId: string): Promise<void> {

@@ -2,7 +2,8 @@
 import { open } from 'node:fs/promises';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { SingleBar } from 'cli-progress';
-import { CommandError, oneLine, type Shell, type Terminal } from '../shell/shell.ts';
+import type { Output } from '../shell/output.ts';
+import { CommandError, oneLine, type Shell } from '../shell/shell.ts';
 import { importLines, type RecordKind, type Summary } from './importer.ts';
 
 export type Source = { stream: Readable; bytes: number };
@@ -63,21 +64,20 @@ export async function runImport<T>(
     );
 }
 
-/** Aborts its signal on the first SIGINT or SIGTERM; on the second, calls `stop` and exits. */
+/**
+ * Calls `stop` and aborts its signal on the first SIGINT or SIGTERM. The second one kills the
+ * process, since process.exit() would wait for a transaction.
+ */
 function interruptOnSignals(stop: () => void): { signal: AbortSignal; release(): void } {
   const controller = new AbortController();
+  const release = () => void process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   const onSignal = () => {
-    if (controller.signal.aborted) {
-      stop();
-      process.exit(1);
-    }
+    release();
+    stop();
     controller.abort();
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  return {
-    signal: controller.signal,
-    release: () => void process.off('SIGINT', onSignal).off('SIGTERM', onSignal),
-  };
+  return { signal: controller.signal, release };
 }
 
 function printSummary(shell: Shell, summary: Summary, durationMs: number): void {
@@ -97,7 +97,7 @@ export type Progress = {
  * On a terminal, shows how many lines are done and their rate, and a bar unless `totalBytes` is 0,
  * which stands for an unknown size. Anywhere else, prints only what is passed to `line`.
  */
-export function createProgress(stderr: Terminal, title: string, totalBytes: number): Progress {
+export function createProgress(stderr: Output, title: string, totalBytes: number): Progress {
   const startedAt = performance.now();
   const withBar = '{bar} {percentage}% | {lines} lines | {rate}/s | {eta_formatted} left';
   const withoutBar = '{lines} lines | {rate}/s';

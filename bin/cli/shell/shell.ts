@@ -1,6 +1,7 @@
 // What a command works with: the settings, and output as JSON lines or as aligned text.
 import { inOneLine } from '@partner-loyalty/runtime/process/failedstart.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import type { Output } from './output.ts';
 
 /** A failure that the operator can act on; its message is the one line that is printed. */
 export class CommandError extends Error {}
@@ -20,32 +21,53 @@ export type Shell = {
   print(row: Row): void;
   /** Prints results: a line of JSON for each with `--json`, a table otherwise. */
   printAll(rows: Row[]): void;
+  /**
+   * Prints a result that is never shown again, whose first value is its ID, and the note below it.
+   * Throws a CommandError if it is lost.
+   */
+  printOnce(row: Row, note?: string): void;
   /** Writes text to stdout as it is. */
   write(text: string): void;
   /** Writes a line for people to stderr. */
   note(text: string): void;
-  stderr: Terminal;
+  /**
+   * Throws a CommandError if something could not be written. A reader that went away, such as
+   * `head -1`, is no failure, unless `loss` says what depends on the output.
+   */
+  checkOutput(loss?: string): void;
+  stderr: Output;
 };
 
-/** A terminal, a file or a pipe. */
-export type Terminal = NodeJS.WritableStream & { isTTY?: boolean };
-
 /** A shell that writes results, and nothing else, to stdout. */
-export function createShell(
-  stdout: NodeJS.WritableStream,
-  stderr: Terminal,
-  settings: () => Settings,
-): Shell {
+export function createShell(stdout: Output, stderr: Output, settings: () => Settings): Shell {
   const shell: Shell = {
     settings,
     json: false,
     print: (row) => shell.write(shell.json ? jsonLine(row) : pairs(row)),
     printAll: (rows) => shell.write(shell.json ? rows.map(jsonLine).join('') : table(rows)),
+    printOnce(row, note) {
+      shell.print(row);
+      shell.checkOutput(`the secret of ${Object.values(row)[0]} is lost: make another one`);
+      if (note !== undefined && !shell.json) shell.note(note);
+    },
     write: (text) => void stdout.write(text),
     note: (text) => void stderr.write(`${harmless(text)}\n`),
+    checkOutput(loss) {
+      const outputs = loss === undefined ? [stdout, stderr] : [stdout];
+      const errors = outputs.flatMap(({ errored }) => errored ?? []);
+      const error = errors.find((each) => loss !== undefined || !isGone(each));
+      if (error === undefined) return;
+      const fault = `the output cannot be written: ${error.message}`;
+      throw new CommandError(loss === undefined ? fault : `${loss} (${fault})`);
+    },
     stderr,
   };
   return shell;
+}
+
+/** The second one is of a socket, which other programs may start the command with. */
+function isGone({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'EPIPE' || code === 'ECONNRESET';
 }
 
 export function oneLine(error: unknown): string {

@@ -85,5 +85,6 @@ export async function operateAndPrint(
   const result = await operate(shell, request, where);
   // Cast: what the registry answers is JSON, of objects with named values.
   if (Array.isArray(result)) shell.printAll(result as Row[]);
+  else if ('secret' in result) shell.printOnce(result as Row);
   else if (Object.keys(result).length > 0) shell.print(result as Row);
 }

@@ -14,7 +14,7 @@ import {
 import { text } from '@partner-loyalty/runtime/input.ts';
 import { Command } from 'commander';
 import { durationMs, typed } from '../shell/argument.ts';
-import { CommandError, noSuch, type Row, type Shell } from '../shell/shell.ts';
+import { CommandError, noSuch, type Shell } from '../shell/shell.ts';
 import { withStore } from '../shell/stores.ts';
 import { audited } from './operation.ts';
 
@@ -71,13 +71,10 @@ async function create(
     );
     return createToken(tables, made);
   });
-  printNew(shell, issued);
+  shell.printOnce(issued, SAVE);
 }
 
-function printNew(shell: Shell, row: Row): void {
-  shell.print(row);
-  if (!shell.json) shell.note('Save the token now: only its hash is stored.');
-}
+const SAVE = 'Save the token now: only its hash is stored.';
 
 async function list(shell: Shell): Promise<void> {
   const rows = await withStore('graph', shell.settings(), async (graphs) =>
@@ -94,7 +91,7 @@ async function rotate(shell: Shell, tokenId: string): Promise<void> {
     if (typeof rotated === 'string') throw new CommandError(`token ${tokenId} is ${rotated}`);
     return rotated;
   });
-  printNew(shell, issued);
+  shell.printOnce(issued, SAVE);
 }
 
 async function revoke(shell: Shell, tokenId: string): Promise<void> {
