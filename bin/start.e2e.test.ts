@@ -1,6 +1,8 @@
 // The first start as a user sees it: from nothing to an answer, again with its data, to the end.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { temporaryFolder } from '../test/support/folder.ts';
 import { freshMongodbUrl } from '../test/support/servers/databases.ts';
 import { createVisitor } from '../test/support/servers/visitor.ts';
@@ -179,6 +181,22 @@ test('all wrong settings are named when they stop the start, without a stack tra
   expect(failure).toMatch(/PORT/);
   expect(failure).toMatch(/ENVIRONMENT/);
   expect(failure).not.toMatch(/ at .*:\d+:\d+/);
+});
+
+test.each([
+  ['PORT', 'set PORT'],
+  ['ADMIN_PORT', 'for health and metrics, is in use: set PORT or ADMIN_PORT'],
+])('a busy %s is named before anything is made, so that no key is lost', async (name, advice) => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  // Cast: a server that listens on a port has an AddressInfo.
+  const { port } = other.address() as AddressInfo;
+  const failure = await start({ [name]: `${port}` }).catch((error: Error) => error.message);
+  other.close();
+  expect(failure).toContain(`port ${port} of 127.0.0.1`);
+  expect(failure).toContain(advice);
+  expect(failure).not.toMatch(/ at .*:\d+:\d+/);
+  expect(readdirSync(folder.path)).toEqual([]);
 });
 
 test('a store of the other environment stops the start with a clear message', async () => {

@@ -2,10 +2,11 @@
 import { createServer } from 'node:http';
 import { createMembers } from '@partner-loyalty/members';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { serveHttp } from '@partner-loyalty/runtime/http/server.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { createExecutor } from '@partner-loyalty/runtime/subgraph/executor.ts';
-import { serveSubgraph } from '@partner-loyalty/runtime/subgraph/server.ts';
+import { createSubgraphHandler } from '@partner-loyalty/runtime/subgraph/server.ts';
 import type { Execute } from '@partner-loyalty/runtime/transport/deadline.ts';
 import { createStandings } from '@partner-loyalty/standings';
 import { memoryMembers, memoryStandings } from '../dataset/memory.ts';
@@ -33,13 +34,14 @@ const subgraph =
 const log = createLog('warn');
 const caches = createCaches();
 servePlain(createExecutor(subgraph, log, caches));
-await serveSubgraph({
+const handle = createSubgraphHandler({
   subgraph,
-  settings: { host: HOST, port, subgraphs: {}, subgraphSecret: secret },
+  settings: { subgraphs: {}, subgraphSecret: secret },
   log,
   metrics: createMetrics(),
   caches,
 });
+await serveHttp({ host: HOST, port, handle, trustedProxies: [], log });
 console.log('listening');
 
 function servePlain(execute: Execute): void {

@@ -6,6 +6,7 @@ import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { clearErased } from '@partner-loyalty/runtime/process/erased.open.ts';
 import type { Lifecycle } from '@partner-loyalty/runtime/process/lifecycle.ts';
+import { bindPorts } from '@partner-loyalty/runtime/process/ports.ts';
 import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
 import {
   type OWN_SUBGRAPHS,
@@ -42,6 +43,7 @@ export async function startService(
 ): Promise<Started> {
   const { lifecycle, log } = parts;
   const metrics = createMetrics(settings.commit);
+  const ports = await bindPorts(settings, { isPublic: true, lifecycle, metrics, log });
   const caches = createCaches();
   await clearErased(settings, log);
   const tracing = await openTracing(settings, 'all', { lifecycle, log });
@@ -73,8 +75,9 @@ export async function startService(
   const emptyStores = await storesForDemo(settings, { keys, members, standings });
   const demoKeys = emptyStores && (await fillDemo(emptyStores, new Date()));
   await parts.published;
-  const { port } = await serveGateway({
+  await serveGateway({
     settings,
+    ports,
     keyStore: keys,
     inProcess,
     lifecycle,
@@ -85,7 +88,7 @@ export async function startService(
   });
 
   const partners = await keys.partners();
-  const baseUrl = baseUrlOf(settings, port);
+  const baseUrl = baseUrlOf(settings, ports.port);
   const text = banner({
     environment: settings.environment,
     endpoint: `${baseUrl}/graphql`,

@@ -5,6 +5,7 @@ import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { clearErased } from '@partner-loyalty/runtime/process/erased.open.ts';
 import { settingsOrExit } from '@partner-loyalty/runtime/process/failedstart.ts';
 import { type Lifecycle, runProcess } from '@partner-loyalty/runtime/process/lifecycle.ts';
+import { bindPorts } from '@partner-loyalty/runtime/process/ports.ts';
 import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
 import { openStore, serveGateway } from './serve.ts';
 import { openKeyStore } from './stores.ts';
@@ -15,13 +16,15 @@ const log = createLog(settings.logLevel);
 await runProcess(log, start, settings);
 
 async function start(lifecycle: Lifecycle): Promise<void> {
-  await clearErased(settings, log);
   const metrics = createMetrics(settings.commit);
+  const ports = await bindPorts(settings, { isPublic: true, lifecycle, metrics, log });
+  await clearErased(settings, log);
   const tracing = await openTracing(settings, 'gateway', { lifecycle, log });
   const keyStore = await openStore('keys', () => openKeyStore(settings), { lifecycle, log });
   const caches = createCaches();
   await serveGateway({
     settings,
+    ports,
     keyStore,
     inProcess: {},
     lifecycle,

@@ -1,11 +1,10 @@
 // Serves the gateway on its ports: clients on PORT, health and metrics on ADMIN_PORT.
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
-import { serveHttp } from '@partner-loyalty/runtime/http/server.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { createMetrics, type Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
 import type { Lifecycle } from '@partner-loyalty/runtime/process/lifecycle.ts';
-import { openPorts } from '@partner-loyalty/runtime/process/ports.ts';
+import type { Ports } from '@partner-loyalty/runtime/process/ports.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { openNowOrLater } from '@partner-loyalty/runtime/store/later.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
@@ -26,25 +25,24 @@ import { createUsageCounter } from './usage/counter.ts';
 import { createKeyUseCounter } from './usage/keyuse.ts';
 import { createRequestRecorder } from './usage/recorder.ts';
 
-export type Serving = { port: number; adminPort: number };
-
 /**
- * Opens the counters and the gateway over an open store, then listens. The
- * lifecycle closes what this function opens, the clients' port first. Rejects if a port is taken.
+ * Opens the counters and the gateway over an open store, then serves the ports. The lifecycle
+ * closes what this function opens, the clients' port first.
  */
 export async function serveGateway(options: {
   settings: Settings;
+  ports: Ports;
   keyStore: KeyStore;
   /** The subgraphs of this process, by name. The caller closes them. */
   inProcess: Readonly<Record<string, Transport>>;
   lifecycle: Lifecycle;
-  metrics?: Metrics;
+  metrics: Metrics;
   caches: Caches;
   tracing?: Tracing | undefined;
   log: Log;
-}): Promise<Serving> {
-  const { settings, keyStore, inProcess, lifecycle, caches, tracing, log } = options;
-  const metrics = options.metrics ?? createMetrics();
+}): Promise<void> {
+  const { settings, ports, keyStore, inProcess, lifecycle, metrics, caches, tracing, log } =
+    options;
   const counters = await openCounters(settings, log);
   lifecycle.opened('counters', async () => counters.close());
   const documents = createDocuments(caches, metrics);
@@ -84,11 +82,7 @@ export async function serveGateway(options: {
     changelogs,
   });
   watchGateway(metrics, { graphs, counters, caches });
-  const { host, port, trustedProxies, maxConnections, maxConnectionsPerAddress } = settings;
-  const limits = { maxConnections, maxConnectionsPerAddress };
-  const { handle } = gateway;
-  const listen = () => serveHttp({ port, host, handle, trustedProxies, limits, metrics, log });
-  return openPorts({ settings, lifecycle, ready: gateway.ready, metrics, log, listen });
+  await ports.serve(gateway);
 }
 
 type OpenedStore = { close(): Promise<void> };

@@ -6,8 +6,9 @@ import { SUPERGRAPH_FILE, type SurfaceName, surfaceSdl } from '@partner-loyalty/
 import { createMembers } from '@partner-loyalty/members';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
+import { serveHttp } from '@partner-loyalty/runtime/http/server.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
-import { serveSubgraph } from '@partner-loyalty/runtime/subgraph/server.ts';
+import { createSubgraphHandler } from '@partner-loyalty/runtime/subgraph/server.ts';
 import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { encodeCaller } from '@partner-loyalty/runtime/transport/caller.ts';
 import { createSigner } from '@partner-loyalty/runtime/transport/signature/signer.ts';
@@ -218,13 +219,16 @@ const SECRET = 'the secret of the subgraphs';
 async function serveSigned() {
   const urls = new Map<string, string>();
   for (const [name, subgraph] of Object.entries(createSubgraphs())) {
-    const { port, close } = await serveSubgraph({
+    const log = createLog('silent');
+    const handle = createSubgraphHandler({
       subgraph,
-      settings: { host: '127.0.0.1', port: 0, subgraphs: {}, subgraphSecret: SECRET },
-      log: createLog('silent'),
+      settings: { subgraphs: {}, subgraphSecret: SECRET },
+      log,
       metrics: { request: () => {}, operation: () => {} },
       caches: createCaches(),
     });
+    const at = { host: '127.0.0.1', port: 0, trustedProxies: [] };
+    const { port, close } = await serveHttp({ ...at, handle, log });
     stopped.push(close);
     urls.set(name, `http://127.0.0.1:${port}/graphql`);
   }

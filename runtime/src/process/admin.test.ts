@@ -73,7 +73,7 @@ async function call(
   const admin = await serveAdmin({
     port: 0,
     host: '127.0.0.1',
-    ready,
+    ready: () => ready,
     draining,
     metrics: { text: async () => 'a 1\n' },
     log: createLog('silent'),

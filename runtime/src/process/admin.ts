@@ -12,16 +12,20 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 const NOT_READY: Readiness = { ok: false, dependencies: {} };
 
+/** When to try again while a process starts. */
+export const RETRY_SECONDS = '1';
+
 /**
  * Serves `/livez`, which answers 200 while the process runs; `/readyz`, which answers 200 with what
- * `ready` returns, or 503 if that is not ok, takes over 2 seconds or the process drains; and
- * `/metrics` in Prometheus' text format. Open it first and close it last, so that it answers during
- * a drain. Rejects if the port is taken.
+ * `ready` checks, or 503 if that is not ok, takes over 2 seconds or the process drains; and
+ * `/metrics` in Prometheus' text format. While `ready` returns undefined, the process starts, and
+ * all but `/livez` is 503. Open it first and close it last, so that it answers during a drain.
+ * Rejects if the port is taken.
  */
 export async function serveAdmin(options: {
   port: number;
   host: string;
-  ready: () => Promise<Readiness>;
+  ready: () => (() => Promise<Readiness>) | undefined;
   draining: () => boolean;
   metrics: Pick<Metrics, 'text'>;
   log: Log;
@@ -31,6 +35,11 @@ export async function serveAdmin(options: {
   async function handle(request: HttpRequest): Promise<HttpResponse> {
     const { path, method, requestId } = request;
     await request.admit(undefined);
+    const check = ready();
+    if (check === undefined && path !== '/livez') {
+      const headers = { 'retry-after': RETRY_SECONDS };
+      return { status: 503, headers, body: JSON.stringify(NOT_READY) };
+    }
     if (!['/livez', '/readyz', '/metrics'].includes(path))
       return errorResponse('NOT_FOUND', requestId);
     if (method !== 'GET' && method !== 'HEAD')
@@ -40,7 +49,7 @@ export async function serveAdmin(options: {
       return { status: 200, headers, body: await metrics.text() };
     }
     if (path === '/livez') return { status: 200, headers: {}, body: JSON.stringify({ ok: true }) };
-    const readiness = draining() ? NOT_READY : await inTime(ready);
+    const readiness = draining() || check === undefined ? NOT_READY : await inTime(check);
     return { status: readiness.ok ? 200 : 503, headers: {}, body: JSON.stringify(readiness) };
   }
 

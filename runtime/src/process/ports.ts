@@ -1,46 +1,88 @@
 // The ports of a process: one for clients, one for health and metrics.
-import type { HttpServer } from '../http/server.ts';
+import type { Handle } from '../http/respond.ts';
+import { errorResponse } from '../http/response.ts';
+import { type HttpServer, serveHttp } from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Readings } from '../observe/series.ts';
 import { placesOf } from '../settings/place.ts';
 import type { Settings } from '../settings/table.ts';
-import { serveAdmin } from './admin.ts';
+import { RETRY_SECONDS, serveAdmin } from './admin.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Readiness } from './readiness.ts';
 import { watchSizes } from './sizes.open.ts';
 
+export type Ports = {
+  port: number;
+  adminPort: number;
+  /** Answers requests from now on, and logs the ports. */
+  serve(parts: { handle: Handle; ready: () => Promise<Readiness> }): Promise<void>;
+};
+
 /**
- * Opens the admin port, then the port for clients with `listen`, and logs both. The lifecycle
- * closes them, the port for clients first. Rejects if a port is taken.
+ * Binds both ports, before the process opens or makes anything. Until `serve` is called, `/livez`
+ * answers and every other response is a 503. The lifecycle closes them: the port for clients
+ * before what is opened between the two calls, the admin port last. Rejects if a port is taken,
+ * with an error that names its setting. `isPublic` says whether others than gateways call.
  */
-export async function openPorts(options: {
-  settings: Settings;
-  lifecycle: Lifecycle;
-  ready: () => Promise<Readiness>;
-  metrics: Metrics;
-  log: Log;
-  listen: () => Promise<HttpServer>;
-}): Promise<{ port: number; adminPort: number }> {
-  const { settings, lifecycle, ready, metrics, log, listen } = options;
-  const { host, environment, commit } = settings;
-  metrics.dependencyUp(() => dependenciesUp(ready));
-  await watchSizes(settings, metrics);
-  const admin = await serveAdmin({
-    host,
-    port: settings.adminPort,
-    ready,
-    draining: lifecycle.draining,
-    metrics,
-    log,
-  });
+export async function bindPorts(
+  settings: Settings,
+  parts: { isPublic: boolean; lifecycle: Lifecycle; metrics: Metrics; log: Log },
+): Promise<Ports> {
+  const { isPublic, lifecycle, metrics, log } = parts;
+  const { host, environment, commit, maxConnections, maxConnectionsPerAddress } = settings;
+  let handle: Handle = async (request) => {
+    await request.admit(undefined);
+    const headers = { 'retry-after': RETRY_SECONDS };
+    return errorResponse('SERVICE_UNAVAILABLE', request.requestId, headers);
+  };
+  let ready: (() => Promise<Readiness>) | undefined;
+  const limits = { maxConnections, maxConnectionsPerAddress };
+  const server = await opened(`port ${settings.port} of ${host}`, 'PORT', () =>
+    serveHttp({
+      ...{ host, port: settings.port, log, handle: (request) => handle(request) },
+      ...(isPublic && { limits, metrics }),
+      trustedProxies: isPublic ? settings.trustedProxies : [],
+    }),
+  );
+  lifecycle.opened('port', server.close);
+  const { draining } = lifecycle;
+  const { adminPort } = settings;
+  const adminName = `port ${adminPort} of ${host}, for health and metrics,`;
+  const admin = await opened(adminName, 'PORT or ADMIN_PORT', () =>
+    serveAdmin({ host, port: adminPort, ready: () => ready, draining, metrics, log }),
+  );
   lifecycle.opened('admin port', admin.close);
-  const server = await listen();
-  lifecycle.opened('port', server.drain);
-  const ports = { host, port: server.port, adminPort: admin.port };
-  log.info({ ...ports, environment, commit, ...placesOf(settings) }, 'listening');
-  log.flush(); // Whoever waits for this line does not wait for the buffer.
-  return { port: server.port, adminPort: admin.port };
+  const bound = { port: server.port, adminPort: admin.port };
+  return {
+    ...bound,
+    async serve(served) {
+      metrics.dependencyUp(() => dependenciesUp(served.ready));
+      await watchSizes(settings, metrics);
+      ({ handle, ready } = served);
+      lifecycle.opened('port', server.drain);
+      const about = { environment, commit, ...placesOf(settings) };
+      log.info({ host, ...bound, ...about }, 'listening');
+      log.flush(); // Whoever waits for this line does not wait for the buffer.
+    },
+  };
+}
+
+/** Rejects with a line that says which port it is and, if it is in use, what to set. */
+async function opened(
+  which: string,
+  setting: string,
+  bind: () => Promise<HttpServer>,
+): Promise<HttpServer> {
+  try {
+    return await bind();
+  } catch (error) {
+    // Cast: errors of the system have a code.
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === 'EADDRINUSE' ? `is in use: set ${setting}` : `cannot be opened: ${code}`;
+    // Without a cause, which would make it an outage of a store.
+    throw new Error(`${which} ${why}`);
+  }
 }
 
 /** Empty if that cannot be found out in time. */

@@ -1,7 +1,8 @@
 // The lock of a data folder's embedded stores: any number of processes, or one that has them alone.
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
-import { LMDB_OPTIONS, requireRoom } from './file.lmdb.ts';
+import { fileIn, LMDB_OPTIONS, requireRoom } from './file.lmdb.ts';
 import { openError, refuseFullDisk } from './health.lmdb.ts';
 import { makePrivateFolder } from './private.ts';
 
@@ -70,15 +71,34 @@ async function inTransaction<T>(
 }
 
 /**
- * An environment that has no data, and whose file is never replaced. Opening it blocks this process
- * while another one is in a transaction.
+ * An environment that has no data. Opening it blocks this process while another one is in a
+ * transaction.
  */
 function openLock(dataDir: string, name: string): RootDatabase {
   const path = makePrivateFolder(dataDir, name);
   requireRoom(path);
   try {
+    removeDamaged(fileIn(path));
     return open({ ...LMDB_OPTIONS, path });
   } catch (error) {
     throw openError(path, error);
   }
+}
+
+/** What an LMDB file begins with on this machine, and where (mdb.c). */
+const MAGIC = { at: 24, hex: 'dec0efbe' };
+const PAGE_NUMBER_BYTES = 8;
+
+/**
+ * Removes the data file unless it is as LMDB makes it: two pages that differ in their numbers only.
+ * lmdb would end the process on any other. Those who have it open are not concerned: transactions
+ * and readers are in the lock file beside it, which LMDB itself makes anew.
+ */
+function removeDamaged(file: string): void {
+  if (!existsSync(file)) return;
+  const content = readFileSync(file);
+  const half = content.length / 2;
+  const withoutNumber = (at: number) => content.subarray(at + PAGE_NUMBER_BYTES, at + half);
+  const isLmdb = content.toString('hex', MAGIC.at, MAGIC.at + 4) === MAGIC.hex;
+  if (!isLmdb || !withoutNumber(0).equals(withoutNumber(half))) rmSync(file);
 }

@@ -1,7 +1,15 @@
 // Rewriting embedded stores: what was deleted is in no file, and nothing else is lost.
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { temporaryFolder } from '../../../test/support/folder.ts';
@@ -10,7 +18,7 @@ import { createLog } from '../observe/log.ts';
 import { clearErased } from '../process/erased.open.ts';
 import { backupStores } from './backup.lmdb.ts';
 import { type EmbeddedStore, openLmdb } from './lmdb.ts';
-import { holdDataDir, withDataDirAlone } from './lock.lmdb.ts';
+import { holdDataDir, oneErasureAtATime, withDataDirAlone } from './lock.lmdb.ts';
 import { markErased, rewriteErased, rewriteStores } from './rewrite.lmdb.ts';
 
 const ROWS = 2_000;
@@ -186,6 +194,30 @@ test('a process that was killed no longer has a store open', async () => {
   child.kill('SIGKILL');
   await ended;
   await other.release();
+  expect(await withDataDirAlone(dataDir, async () => 'alone')).toBe('alone');
+});
+
+test.each([
+  ['empty', () => Buffer.alloc(0)],
+  ['cut off', (whole: Buffer) => whole.subarray(0, whole.length / 2)],
+  ['overwritten', (whole: Buffer) => Buffer.alloc(whole.length, 'x')],
+  ['damaged', (whole: Buffer) => whole.fill(0xa5, 64, 256)],
+])('a lock that is %s is made anew, and still keeps others out', async (_, damage) => {
+  const { child, has } = startHolder();
+  await until(() => has('held'));
+  for (const name of ['lock', 'lock/erasing']) {
+    await oneErasureAtATime(dataDir, async () => {});
+    const file = join(dataDir, name, 'data.mdb');
+    // As a backup or an editor replaces it: the holder's own file is not cut off below it.
+    const content = damage(readFileSync(file));
+    rmSync(file);
+    writeFileSync(file, content);
+  }
+  expect(await withDataDirAlone(dataDir, async () => 'alone')).toBeUndefined();
+  expect(await oneErasureAtATime(dataDir, async () => 'erased')).toBe('erased');
+  const ended = once(child, 'close');
+  child.kill('SIGKILL');
+  await ended;
   expect(await withDataDirAlone(dataDir, async () => 'alone')).toBe('alone');
 });
 

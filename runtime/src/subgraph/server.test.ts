@@ -2,15 +2,15 @@
 import { buildSchema } from 'graphql';
 import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import { createCaches } from '../cache/caches.ts';
-import type { HttpServer } from '../http/server.ts';
+import { type HttpServer, serveHttp } from '../http/server.ts';
 import type { LogFields } from '../observe/fields.ts';
-import { createLog } from '../observe/log.ts';
+import { createLog, type Log } from '../observe/log.ts';
 import { encodeCaller } from '../transport/caller.ts';
 import { type Covered, signatureBase } from '../transport/signature/base.ts';
 import { createMac } from '../transport/signature/mac.ts';
 import { createSigner } from '../transport/signature/signer.ts';
 import type { Caller } from '../transport/types.ts';
-import { serveSubgraph } from './server.ts';
+import { createSubgraphHandler } from './server.ts';
 
 const [SECRET, OLD] = ['the secret of the tests', 'the old secret of the tests'];
 const PARTNER = 'kind=partner, partner="p"';
@@ -53,17 +53,17 @@ beforeAll(async () => {
   };
   const subgraph = { name: 'things', schema, ready, close: async () => {} };
   const settings = {
-    host: '127.0.0.1',
-    port: 0,
     subgraphs: { THINGS: { secret: SECRET, secretOld: OLD, faults: [] } },
   };
-  server = await serveSubgraph({
+  const log: Log = { ...createLog('silent'), outage: (fields) => void logged.push(fields) };
+  const handle = createSubgraphHandler({
     subgraph,
     settings,
-    log: { ...createLog('silent'), outage: (fields) => void logged.push(fields) },
+    log,
     metrics: { request: () => {}, operation: () => {} },
     caches: createCaches(),
   });
+  server = await serveHttp({ host: '127.0.0.1', port: 0, handle, trustedProxies: [], log });
 });
 afterAll(() => server.close());
 
@@ -242,17 +242,17 @@ test('an operation that is slow or never ends does not hold up a quick one', asy
   });
 });
 
-test('rejects if there is no secret', async () => {
+test('throws if there is no secret', () => {
   const subgraph = { name: 'things', schema, ready: async () => undefined, close: async () => {} };
-  await expect(
-    serveSubgraph({
+  expect(() =>
+    createSubgraphHandler({
       subgraph,
-      settings: { host: '127.0.0.1', port: 0, subgraphs: {} },
+      settings: { subgraphs: {} },
       log: createLog('silent'),
       metrics: { request: () => {}, operation: () => {} },
       caches: createCaches(),
     }),
-  ).rejects.toThrow('SUBGRAPH_SECRET');
+  ).toThrow('SUBGRAPH_SECRET');
 });
 
 type Sent = {

@@ -1,9 +1,9 @@
-// Serves a subgraph by GraphQL over HTTP, to signed requests only.
+// Answers a subgraph's requests by GraphQL over HTTP, signed ones only.
 import type { Caches } from '../cache/caches.ts';
 import { pollDone } from '../eventloop/afterpoll.ts';
 import { type HttpRequest, SIGNED } from '../http/request.ts';
+import type { Handle } from '../http/respond.ts';
 import type { HttpResponse } from '../http/response.ts';
-import { type HttpServer, serveHttp } from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Tracing } from '../observe/tracing/trace.ts';
@@ -22,19 +22,18 @@ import { createExecutor } from './executor.ts';
 import type { Subgraph } from './types.ts';
 
 /**
- * Listens on the settings' host and port. A request that is not signed with the secret or the old
- * secret gets 401 on every path.
+ * A request that is not signed with the secret or the old secret gets 401 on every path. Throws if
+ * there is no secret.
  */
-export async function serveSubgraph(options: {
+export function createSubgraphHandler(options: {
   subgraph: Subgraph;
-  settings: Pick<Settings, 'host' | 'port' | 'subgraphs' | 'subgraphSecret' | 'subgraphSecretOld'>;
+  settings: Pick<Settings, 'subgraphs' | 'subgraphSecret' | 'subgraphSecretOld'>;
   log: Log;
   metrics: Pick<Metrics, 'request' | 'operation'>;
   caches: Caches;
   tracing?: Tracing | undefined;
-}): Promise<HttpServer> {
+}): Handle {
   const { subgraph, settings, log, metrics, caches, tracing } = options;
-  const { host, port } = settings;
   const { secret, secretOld } = settingsOfSubgraph(settings, subgraph.name);
   const secrets = [secret, secretOld].filter((each) => each !== undefined);
   if (secrets.length === 0)
@@ -42,11 +41,6 @@ export async function serveSubgraph(options: {
   const verifier = createVerifier(subgraph.name, secrets, createReplayGuard());
   const execute = createExecutor(subgraph, log, caches);
   const parts = { log, metrics, tracing };
-
-  async function handle(request: HttpRequest): Promise<HttpResponse> {
-    const record = new LoggedRequest(subgraph.name, request, parts);
-    return record.observe(await respond(request, record));
-  }
 
   async function respond(request: HttpRequest, record: LoggedRequest): Promise<HttpResponse> {
     const { method, path, search, headers } = request;
@@ -65,7 +59,10 @@ export async function serveSubgraph(options: {
     return respondToSigned({ subgraph, execute }, request, claim.caller, body, record);
   }
 
-  return serveHttp({ port, host, handle, trustedProxies: [], log });
+  return async (request) => {
+    const record = new LoggedRequest(subgraph.name, request, parts);
+    return record.observe(await respond(request, record));
+  };
 }
 
 function respondToSigned(

@@ -10,10 +10,11 @@ import { buildSchema, type GraphQLFieldResolver } from 'graphql';
 import { until } from '../../../test/support/until.ts';
 import { createCaches } from '../cache/caches.ts';
 import { fail } from '../errors.ts';
+import { serveHttp } from '../http/server.ts';
 import type { LogFields } from '../observe/fields.ts';
 import { createLog } from '../observe/log.ts';
 import { createInProcessTransport } from '../subgraph/inprocess.ts';
-import { serveSubgraph } from '../subgraph/server.ts';
+import { createSubgraphHandler } from '../subgraph/server.ts';
 import type { Subgraph } from '../subgraph/types.ts';
 import { createArrays } from './arrays.ts';
 import { createHttpTransport } from './client.ts';
@@ -904,22 +905,20 @@ function inLines(response: ServerResponse): ServerResponse {
   return response.writeHead(200, { 'content-type': LINES_TYPE });
 }
 
-/** A subgraph behind serveSubgraph, and a transport to it. */
+/** A subgraph over HTTP, and a transport to it. */
 async function serveThings(options: Options = {}) {
   const seen = { requests: 0, changes: 0 };
   const held: (() => void)[] = [];
   const subgraph = things(held, seen);
-  const server = await serveSubgraph({
+  const handle = createSubgraphHandler({
     subgraph,
-    settings: {
-      host: '127.0.0.1',
-      port: 0,
-      subgraphs: { MEMBERS: { secret: SECRET, faults: [] } },
-    },
+    settings: { subgraphs: { MEMBERS: { secret: SECRET, faults: [] } } },
     log,
     metrics: { request: () => void seen.requests++, operation: () => {} },
     caches: createCaches(),
   });
+  const at = { host: '127.0.0.1', port: 0, trustedProxies: [] };
+  const server = await serveHttp({ ...at, handle, log });
   const release = () => {
     for (const go of held.splice(0)) go();
   };

@@ -6,6 +6,7 @@ import { openMembersStore, startMembers } from '@partner-loyalty/members';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { bindPorts } from '@partner-loyalty/runtime/process/ports.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
 import {
@@ -104,18 +105,22 @@ export async function startInProcess({
   };
   opened.push(stores.keys.close, inProcess.members.close, inProcess.standings.close);
   const keys = await fillStores(stores, now());
-  const { port, adminPort } = await serveGateway({
+  const metrics = createMetrics();
+  const ports = await bindPorts(settings, { isPublic: true, lifecycle, metrics, log });
+  await serveGateway({
     settings,
+    ports,
+    metrics,
     keyStore: stores.keys,
     inProcess,
     lifecycle,
     caches,
     log,
   });
-  const url = `http://127.0.0.1:${port}`;
+  const url = `http://127.0.0.1:${ports.port}`;
   return {
     url,
-    adminUrl: `http://127.0.0.1:${adminPort}`,
+    adminUrl: `http://127.0.0.1:${ports.adminPort}`,
     dataDir: folder.path,
     stores,
     keys,
