@@ -20,16 +20,19 @@ import {
 export function clientErrors(): string {
   const rows: [string, ErrorRow][] = Object.entries(ERRORS);
   const codes = rows.map(
-    ([code, { status, when, reasons }]) => `  /**
+    ([code, { status, when, reasons = [], retry = 'never' }]) => `  /**
    * ${plain(when)}
    * HTTP status ${status}.
    */
-  ${code}: { status: ${status}, reasons: ${JSON.stringify(reasons ?? [])} },
+  ${code}: { status: ${status}, reasons: ${JSON.stringify(reasons)}, retry: '${retry}' },
 `,
   );
   return `// The service's error codes, generated from its table by \`npm run generate\`.
 
-/** Each code with the HTTP status of a request that fails with it, and its reasons. */
+/**
+ * Each code with the HTTP status of a request that fails with it, its reasons, and which requests
+ * are sent again.
+ */
 export const SERVICE_CODES = {
 ${codes.join('')}} as const;
 `;

@@ -1,5 +1,5 @@
 // The tables of docs/generated, each made from the code that uses the facts in it.
-import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
+import { ERRORS, type ErrorRow } from '@partner-loyalty/runtime/errors.ts';
 import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
 import { LOG_FIELDS } from '@partner-loyalty/runtime/observe/fields.ts';
 import { METRICS } from '@partner-loyalty/runtime/observe/metrics.ts';
@@ -18,13 +18,23 @@ export function settingsTable(): string {
   return table(['variable', 'default', 'meaning'], [...rows, ...ofSubgraphs]);
 }
 
+/** Whether a request is sent again, and how often, in the words of the guide to errors. */
+export const RETRIES = {
+  always: 'always, until the deadline',
+  repeatable: 'if it is safe to repeat, until the deadline',
+  once: 'if it is safe to repeat, once',
+  never: 'never',
+};
+
 export function errorsTable(): string {
-  const rows = Object.entries(ERRORS).map(([name, { status, when }]) => [
+  const all: [string, ErrorRow][] = Object.entries(ERRORS);
+  const rows = all.map(([name, { status, retry, when }]) => [
     code(name),
     `${status}`,
+    RETRIES[retry ?? 'never'],
     when,
   ]);
-  return table(['`extensions.code`', 'status', 'when'], rows);
+  return table(['`extensions.code`', 'status', 'retry', 'when'], rows);
 }
 
 const DIRECTIONS = {

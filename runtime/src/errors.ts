@@ -8,6 +8,11 @@ export type ErrorRow = {
   reasons?: readonly string[];
   /** The subgraphs of this repository whose errors have the code. */
   subgraphs?: readonly string[];
+  /**
+   * Which requests to send again (docs/guides/errors-and-retries.md): all, or those that are safe
+   * to repeat, until a deadline or once. None if it is missing.
+   */
+  retry?: 'always' | 'repeatable' | 'once';
 };
 
 /**
@@ -103,6 +108,7 @@ export const ERRORS = {
     status: 429,
     message: 'the budget is used up',
     when: 'The budget of the window is used up, or the client address sent too many requests without a [valid credential](../api.md#budget); `Retry-After` says when the next window starts.',
+    retry: 'always',
   },
   MEMBER_NOT_FOUND: {
     status: 200,
@@ -139,11 +145,13 @@ export const ERRORS = {
     status: 503,
     message: 'the service is unavailable for the moment',
     when: 'A part of the service is down or misses its deadline: 503 if every root field is null for this reason, otherwise 200.',
+    retry: 'repeatable',
   },
   INTERNAL_SERVER_ERROR: {
     status: 500,
     message: 'something went wrong on our side',
     when: 'An unexpected error: 500 if every root field is null for this reason, otherwise 200.',
+    retry: 'once',
   },
 } as const satisfies Record<string, ErrorRow>;
 
@@ -155,6 +163,8 @@ export type ErrorDetails = {
   argument?: string | undefined;
   /** Which of the causes of a code it is, in capitals. */
   reason?: string | undefined;
+  /** In how many seconds the error may be gone. */
+  retryAfter?: number | undefined;
 };
 
 export type ApiErrorOptions = ErrorOptions & ErrorDetails & { status?: number };
@@ -195,6 +205,19 @@ export function fail(code: ErrorCode, message?: string, options?: ApiErrorOption
 /** Throws BAD_USER_INPUT for the argument at a path: `input.email` `is empty`. */
 export function failInput(argument: string, what: string): never {
   return fail('BAD_USER_INPUT', `${argument} ${what}`, { argument });
+}
+
+/**
+ * The extensions of an error in a response. One that passes has `retryAfter`, as the header
+ * `Retry-After` of the response has it: 1 if nothing says how long it takes.
+ */
+export function extensionsOf(
+  code: string,
+  requestId: string,
+  { retryAfter = 1, ...details }: ErrorDetails = {},
+) {
+  const passes = code === 'RATE_LIMITED' || code === 'SERVICE_UNAVAILABLE';
+  return { code, requestId, ...(passes && { retryAfter }), ...details };
 }
 
 const OWN_CODE = /^[A-Z][A-Z0-9_]{0,63}$/;

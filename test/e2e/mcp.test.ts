@@ -259,10 +259,14 @@ test('a call costs what its operation costs, any other message 1, and a spent bu
       error: {
         code: expect.any(Number),
         message: 'the budget is used up',
-        data: { code: 'RATE_LIMITED', requestId: refused.headers.get('x-request-id') },
+        data: {
+          code: 'RATE_LIMITED',
+          requestId: refused.headers.get('x-request-id'),
+          retryAfter: Number(refused.headers.get('retry-after')),
+        },
       },
     });
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(refused.body.error?.data.retryAfter).toBeGreaterThan(0);
     expect(refused.headers.get('ratelimit-remaining')).toBe('0');
   }
   await expect(client.listTools()).rejects.toThrow(/RATE_LIMITED/);

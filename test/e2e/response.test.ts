@@ -51,6 +51,8 @@ for (const [code, outcomes] of Object.entries(OUTCOMES)) {
         for (const { message, extensions } of response.body.errors ?? []) {
           expect(message).toMatch(/./);
           expect(extensions.requestId).toBe('the.callers_own-id');
+          const seconds = response.headers.get('retry-after') ?? undefined;
+          expect(extensions.retryAfter).toBe(seconds && Number(seconds));
         }
         expect(budgetHeaders(response)).toEqual(hasBudget ? BUDGET_HEADERS : []);
         expect(response.headers.has('retry-after')).toBe(code === 'RATE_LIMITED');

@@ -252,8 +252,11 @@ test('of many requests of a token at once, 10 a minute are served, and others of
   );
   const statuses = sent.map(({ status }) => status).sort();
   expect(statuses).toEqual([...Array(10).fill(200), ...Array(4).fill(429)]);
-  for (const { status, headers } of sent)
-    if (status === 429) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  for (const response of sent.filter(({ status }) => status === 429)) {
+    const retryAfter = Number(response.headers.get('retry-after'));
+    expect(retryAfter).toBeGreaterThan(0);
+    expect(await response.json()).toMatchObject({ errors: [{ extensions: { retryAfter } }] });
+  }
   expect(await refused(token, 'check', 'nothing-yet', files.spa)).toMatch(/try again in \d+ s/);
   expect(await as(token, 'list')).toHaveLength(1);
 });

@@ -1,5 +1,5 @@
 // Runs a request at an endpoint to its response: the result or a refusal, and the headers.
-import { ApiError, type ErrorCode } from '@partner-loyalty/runtime/errors.ts';
+import { ApiError, extensionsOf } from '@partner-loyalty/runtime/errors.ts';
 import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
@@ -39,7 +39,7 @@ export type ResponseForm = {
   challenge: string;
 };
 
-export type RefusalExtensions = { code: ErrorCode; requestId: string; correctEndpoint?: string };
+export type RefusalExtensions = ReturnType<typeof extensionsOf> & { correctEndpoint?: string };
 
 /**
  * The response to a request: what `execute` resolves with, or why it was refused; no body if it
@@ -58,7 +58,7 @@ export const GRAPHQL_FORM: ResponseForm = {
     const faults =
       refusal instanceof GraphqlRequestError
         ? refusal.errors
-        : [{ message: refusal.message, locations: undefined, extensions: refusal.details }];
+        : [{ message: refusal.message, locations: undefined, extensions: {} }];
     const errors = faults.map(({ message, locations, extensions: details }) => ({
       message: shortMessage(message),
       locations,
@@ -128,7 +128,8 @@ function createRefuse({ correctEndpoint, log }: EndpointParts, form: ResponseFor
     const { code } = refusal;
     state.codes = [code];
     state.status = refusal.status;
-    const extensions = { code, requestId };
+    const retryAfter = code === 'RATE_LIMITED' ? state.verdict?.resetSeconds : undefined;
+    const extensions = extensionsOf(code, requestId, { ...refusal.details, retryAfter });
     return form.refusal(
       refusal,
       code === 'KEY_ENVIRONMENT_MISMATCH' ? { ...extensions, correctEndpoint } : extensions,

@@ -1,6 +1,5 @@
 // Builds the GraphQL response to an executed operation: known error codes pass, the rest is masked.
-import type { ErrorDetails } from '@partner-loyalty/runtime/errors.ts';
-import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
+import { ERRORS, extensionsOf } from '@partner-loyalty/runtime/errors.ts';
 import type { SubgraphError } from '@partner-loyalty/runtime/transport/types.ts';
 import type { ExecutionResult } from '../execute/executor.ts';
 import type { PlacedError } from '../execute/run.direct.ts';
@@ -44,7 +43,7 @@ export function buildResponse(
   const errors = all.flatMap((error) => {
     const { message, extensions: known } = mask(error);
     const { code, ...details } = known;
-    const extensions = { code, requestId, ...details };
+    const extensions = extensionsOf(code, requestId, details);
     const { path = [] } = error;
     if (path.length > 0) return [{ message, path: visiblePath(path, responseKeys), extensions }];
     if (roots.length === 0) return [{ message, extensions }];
@@ -156,7 +155,7 @@ export type ResponseError = {
   message: string;
   locations?: unknown;
   path?: (string | number)[];
-  extensions: { code: string; requestId: string } & ErrorDetails;
+  extensions: ReturnType<typeof extensionsOf>;
 };
 
 /** A message, cut to its first 300 characters. */

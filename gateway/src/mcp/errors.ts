@@ -27,7 +27,7 @@ export const RPC_FORM: ResponseForm = {
     const error = {
       code: rpcCodeOf(refusal),
       message: shortMessage(refusal.message),
-      data: { ...extensions, ...refusal.details },
+      data: extensions,
     };
     return { jsonrpc: '2.0', id: messageId ?? null, error };
   },

@@ -29,7 +29,7 @@ const INSTRUCTIONS =
   "Reads the partner's own loyalty members; nothing here changes anything. find_member takes " +
   'exactly one of email, externalId and memberId. Keep the memberId: it never changes. A member ' +
   'who is not enrolled with this partner is MEMBER_NOT_FOUND, like one who does not exist. After ' +
-  'RATE_LIMITED, wait for the number of seconds in Retry-After.';
+  'RATE_LIMITED or SERVICE_UNAVAILABLE, wait for the number of seconds in retryAfter.';
 
 /** The headers of a request that the library gets; the key is not among them. */
 const READ_HEADERS = ['mcp-protocol-version', 'mcp-method', 'mcp-name'] as const;

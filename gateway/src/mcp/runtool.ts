@@ -99,9 +99,10 @@ function failed(
   { requestId }: HttpRequest,
   code: string,
   message: string,
-  { argument }: ErrorDetails,
+  { argument, retryAfter }: ErrorDetails,
 ): ToolResult {
-  const structuredContent = { code, message, requestId, ...(argument && { argument }) };
+  const details = { ...(argument && { argument }), ...(retryAfter && { retryAfter }) };
+  const structuredContent = { code, message, requestId, ...details };
   return { content: textOf(structuredContent), structuredContent, isError: true };
 }
 

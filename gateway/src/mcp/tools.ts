@@ -92,6 +92,7 @@ const ERROR = z.object({
   message: text('Only with isError: what went wrong.'),
   requestId: text('Only with isError: the ID of the request, for support.'),
   argument: text('Only with isError: the argument at fault.').optional(),
+  retryAfter: z.int().describe('Only with isError: in how many seconds to try again.').optional(),
 });
 
 const memberBy = (field: string, argument: string, type: string) =>

@@ -1,5 +1,5 @@
 // The registry over HTTP, below /registry/: each request has a token, and a bounded body.
-import { ApiError, fail } from '@partner-loyalty/runtime/errors.ts';
+import { ApiError, extensionsOf, fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
@@ -97,11 +97,9 @@ const TOO_MANY = 'this token has been used for 10 changes and checks within a mi
 
 /** With `closes`, the connection ends: nothing shows that the client has a valid token. */
 class Limited extends ApiError {
-  readonly retrySeconds: number;
   readonly closes: boolean;
-  constructor(message: string, retrySeconds: number, closes = false) {
-    super('RATE_LIMITED', message);
-    this.retrySeconds = retrySeconds;
+  constructor(message: string, retryAfter: number, closes = false) {
+    super('RATE_LIMITED', message, { retryAfter });
     this.closes = closes;
   }
 }
@@ -156,18 +154,18 @@ function bodyError(error: unknown): never {
 function errorResponse(error: unknown, { requestId }: HttpRequest, log: Log): HttpResponse {
   const refusal = error instanceof ApiError ? error : new ApiError('INTERNAL_SERVER_ERROR');
   if (refusal !== error) logMasked(log, requestId, error);
-  const { code, message, status } = refusal;
-  const limited = refusal instanceof Limited ? refusal : undefined;
-  const retryAfter = limited?.retrySeconds ?? RETRY_SECONDS;
+  const { code, message, status, details } = refusal;
+  const extensions = extensionsOf(code, requestId, { retryAfter: RETRY_SECONDS, ...details });
+  const { retryAfter } = extensions;
   return {
     status,
     headers: {
       ...(code === 'UNAUTHENTICATED' && { 'www-authenticate': 'Bearer' }),
       ...(code === 'METHOD_NOT_ALLOWED' && { allow: 'POST' }),
-      ...((status === 429 || status === 503) && { 'retry-after': `${retryAfter}` }),
+      ...(retryAfter !== undefined && { 'retry-after': `${retryAfter}` }),
     },
-    body: JSON.stringify({ errors: [{ message, extensions: { code, requestId } }] }),
-    closes: limited?.closes === true,
+    body: JSON.stringify({ errors: [{ message, extensions }] }),
+    closes: refusal instanceof Limited && refusal.closes,
   };
 }
 const RETRY_SECONDS = 10;

@@ -6,7 +6,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 
 export type ApiResponse<T> = {
   data?: T | null;
-  errors?: { extensions: { code: ErrorCode } }[];
+  errors?: { extensions: { code: ErrorCode; retryAfter?: number } }[];
 };
 
 /** `request` is the one that is being handled: its id, address and abort signal pass through. */

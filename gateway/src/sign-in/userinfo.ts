@@ -23,9 +23,9 @@ export function createUserinfo(
     // The API takes ID tokens too.
     const token = typ === 'at+jwt' ? bearer : '';
     const { errors } = await callApi(request, token, '{ __typename }', {});
-    const code = errors?.[0]?.extensions.code;
+    const { code, retryAfter } = errors?.[0]?.extensions ?? {};
     if (code === 'RATE_LIMITED')
-      return oauthError(429, 'temporarily_unavailable', { 'retry-after': '60' });
+      return oauthError(429, 'temporarily_unavailable', { 'retry-after': `${retryAfter}` });
     if (code === 'PARTNER_SUSPENDED') return oauthError(403, 'access_denied');
     if (code === 'SERVICE_UNAVAILABLE' || code === 'INTERNAL_SERVER_ERROR') return fail(code);
     if (code !== undefined) return refuse(401, 'invalid_token');

@@ -1,6 +1,6 @@
 // Plain HTTP responses, and errors in GraphQL form.
 
-import { ERRORS, type ErrorCode } from '../errors.ts';
+import { ERRORS, type ErrorCode, extensionsOf } from '../errors.ts';
 import type { ResponseHeaders } from './headers.ts';
 
 export type HttpResponse = {
@@ -32,9 +32,10 @@ export type ResponseObserver = {
 };
 
 /** The body of an error in GraphQL form. */
-export function errorBody(code: ErrorCode, requestId: string): string {
+export function errorBody(code: ErrorCode, requestId: string, retryAfter?: number): string {
   const { message } = ERRORS[code];
-  return JSON.stringify({ errors: [{ message, extensions: { code, requestId } }] });
+  const extensions = extensionsOf(code, requestId, { retryAfter });
+  return JSON.stringify({ errors: [{ message, extensions }] });
 }
 
 /** An error with the status and message of its code. `headers` are sent too. */
@@ -43,5 +44,6 @@ export function errorResponse(
   requestId: string,
   headers: ResponseHeaders = {},
 ): HttpResponse {
-  return { status: ERRORS[code].status, headers, body: errorBody(code, requestId) };
+  const body = errorBody(code, requestId, Number(headers['retry-after'] ?? 1));
+  return { status: ERRORS[code].status, headers, body };
 }

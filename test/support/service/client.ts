@@ -19,7 +19,7 @@ export type ApiRequest = {
 export type ResponseError = {
   message: string;
   path?: (string | number)[];
-  extensions: { code: string; requestId: string };
+  extensions: { code: string; requestId: string; retryAfter?: number };
 };
 
 export type ApiResponse = {
@@ -70,6 +70,7 @@ export function createClient(url: string, key?: string): Client {
     const response = await fetch(url + path, init);
     const text = await response.text();
     const parsed = parse(text);
+    requireRetryAfter(response, parsed);
     return {
       status: response.status,
       headers: response.headers,
@@ -78,6 +79,17 @@ export function createClient(url: string, key?: string): Client {
       code: parsed.errors?.[0]?.extensions?.code,
     };
   };
+}
+
+const PASSING = ['RATE_LIMITED', 'SERVICE_UNAVAILABLE'];
+
+/** Throws unless errors that pass, and no others, say after how many seconds to try again. */
+function requireRetryAfter({ status, headers }: Response, { errors }: ApiResponse['body']): void {
+  if (!Array.isArray(errors)) return;
+  const seconds = status === 200 ? 1 : Number(headers.get('retry-after'));
+  for (const { extensions: { code = '', retryAfter } = {} } of errors as Partial<ResponseError>[])
+    if (retryAfter !== (PASSING.includes(code) ? seconds : undefined) || retryAfter === 0)
+      throw new Error(`${status} ${code} has the retryAfter ${retryAfter}, and not ${seconds}`);
 }
 
 /** The headers that report a budget, in both generations. */

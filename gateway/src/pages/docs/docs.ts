@@ -8,7 +8,7 @@ import { type About, codeBlock } from '../frame.ts';
 import { type Html, html } from '../html.ts';
 import { OUT_OF_SCOPE } from './llms.ts';
 import { docsFramed, guidesList } from './page.ts';
-import { DOCS_PATH } from './paths.ts';
+import { DOCS_PATH, guidePath } from './paths.ts';
 import { keysSection } from './scopes.ts';
 import { referenceOf, surfaceSection } from './surface.ts';
 import { type Budget, errorsList, headersList, limitsTable } from './tables.ts';
@@ -118,7 +118,9 @@ you report a problem.</p>`;
 function errors(about: About): Html {
   return html`<p>Branch on <code>extensions.code</code>; the wording of a <code>message</code> can
 change. A request that fails a check has no <code>data</code>: nothing ran. A field that fails is
-<code>null</code>, the others keep their values, and the status is 200.</p>
+<code>null</code>, the others keep their values, and the status is 200.
+<a href="${guidePath('errors-and-retries')}">Errors and retries</a> says when to send a request
+again.</p>
 ${errorExamples(about)}
 ${errorsList()}`;
 }
