@@ -33,13 +33,18 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 beforeEach(async () => {
+  // Random parts of waits, of a second and more, are milliseconds.
+  jest.spyOn(Math, 'random').mockReturnValue(0.02);
   events = [];
   // A request of another test may arrive after that test has ended.
   front = await startFront(service.url);
   const onResponse = (event: ResponseEvent) => void events.push(event);
   client = createPartnerClient({ url: front.url, key: service.keys.alpha, onResponse });
 });
-afterEach(() => front.close());
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await front.close();
+});
 
 /** The error that a call rejects with; everything that it shows is free of the key. */
 async function failureOf(call: Promise<unknown>): Promise<CallError> {
@@ -291,15 +296,14 @@ describe('a spent budget', () => {
     body: '{"errors":[{"message":"the budget is used up","extensions":{"code":"RATE_LIMITED"}}]}',
   };
 
-  test('a wait longer than maxWaitMs is not begun, and an abort ends one', async () => {
+  test('a wait beyond the deadline is not begun, and an abort ends one', async () => {
     front.failures.push(SPENT, SPENT);
-    const bounded = client.memberByEmail({ email: EMAIL }, { maxWaitMs: 59_000 });
+    const bounded = client.memberByEmail({ email: EMAIL }, { deadlineMs: 60_000 });
     expect(await failureOf(bounded)).toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 60 });
     const controller = new AbortController();
     const waiting = createPartnerClient({
       url: front.url,
       key: service.keys.alpha,
-      maxWaitMs: 100_000,
       onResponse: () => setTimeout(() => controller.abort(new Error('enough')), 10),
     }).memberByEmail({ email: EMAIL }, { signal: controller.signal });
     await expect(waiting).rejects.toThrow('enough');
@@ -406,6 +410,39 @@ test('look-ups of which a part of the service is away are sent again, and never 
   expect((await failureOf(once)).code).toBe('SERVICE_UNAVAILABLE');
 });
 
+test('an error that nobody expected: a read is sent once more, and no other mutation', async () => {
+  const error = { message: 'm', extensions: { code: 'INTERNAL_SERVER_ERROR' } };
+  const whole = { status: 500, body: JSON.stringify({ errors: [error] }) };
+  const part = {
+    status: 200,
+    body: JSON.stringify({ errors: [error], data: { memberByEmail: null } }),
+  };
+  for (const reply of [whole, part]) {
+    const before = front.requests.length;
+    front.failures.push(reply);
+    expect(await client.memberByEmail({ email: EMAIL })).toMatchObject({ memberId: 'm-both' });
+    front.failures.push(reply, reply);
+    const twice = client.memberByEmail({ email: EMAIL });
+    expect((await failureOf(twice)).code).toBe('INTERNAL_SERVER_ERROR');
+    front.failures.push(reply);
+    const mail = client.requestMagicLink({ email: 'nobody@example.com' });
+    expect((await failureOf(mail)).code).toBe('INTERNAL_SERVER_ERROR');
+    expect(front.requests.length - before).toBe(5);
+  }
+});
+
+test('an error in a 200 says when to try again', async () => {
+  const extensions = { code: 'SERVICE_UNAVAILABLE', retryAfter: 90 };
+  const error = { message: 'm', path: ['memberByEmail'], extensions };
+  const body = JSON.stringify({ errors: [error], data: { memberByEmail: null } });
+  front.failures.push({ status: 200, body });
+  expect(await failureOf(client.memberByEmail({ email: EMAIL }))).toMatchObject({
+    code: 'SERVICE_UNAVAILABLE',
+    retryAfterSeconds: 90,
+  });
+  expect(front.requests).toHaveLength(1);
+});
+
 test('an own document gets what there is, after three retries for the part that is away', async () => {
   const body = `{"data":{"memberById":{"memberId":"m","offers":null}},"errors":[
     {"message":"away","path":["memberById","offers"],"extensions":{"code":"SERVICE_UNAVAILABLE"}}]}`;
@@ -423,6 +460,18 @@ test('a response that does not come is a TIMEOUT, and a read is sent again', asy
   front.failures.push('hang');
   const again = client.memberByEmail({ email: EMAIL }, { timeoutMs: 1_000, maxRetries: 20 });
   expect(await again).toMatchObject({ memberId: 'm-both' });
+});
+
+test.each<[string, Partial<Parameters<typeof createPartnerClient>[0]>]>([
+  ['a service that does not respond', {}],
+  ['a key that does not come', { key: () => new Promise(() => {}) }],
+  ['a fetch that ignores its signal', { fetch: () => new Promise(() => {}) }],
+])('the deadline of a call bounds %s', async (_, options) => {
+  front.failures.push('hang', 'hang');
+  const bounded = createPartnerClient({ url: front.url, key: service.keys.alpha, ...options });
+  const call = bounded.memberByEmail({ email: EMAIL }, { deadlineMs: 300, timeoutMs: 200 });
+  expect((await failureOf(call)).code).toBe('TIMEOUT');
+  expect(front.requests.length).toBeLessThanOrEqual(2);
 });
 
 test('an abort rejects with the reason of the signal: before, and while the response is awaited', async () => {

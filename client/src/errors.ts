@@ -29,7 +29,7 @@ export type ErrorDetails = {
   /** The path of the argument at fault, such as `input.email`. */
   argument?: string | undefined;
   reason?: string | undefined;
-  /** From `Retry-After`. */
+  /** From `retryAfter` in the error, or else `Retry-After`. */
   retryAfterSeconds?: number | undefined;
   /** With KEY_ENVIRONMENT_MISMATCH: the endpoint that the key is for. */
   correctEndpoint?: string | undefined;

@@ -11,11 +11,11 @@ export type ClientOptions = {
   /** For each attempt, until the last byte of its response. 10,000 by default. */
   timeoutMs?: number | undefined;
   /**
-   * How long after its first failure a call is still sent again. 60,000 by default: a restart of
-   * the service, or a window of the budget. 0: never.
+   * For a call with all its attempts and the waits between them. 75,000 by default: a window of the
+   * budget, and a retry. A wait that would end later is not begun: the call rejects at once.
    */
-  maxWaitMs?: number | undefined;
-  /** How often to try again. By default, as often as `maxWaitMs` allows. */
+  deadlineMs?: number | undefined;
+  /** How often to try again. By default, as often as `deadlineMs` allows. */
   maxRetries?: number | undefined;
   /** Called for each response, of every attempt. What it throws ends the call. */
   onResponse?: ((event: ResponseEvent) => void) | undefined;
@@ -55,11 +55,11 @@ export type RequestResult<Data> = {
   limits: Limits | undefined;
 };
 
-export type Timing = { timeoutMs: number; maxWaitMs: number; maxRetries: number };
+export type Timing = { timeoutMs: number; deadlineMs: number; maxRetries: number };
 
 const DEFAULTS: Timing = {
   timeoutMs: 10_000,
-  maxWaitMs: 60_000,
+  deadlineMs: 75_000,
   maxRetries: Number.POSITIVE_INFINITY,
 };
 
@@ -73,7 +73,7 @@ export function timingOf(options: Partial<Timing> | CallOptions, base = DEFAULTS
   };
   return {
     timeoutMs: read('timeoutMs'),
-    maxWaitMs: read('maxWaitMs'),
+    deadlineMs: read('deadlineMs'),
     maxRetries: read('maxRetries'),
   };
 }

@@ -6,9 +6,7 @@ export type Exchange = {
   headers: Record<string, string>;
   body: string;
   requestId: string;
-  timeoutMs: number;
   fetch: typeof fetch;
-  signal: AbortSignal | undefined;
 };
 
 export type RawResponse = { status: number; headers: Headers; text: string };
@@ -19,35 +17,43 @@ const MAX_RESPONSE_BYTES = 2 ** 21;
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Rejects with the signal's reason if it aborts, and otherwise with a PartnerLoyaltyError, without
- * what fetch says: that may hold headers.
+ * Resolves as `run` does, whose signal aborts when its time is over. Rejects with TIMEOUT then, or
+ * with the reason of `signal` when it aborts, even if `run` goes on.
  */
-export async function exchange(sent: Exchange): Promise<RawResponse> {
-  const { signal, requestId } = sent;
+export async function within<T>(
+  timeoutMs: number,
+  { requestId, signal }: { requestId: string; signal: AbortSignal | undefined },
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   signal?.throwIfAborted();
   const controller = new AbortController();
+  const ended = new Promise<never>((_, reject) => {
+    const message = `no response within ${Math.ceil(timeoutMs)} ms`;
+    const late = new PartnerLoyaltyError('TIMEOUT', message, { requestId });
+    controller.signal.addEventListener('abort', () =>
+      reject(signal?.aborted ? signal.reason : late),
+    );
+  });
   const abort = () => controller.abort();
+  const timer = setTimeout(abort, Math.min(timeoutMs, LONGEST_TIMER_MS));
   signal?.addEventListener('abort', abort);
-  let isLate = false;
-  const timer = setTimeout(
-    () => {
-      isLate = true;
-      abort();
-    },
-    Math.min(sent.timeoutMs, LONGEST_TIMER_MS),
-  );
   try {
-    return await post(sent, controller.signal);
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (error instanceof PartnerLoyaltyError) throw error;
-    const details = { requestId };
-    if (isLate)
-      throw new PartnerLoyaltyError('TIMEOUT', `no response within ${sent.timeoutMs} ms`, details);
-    throw new PartnerLoyaltyError('NETWORK_ERROR', `no response${systemCode(error)}`, details);
+    return await Promise.race([ended, run(controller.signal)]);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
+  }
+}
+
+/** Rejects with a PartnerLoyaltyError, without what fetch says: that may hold headers. */
+export async function exchange(sent: Exchange, signal: AbortSignal): Promise<RawResponse> {
+  try {
+    return await post(sent, signal);
+  } catch (error) {
+    if (error instanceof PartnerLoyaltyError) throw error;
+    const { requestId } = sent;
+    const message = `no response${systemCode(error)}`;
+    throw new PartnerLoyaltyError('NETWORK_ERROR', message, { requestId });
   }
 }
 

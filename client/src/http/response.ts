@@ -27,8 +27,8 @@ export function limitsIn(headers: Headers): Limits | undefined {
   return { limit, remaining, resetSeconds };
 }
 
-function wholeNumber(text: string | null): number | undefined {
-  return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+function wholeNumber(value: unknown): number | undefined {
+  return /^\d{1,9}$/.test(String(value)) ? Number(value) : undefined;
 }
 
 export type ReadResponse = {
@@ -42,7 +42,7 @@ const MAX_TEXT = 300;
 const MAX_ERRORS = 100;
 const MAX_STEPS = 20;
 /** The statuses with which proxies respond for a service that is not reachable. */
-const AWAY = [502, 503, 504];
+export const AWAY: readonly unknown[] = [502, 503, 504];
 
 type Received = Record<string, unknown>;
 
@@ -82,6 +82,7 @@ function errorOf(
       requestId: text(extensions.requestId) ?? details.requestId,
       argument: text(extensions.argument),
       reason: text(extensions.reason),
+      retryAfterSeconds: wholeNumber(extensions.retryAfter) ?? details.retryAfterSeconds,
       correctEndpoint: text(extensions.correctEndpoint) ?? text(body?.correctEndpoint),
       otherCode: isKnown ? undefined : (code ?? ''),
       path: Array.isArray(path) ? path.slice(0, MAX_STEPS).map(step) : undefined,

@@ -3,9 +3,9 @@ import type { Authorize } from '../credential.ts';
 import { type CallError, isCallError } from '../errors.ts';
 import { type ClientOptions, endpointOf, timingOf } from '../options.ts';
 import type { CallOptions } from '../surface/operation.ts';
-import { exchange } from './exchange.ts';
+import { exchange, within } from './exchange.ts';
 import { type Limits, limitsIn, type ReadResponse, readResponse } from './response.ts';
-import { pause, pauseAfter } from './retry.ts';
+import { pause, retryOf, waitAfter } from './retry.ts';
 
 export type Sent = {
   query: string;
@@ -41,13 +41,16 @@ export function createSender(options: ClientOptions, authorize: Authorize) {
     timeoutMs: number,
     signal: AbortSignal | undefined,
   ): Promise<Outcome> {
-    const { headers: credential, secret } = await authorize(requestId);
-    const headers = {
-      ...credential,
-      'content-type': 'application/json',
-      'x-request-id': requestId,
-    };
-    const raw = await exchange({ url, headers, body, requestId, timeoutMs, fetch: ask, signal });
+    const { raw, secret } = await within(timeoutMs, { requestId, signal }, async (ended) => {
+      const { headers: credential, secret } = await authorize(requestId);
+      const headers = {
+        ...credential,
+        'content-type': 'application/json',
+        'x-request-id': requestId,
+      };
+      const raw = await exchange({ url, headers, body, requestId, fetch: ask }, ended);
+      return { raw, secret };
+    });
     const limits = limitsIn(raw.headers);
     latest = limits ?? latest;
     const { status } = raw;
@@ -70,24 +73,26 @@ export function createSender(options: ClientOptions, authorize: Authorize) {
     if (!REQUEST_ID.test(requestId))
       throw new TypeError('requestId must be 1 to 128 characters of [A-Za-z0-9._-]');
     const body = JSON.stringify(sent);
-    const attempts = { made: 0, failingMs: 0, repeatable, partial: 0 };
-    let failedAt: number | undefined;
+    const attempts = { made: 0, elapsedMs: 0, repeatable, ran: false, partial: 0, once: 0 };
+    const startedAt = performance.now();
     for (;;) {
       attempts.made += 1;
-      const outcome = await attempt(body, requestId, attempts.made, timing.timeoutMs, signal).catch(
+      const timeoutMs = Math.min(timing.timeoutMs, timing.deadlineMs - attempts.elapsedMs);
+      const outcome = await attempt(body, requestId, attempts.made, timeoutMs, signal).catch(
         failureIn,
       );
       const { failure } = outcome;
-      const now = performance.now();
-      failedAt ??= now;
-      attempts.failingMs = now - failedAt;
-      if (takesPart && 'received' in outcome) attempts.partial += 1;
-      const ms = failure && pauseAfter(failure, attempts, timing);
+      attempts.ran = 'received' in outcome;
+      if (takesPart && attempts.ran) attempts.partial += 1;
+      if (failure && retryOf(failure.code) === 'once') attempts.once += 1;
+      attempts.elapsedMs = performance.now() - startedAt;
+      const ms = failure && waitAfter(failure, attempts, timing);
       if (ms === undefined) {
         if ('received' in outcome) return outcome.received;
         throw outcome.failure;
       }
       await pause(ms, signal);
+      attempts.elapsedMs = performance.now() - startedAt;
     }
   }
 
@@ -101,7 +106,7 @@ function outcomeOf(response: ReadResponse, requestId: string, limits: Limits | u
   const { data, errors, status } = response;
   const [first] = errors;
   if (first !== undefined && (data === undefined || status !== 200)) return { failure: first };
-  const failure = errors.find(({ code }) => code === 'SERVICE_UNAVAILABLE');
+  const failure = errors.find(({ code }) => retryOf(code) !== 'never');
   return { received: { data: data ?? {}, errors, requestId, limits }, failure };
 }
 

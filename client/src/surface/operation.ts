@@ -6,8 +6,8 @@ export type CallOptions = {
   signal?: AbortSignal | undefined;
   /** For each attempt, until the last byte of its response. */
   timeoutMs?: number | undefined;
-  /** How long after its first failure the call is still sent again. */
-  maxWaitMs?: number | undefined;
+  /** For all attempts and the waits between them. */
+  deadlineMs?: number | undefined;
   /** How often to try again. */
   maxRetries?: number | undefined;
   /** 1 to 128 characters of `[A-Za-z0-9._-]`; a random one by default. All attempts have it. */
