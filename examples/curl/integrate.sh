@@ -7,31 +7,48 @@ url=${PARTNER_LOYALTY_URL:-http://localhost:4000/graphql}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# ask QUERY VARIABLES [HEADER]: prints the response, or fails if the request is refused. The key
-# goes to curl in a file, since other users of the machine can read the arguments of a process.
+# ask QUERY VARIABLES [HEADER]: prints the response, or fails if the request is refused. Sends it
+# again as the guide to errors and retries says, until the deadline. The key goes to curl in a file,
+# since other users of the machine can read the arguments of a process.
 ask() {
-  local header=${3:-"x-partner-api-key: $PARTNER_LOYALTY_KEY"} status reason seconds attempt
+  local header=${3:-"x-partner-api-key: $PARTNER_LOYALTY_KEY"} status code reason asked wait left
+  local failures=0 unexpected=0 end=$((SECONDS + ${DEADLINE_SECONDS:-75}))
   printf 'header = "%s"\n' "$header" >"$work/credential"
   printf '{"query": "%s", "variables": %s}' "$1" "$2" >"$work/request"
-  for attempt in 1 2 3 4 5; do
-    status=$(curl --silent --show-error --max-time 10 --config "$work/credential" \
-      --header 'content-type: application/json' --data-binary "@$work/request" \
-      --dump-header "$work/headers" --output "$work/response" --write-out '%{http_code}' "$url") ||
-      exit 1
-    case $status in
-      # Nothing has run, so it is safe to send the request again.
-      429) reason='the budget is spent' ;;
-      # It may have run. Here, a repeat does no harm: at worst a second mail, or INVALID_TOKEN.
-      503) reason='the service is unavailable' ;;
+  while :; do
+    : >"$work/headers" >"$work/response"
+    left=$((end - SECONDS))
+    status=$(curl --silent --show-error --max-time $((left < 1 ? 1 : left < 10 ? left : 10)) \
+      --config "$work/credential" --header 'content-type: application/json' \
+      --data-binary "@$work/request" --dump-header "$work/headers" --output "$work/response" \
+      --write-out '%{http_code}' "$url" 2>"$work/error") || status=
+    code=$(value code <"$work/response")
+    case $status:$code in
+      429:*) reason='the budget is spent' ;;
+      502:* | 503:* | 504:* | 200:SERVICE_UNAVAILABLE) reason='the service is unavailable' ;;
+      500:* | 200:INTERNAL_SERVER_ERROR)
+        reason='something went wrong in the service' unexpected=$((unexpected + 1)) ;;
+      :*) reason='the service does not answer' ;;
       *) break ;;
     esac
-    [ "$attempt" -lt 5 ] || break
-    seconds=$(tr 'A-Z\r' 'a-z ' <"$work/headers" | sed -n 's/^retry-after: *\([0-9]*\).*/\1/p')
-    echo "$reason: waiting ${seconds:-1} s" >&2
-    sleep "${seconds:-1}"
+    # Unless the budget was spent, it may have run, and these are not safe to repeat.
+    [[ $status != 429 && $1 =~ inviteMember|requestMagicLink|exchangeMagicLink ]] && break
+    [ "$unexpected" -lt 2 ] || break
+    asked=$(cat "$work/response" "$work/headers" | tr 'A-Z\r' 'a-z ' |
+      sed -n 's/.*retry-\{0,1\}after"\{0,1\}: *\([0-9]\{1,\}\).*/\1/p' | head -1)
+    wait=$(awk -v asked="$asked" -v longest="$((failures < 6 ? 1 << failures : 60))" \
+      -v random="$RANDOM" 'BEGIN { print asked + longest * random / 32768 }')
+    ((SECONDS + ${wait%.*} < end)) || break
+    failures=$((failures + 1))
+    printf '%s: waiting %.0f s\n' "$reason" "$wait" >&2
+    sleep "$wait"
   done
+  if [ -z "$status" ]; then
+    cat "$work/error" >&2
+    exit 1
+  fi
   if [ "$status" != 200 ]; then
-    echo "refused with status $status: $(value code <"$work/response")" >&2
+    echo "refused with status $status: $code" >&2
     exit 1
   fi
   cat "$work/response"

@@ -76,7 +76,7 @@ await run(async () => {
     const { memberProfile: profile } = await ask(
       'query ($id: ID!) { memberProfile(id: $id) { email standings { partnerName tier points } } }',
       { id: session.memberId },
-      { authorization: `Bearer ${session.idToken}` },
+      { credential: { authorization: `Bearer ${session.idToken}` } },
     );
     for (const { partnerName, tier, points } of profile.standings)
       console.log('signed in:', partnerName, tier, points);

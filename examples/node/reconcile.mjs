@@ -6,6 +6,9 @@ import { ask, run } from './api.mjs';
 /** The members, and the cursor of the last event that they have. */
 const FILE = process.env.MEMBERS_FILE ?? 'members.json';
 
+/** Nobody waits for it, and the service may be away for minutes at night. */
+const deadlineSeconds = process.env.DEADLINE_SECONDS ?? 900;
+
 const EVENTS = `query ($after: String) { list: events(first: 500, after: $after) {
   edges { node { type memberId mergedMemberId member { memberId externalId tier points } } }
   pageInfo { hasNextPage endCursor } } }`;
@@ -18,7 +21,7 @@ const CHANGE_ALL = ['YEAR_ENDED', 'PROGRAM_CHANGED'];
 async function readList(query, cursor) {
   const nodes = [];
   for (;;) {
-    const { edges, pageInfo } = (await ask(query, { after: cursor })).list;
+    const { edges, pageInfo } = (await ask(query, { after: cursor }, { deadlineSeconds })).list;
     for (const { node } of edges) nodes.push(node);
     cursor = pageInfo.endCursor;
     if (!pageInfo.hasNextPage) return { nodes, cursor };

@@ -4,10 +4,12 @@ import json
 import os
 import time
 
-from api import ApiError, ask, run
+from api import ApiError, ask, run, seconds_of
 
 # The members, and the cursor of the last event that they have.
 FILE = os.environ.get("MEMBERS_FILE", "members.json")
+# Nobody waits for it, and the service may be away for minutes at night.
+DEADLINE = seconds_of(900)
 EVENTS = """query ($after: String) { list: events(first: 500, after: $after) {
   edges { node { type memberId mergedMemberId member { memberId externalId tier points } } }
   pageInfo { hasNextPage endCursor } } }"""
@@ -21,7 +23,7 @@ def read_list(query, cursor):
     """What a list has after a cursor, and the cursor of its end."""
     nodes = []
     while True:
-        page = ask(query, {"after": cursor})["list"]
+        page = ask(query, {"after": cursor}, deadline_seconds=DEADLINE)["list"]
         nodes += [edge["node"] for edge in page["edges"]]
         cursor = page["pageInfo"]["endCursor"]
         if not page["pageInfo"]["hasNextPage"]:

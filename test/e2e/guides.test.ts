@@ -128,7 +128,7 @@ describe.each(GUIDES)('what %s shows', (guide) => {
     for (const [index, block] of blocks.entries()) {
       const text = block.text
         .replaceAll(/\b4050\b/g, `${port}`)
-        .replace(/(?<=timeout (?:-s KILL )?)\d/, '0.3');
+        .replace(/(?<=timeout (?:-s KILL )?|DEADLINE_SECONDS=)\d/, '0.3');
       const file = savedAs(block);
       if (file !== undefined) save(file, text);
       const command = isRun(block) ? text : file && commandOf(block);

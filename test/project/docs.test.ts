@@ -2,8 +2,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { LENGTHS } from '@partner-loyalty/members';
+import { ERRORS, type ErrorRow } from '@partner-loyalty/runtime/errors.ts';
 import { createProgram } from '../../bin/cli/command.ts';
 import { createShell } from '../../bin/cli/shell/shell.ts';
+import { RETRIES } from '../../bin/tools/tables.ts';
 import { LIMITS } from '../../gateway/src/document/measure.ts';
 import { MAX_RESPONSE_BYTES } from '../../gateway/src/document/responsesize.ts';
 import { filesIn, ROOT, read } from '../support/files.ts';
@@ -98,6 +100,22 @@ test('the limits of the API page are those of the code', () => {
     LENGTHS.externalId,
     LENGTHS.name,
     LENGTHS.id,
+  ]);
+});
+
+test('the guide to errors has the retries of the table of codes', () => {
+  const [, section = ''] = read('docs/guides/errors-and-retries.md').split('## What to do\n');
+  const rows = [...section.matchAll(/^\| (.+?) \| (.*?) \| (.*?) ?\| .* \|$/gm)];
+  const codes: [string, ErrorRow][] = Object.entries(ERRORS);
+  for (const [code, { retry = 'never' }] of codes) {
+    const row = rows.find(([, names = '']) => names.includes(`\`${code}\``)) ?? rows.at(-1);
+    const [whether, howOften = ''] = RETRIES[retry].split(', ');
+    expect([code, row?.[2], row?.[3]]).toEqual([code, whether, howOften]);
+  }
+  expect(codes.filter(([, { retry }]) => retry).map(([code]) => code)).toEqual([
+    'RATE_LIMITED',
+    'SERVICE_UNAVAILABLE',
+    'INTERNAL_SERVER_ERROR',
   ]);
 });
 
