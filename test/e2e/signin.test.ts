@@ -1,6 +1,6 @@
 // Sign-in as members see it, in a real browser: link, profile, change of address.
 import { issueIdToken } from '@partner-loyalty/members';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from 'playwright-core';
 import { startBrowser } from '../support/servers/browser.ts';
 import { startMailServer, tokenIn } from '../support/servers/mailserver.ts';
 import { freePort } from '../support/servers/process.ts';
@@ -150,6 +150,22 @@ test('reloading shows the profile again, until the member signs out', async () =
   expect(faults).toEqual([]);
 });
 
+test('a button shows that it was pressed, and its form is sent once', async () => {
+  const { page, faults } = await openPage();
+  await page.goto(`${origin}/sign-in`);
+  const posts: Route[] = [];
+  await page.route('**', (route) => void posts.push(route));
+  await page.getByLabel('Email address').fill('both@example.com');
+  const shown = "getComputedStyle(document.querySelector('button'), '::after').content";
+  expect(await page.evaluate(shown)).toBe('none');
+  const press = "for (const n of [1, 2]) document.querySelector('button').click()";
+  expect(await page.evaluate(`${press}; ${shown}`)).toBe('"…"');
+  await until(() => posts.length > 0);
+  await posts[0]?.continue();
+  await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+  expect([posts.length, faults]).toEqual([1, []]);
+});
+
 test('opening a link does not use it up, however often and whoever does it', async () => {
   const link = await newLink();
   for (const method of ['GET', 'HEAD', 'GET'])
@@ -253,7 +269,7 @@ test('a screen reader gets the language, the labels and the errors', async () =>
   );
 });
 
-test('headers keep the page out of caches, frames and referrers, and scripts out of the page', async () => {
+test('headers keep the page out of caches, frames and referrers, and other scripts out', async () => {
   const link = await newLink();
   for (const url of [link, `${origin}/sign-in?token=none`]) {
     const { headers } = await fetch(url);
