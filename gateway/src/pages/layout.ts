@@ -22,7 +22,8 @@ export function pageHeaders(style: string, sources: readonly string[]): Record<s
       "base-uri 'none'",
       "frame-ancestors 'none'",
     ].join('; '),
-    'referrer-policy': 'no-referrer',
+    // With `no-referrer`, browsers send `Origin: null` with a form.
+    'referrer-policy': 'same-origin',
     'x-robots-tag': 'noindex',
   };
 }
