@@ -31,6 +31,7 @@ import { createVisit, hasCredential } from './pages/visit.ts';
 import { createReadiness } from './readiness.ts';
 import { createDeprecationHeaders } from './schema/dates.ts';
 import { createApiClient } from './sign-in/apiclient.ts';
+import { createForms } from './sign-in/forms.ts';
 import { createInvitation, INVITATION_PATH } from './sign-in/invitation.ts';
 import { createMembersClient } from './sign-in/membersclient.ts';
 import { createOauth, OAUTH_PATH } from './sign-in/oauth.ts';
@@ -126,10 +127,11 @@ export function openGateway(parts: GatewayParts): Gateway {
   const provider = offersSignIn ? createProvider(members, showAccount) : undefined;
   const cors = createCors(corsOrigins, PROVIDER_CORS, apps);
   const userinfo = createUserinfo(callApi, members);
-  const oauth = provider && createOauth({ provider, userinfo, limiter, cors, visit, log });
+  const forms = createForms(own, keyStore);
+  const oauth = provider && createOauth({ provider, userinfo, limiter, cors, visit, forms, log });
   const wellKnown = createWellKnown(members, own, offersSignIn);
-  const signIn = createSignIn({ tokens, provider, log });
-  const invitation = createInvitation({ tokens, log });
+  const signIn = createSignIn({ tokens, provider, forms, log });
+  const invitation = createInvitation({ tokens, forms, log });
   // Each is loaded with the first request that may be for one of its pages.
   const pages = once(async () =>
     (await import('./pages/pages.ts')).createPages({
@@ -137,7 +139,7 @@ export function openGateway(parts: GatewayParts): Gateway {
     }),
   );
   const consolePages = once(async () =>
-    (await import('./console/console.ts')).createConsole({ ...shared, ownUrl: own, tokens }),
+    (await import('./console/console.ts')).createConsole({ ...shared, ownUrl: own, tokens, forms }),
   );
   const registry = once(async () =>
     (await import('./registry/endpoint.ts')).createRegistryEndpoint({ ...parts, limiter }),

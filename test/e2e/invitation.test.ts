@@ -2,6 +2,7 @@
 import { startBrowser } from '../support/servers/browser.ts';
 import { tokenIn } from '../support/servers/mailserver.ts';
 import { freePort } from '../support/servers/process.ts';
+import { createVisitor, type Visitor } from '../support/servers/visitor.ts';
 import { ENGINES, type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import { linkIn, newMember, nextEmail } from '../support/service/mailbox.ts';
 
@@ -71,6 +72,18 @@ describe.each(ENGINES)('on %s', (engine) => {
       await browser.close();
     }
     expect(await found('guest@example.com')).toMatchObject({ firstName: 'Guest' });
+  });
+
+  test('a form that is sent twice shows twice that the person is enrolled; elsewhere the link is used', async () => {
+    const email = 'twice@example.com';
+    const link = linkIn(await invited(email));
+    const visitor = createVisitor();
+    const page = await visitor.visit(link);
+    const press = (by: Visitor) => by.send(page, { token: tokenIn(link) });
+    const pages = [...(await Promise.all([press(visitor), press(visitor)])), await press(visitor)];
+    for (const { status, html } of pages)
+      expect([status, html.includes(`${email} is now enrolled`)]).toEqual([200, true]);
+    expect((await press(createVisitor())).status).toBe(410);
   });
 
   test('a member of other partners is enrolled under the same ID', async () => {

@@ -1,6 +1,6 @@
 // Sign-in as members see it, in a real browser: link, profile, change of address.
 import { issueIdToken } from '@partner-loyalty/members';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from 'playwright-core';
 import { startBrowser } from '../support/servers/browser.ts';
 import { startMailServer, tokenIn } from '../support/servers/mailserver.ts';
 import { freePort } from '../support/servers/process.ts';
@@ -134,8 +134,10 @@ test('reloading shows the profile again, until the member signs out', async () =
   await page.goto(`${origin}/sign-in`);
   await navigates(page, () => page.reload());
   expect(await heading(page)).toBe('Your profile');
+  const attributes = { httpOnly: true, sameSite: 'Lax' };
   expect(await page.context().cookies()).toEqual([
-    expect.objectContaining({ name: 'session', httpOnly: true, sameSite: 'Lax' }),
+    expect.objectContaining({ name: 'form', ...attributes }),
+    expect.objectContaining({ name: 'session', ...attributes }),
   ]);
   expect(await page.evaluate('document.cookie')).toBe('');
 
@@ -148,6 +150,60 @@ test('reloading shows the profile again, until the member signs out', async () =
   expect(await heading(page)).toBe('Sign in');
   expect(await page.getByLabel('Email address').count()).toBe(1);
   expect(faults).toEqual([]);
+});
+
+describe('over plain HTTP, where browsers send no Sec-Fetch-Site', () => {
+  const host = 'loyalty.test';
+  let plain: InProcessService;
+  let remote: Browser;
+  beforeAll(async () => {
+    const port = await freePort();
+    const env = { ...BUILT_IN, PORT: `${port}`, SANDBOX_URL: `http://${host}:${port}` };
+    plain = await startInProcess({ env });
+    remote = await startBrowser([`--host-resolver-rules=MAP ${host} 127.0.0.1`]);
+  });
+  afterAll(async () => {
+    await remote?.close();
+    await plain?.close();
+  });
+
+  test.each([true, false])(
+    'a mailed link signs in, pressed twice too; scripts: %s',
+    async (scripts) => {
+      const page = await remote.newPage({ javaScriptEnabled: scripts });
+      const sent: (string | undefined)[] = [];
+      page.on('request', (request) => {
+        const { origin, 'sec-fetch-site': site } = request.headers();
+        if (request.method() === 'POST') sent.push(`${origin} ${site}`);
+      });
+      await page.goto(await magicLink(plain, (await newMember(plain)).email));
+      await page.getByRole('button', { name: 'Sign in' }).dblclick({ noWaitAfter: true });
+      await page.getByRole('heading', { name: 'Your profile' }).waitFor();
+      expect(new Set(sent)).toEqual(new Set(['null undefined']));
+      expect(scripts ? sent.length : 1).toBe(1);
+      await page.getByLabel('First name').fill('Zoë');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Zoë').waitFor();
+      expect(sent.at(-1)).toBe(`${new URL(page.url()).origin} undefined`);
+      await page.close();
+    },
+  );
+});
+
+test('a button shows that it was pressed, and its form is sent once', async () => {
+  const { page, faults } = await openPage();
+  await page.goto(`${origin}/sign-in`);
+  const posts: Route[] = [];
+  await page.route('**', (route) => void posts.push(route));
+  await page.getByLabel('Email address').fill('both@example.com');
+  const shown = "getComputedStyle(document.querySelector('button'), '::after').content";
+  expect(await page.evaluate(shown)).toBe('none');
+  const press = "for (const n of [1, 2]) document.querySelector('button').click()";
+  expect(await page.evaluate(`${press}; ${shown}`)).toBe('"…"');
+  await until(() => posts.length > 0);
+  await posts[0]?.continue();
+  await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+  expect([posts.length, faults]).toEqual([1, []]);
 });
 
 test('opening a link does not use it up, however often and whoever does it', async () => {
@@ -253,7 +309,7 @@ test('a screen reader gets the language, the labels and the errors', async () =>
   );
 });
 
-test('headers keep the page out of caches, frames and referrers, and scripts out of the page', async () => {
+test('headers keep the page out of caches, frames and referrers, and other scripts out', async () => {
   const link = await newLink();
   for (const url of [link, `${origin}/sign-in?token=none`]) {
     const { headers } = await fetch(url);
@@ -265,7 +321,8 @@ test('headers keep the page out of caches, frames and referrers, and scripts out
       /^default-src 'none'; style-src 'sha256-[^ ]+'; .*frame-ancestors 'none'$/,
     );
     expect(headers.get('x-request-id')).toMatch(/./);
-    expect(headers.get('set-cookie')).toBeNull();
+    const cookie = url === link ? expect.stringMatching(/^form=[\w-]{43}; /) : null;
+    expect(headers.get('set-cookie')).toEqual(cookie);
   }
 });
 

@@ -481,6 +481,39 @@ test.each<[string, Record<string, string>]>([
   expect((await postForm({ token })).status).toBe(200);
 });
 
+test('403 for the form of our page with a stolen token, or with the cookie of another browser', async () => {
+  const token = await newToken();
+  const open = async () => {
+    const page = await fetch(`${service.url}/sign-in?token=${token}`, { headers: visitor() });
+    const [cookie = ''] = page.headers.getSetCookie()[0]?.split(';') ?? [];
+    const [, form = ''] = /name="form" value="([^"]*)"/.exec(await page.text()) ?? [];
+    return { cookie, form };
+  };
+  const [own, others] = [await open(), await open()];
+  expect(own.cookie).toMatch(/^__Host-form=/);
+  const foreign: [cookie: string, form: string][] = [
+    [own.cookie, others.form],
+    [own.cookie, ''],
+    ['', own.form],
+    [others.cookie.replace('__Host-', ''), others.form],
+  ];
+  for (const [cookie, form] of foreign)
+    for (const headers of [{ cookie }, { cookie, origin: 'null' }])
+      expect((await postForm({ token, form }, headers)).status).toBe(403);
+  const pages = [];
+  for (let n = 0; n < 2; n += 1) {
+    const sent = await postForm({ token, form: own.form }, { cookie: own.cookie, origin: 'null' });
+    pages.push([sent.status, sent.headers.getSetCookie(), sent.headers.get('location')]);
+  }
+  expect(pages).toEqual([pages[0], pages[0]]);
+  expect(pages[0]?.[1]).toEqual([expect.stringMatching(/^__Host-session=[^;]/)]);
+  // Other browsers find the link used, and so does the API.
+  const again = await open();
+  for (const { cookie, form } of [others, again])
+    expect((await postForm({ token, form }, { cookie, origin: 'null' })).status).toBe(410);
+  expect((await exchange(token)).code).toBe('INVALID_TOKEN');
+});
+
 test("403 for a form on another site's page in a browser, and the link stays valid", async () => {
   const token = await newToken();
   const browser = await startBrowser();

@@ -7,13 +7,14 @@ import type { Audit } from '../audit/audit.ts';
 import { createTurns } from '../document/semaphore.ts';
 import type { Partner } from '../identity/keystore.ts';
 import type { Staff } from '../identity/staff.ts';
-import { createFormPage } from '../sign-in/form.ts';
+import { createCookies } from '../sign-in/cookies.ts';
+import { createFormPage, type Sent } from '../sign-in/form.ts';
+import { FORM_COOKIE, type Forms } from '../sign-in/forms.ts';
 import type { MembersClient } from '../sign-in/membersclient.ts';
 import type { Tokens } from '../sign-in/tokens.ts';
-import { createCookies } from './cookies.ts';
 import { type ConsolePage, consolePage } from './frame.ts';
 import { choicePage, NO_PAGE, overviewPage, suspendedPage } from './overview.ts';
-import { createSectionPages, type Visitor } from './sectionpages.ts';
+import { createSectionPages, INTERRUPTED, type Visitor } from './sectionpages.ts';
 import { createSections, type SectionParts } from './sections.ts';
 import { createSessions, type SignedIn } from './sessions.ts';
 import {
@@ -32,6 +33,7 @@ export type ConsoleParts = SectionParts & {
   members: Pick<MembersClient, 'staffSignIn' | 'mailStaff'>;
   tokens: Pick<Tokens, 'refusal'>;
   audit: Pick<Audit, 'staff'> | undefined;
+  forms: Forms;
   log: Log;
 };
 
@@ -39,7 +41,7 @@ export type ConsoleParts = SectionParts & {
 export function createConsole(
   parts: ConsoleParts,
 ): (request: HttpRequest) => Promise<HttpResponse> {
-  const { keyStore, settings, audit, log, ownUrl } = parts;
+  const { keyStore, settings, audit, forms, log, ownUrl } = parts;
   const cookies = createCookies(ownUrl);
   const sessions = createSessions(keyStore, cookies);
   const signIn = createStaffSignInPage({ ...parts, sessions, cookies, signedIn: auditSignIn });
@@ -47,6 +49,8 @@ export function createConsole(
   const sectionPages = createSectionPages({ audit, page });
   const turnOf = createTurns();
   const frame = { settings, sections };
+  // Then nothing that a form led to is shown again.
+  const forgotten = cookies.write(FORM_COOKIE, '');
 
   function auditSignIn({ requestId }: HttpRequest, staff: Staff): void {
     audit?.staff({ requestId, staff, operation: 'console.sign-in' });
@@ -103,9 +107,11 @@ export function createConsole(
     return page(request, visitor, path === CONSOLE_PATH ? overview : NO_PAGE);
   }
 
-  async function submit(request: HttpRequest, form: URLSearchParams): Promise<HttpResponse> {
+  async function submit(request: HttpRequest, form: URLSearchParams, sent?: Sent) {
     const { path } = request;
     if (path === CONSOLE_SIGN_IN_PATH) return signIn.submit(request, form);
+    // Whatever a form creates, it creates once.
+    if (sent?.isAgain && sectionOf(request)) return redirect(`${path}?${INTERRUPTED}=yes`);
     const before = await sessions.current(request);
     const end = before?.staff && (await turnOf(before.staff.partnerId));
     return change(request, form, before?.cookies).finally(end);
@@ -118,7 +124,7 @@ export function createConsole(
     const current = await sessions.current(request);
     const signedIn = current && { ...current, cookies: [...cookies, ...current.cookies] };
     if (path === `${CONSOLE_PATH}/sign-out`)
-      return redirect(CONSOLE_PATH, signedIn ? [await sessions.end(signedIn)] : []);
+      return redirect(CONSOLE_PATH, signedIn ? [await sessions.end(signedIn), forgotten] : []);
     if (signedIn === undefined) return signIn.form(request, 401);
     if (path === CHOICE_PATH) return choose(request, signedIn, form);
     const visitor = await visitorOf(request, signedIn);
@@ -129,5 +135,5 @@ export function createConsole(
       : sectionPages.submit(request, visitor, section, form);
   }
 
-  return createFormPage({ show, submit, log });
+  return createFormPage({ show, submit, forms, log });
 }

@@ -3,7 +3,7 @@ import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { SCRIPT_PATH } from '../pages/docs/paths.ts';
 import { type Html, html } from '../pages/html.ts';
-import { documentText, pageHeaders } from '../pages/layout.ts';
+import { documentText, FORM_SCRIPT_SOURCE, pageHeaders } from '../pages/layout.ts';
 import { styleOf } from '../pages/style.ts';
 import { noticeBox } from '../sign-in/cards.ts';
 import type { Section } from './section.ts';
@@ -11,7 +11,8 @@ import type { SignedIn } from './sessions.ts';
 import { CHOICE_PATH, CONSOLE_PATH } from './signin.ts';
 
 const STYLE = styleOf('palette', 'frame', 'parts', 'console', 'records');
-const HEADERS = pageHeaders(STYLE, ["script-src 'self'", "form-action 'self'"]);
+const SOURCES = [`script-src 'self' ${FORM_SCRIPT_SOURCE}`, "form-action 'self'"];
+const HEADERS = pageHeaders(STYLE, SOURCES);
 const SCRIPT = html`<script type="module" src="${SCRIPT_PATH}"></script>`;
 
 export type ConsolePage = {

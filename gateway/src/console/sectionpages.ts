@@ -25,8 +25,10 @@ type Parts = {
   page(request: HttpRequest, visitor: Visitor, shown: ConsolePage): HttpResponse;
 };
 
-/** Says after a redirect that a form has done its work. */
+/** Says after a redirect that a form has done its work, or that nobody knows. */
 const DONE = 'done';
+export const INTERRUPTED = 'interrupted';
+const CHECK = 'We were interrupted. Check whether your change was made before you make it again.';
 
 export function createSectionPages({ audit, page }: Parts) {
   async function show(
@@ -48,7 +50,9 @@ export function createSectionPages({ audit, page }: Parts) {
       const status = problem instanceof NotFoundError ? 404 : 400;
       return page(request, visitor, { title, content, status, notice });
     }
-    const notice = visit.query.has(DONE) ? { text: 'Done.', isProblem: false } : undefined;
+    const isProblem = visit.query.has(INTERRUPTED);
+    const text = isProblem ? CHECK : visit.query.has(DONE) ? 'Done.' : undefined;
+    const notice = text === undefined ? undefined : { text, isProblem };
     return page(request, visitor, { title, content, notice });
   }
 

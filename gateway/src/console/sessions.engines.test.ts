@@ -4,8 +4,8 @@ import { withFakeDate } from '../../../test/support/clock.ts';
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
 import type { KeyStore } from '../identity/keystore.ts';
 import { inviteStaff, makeDemoToken } from '../identity/staff.ts';
+import { createCookies } from '../sign-in/cookies.ts';
 import { openKeyStore } from '../stores.ts';
-import { createCookies } from './cookies.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 
 const ADA = 'ada@example.com';

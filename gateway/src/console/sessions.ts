@@ -3,7 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { KeyStore } from '../identity/keystore.ts';
 import { type ConsoleSession, placesOf, type Staff } from '../identity/staff.ts';
-import type { Cookies } from './cookies.ts';
+import type { Cookies } from '../sign-in/cookies.ts';
 
 const SESSION_MS = 12 * 3_600_000;
 /** A session is prolonged no more often, so that few views of a page write. */

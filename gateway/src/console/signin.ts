@@ -13,10 +13,10 @@ import {
 } from '../identity/staff.ts';
 import { pageResponse } from '../pages/layout.ts';
 import { cardOf, messagePage } from '../sign-in/cards.ts';
+import type { Cookies } from '../sign-in/cookies.ts';
 import { textsOf } from '../sign-in/language.ts';
 import type { MembersClient } from '../sign-in/membersclient.ts';
 import type { Tokens } from '../sign-in/tokens.ts';
-import type { Cookies } from './cookies.ts';
 import type { Sessions } from './sessions.ts';
 
 export const CONSOLE_PATH = '/console';

@@ -3,6 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { StaffRecipient } from '@partner-loyalty/runtime/signin/staff.ts';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
+import { OUTCOMES } from './outcomes.ts';
 
 export const STAFF_ROLES = ['admin', 'viewer'] as const;
 export type StaffRole = (typeof STAFF_ROLES)[number];
@@ -72,6 +73,7 @@ export async function openStaffTables(open: OpenTable) {
     addresses: await open(STAFF_ADDRESSES),
     sessions: await open(CONSOLE_SESSIONS),
     notices: await open(STAFF_NOTICES),
+    outcomes: await open(OUTCOMES),
   };
 }
 

@@ -5,30 +5,41 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse, ResponseObserver } from '@partner-loyalty/runtime/http/response.ts';
 import { jsonFields, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { type Html, html } from './html.ts';
-import { CARD_STYLE } from './style.ts';
+import { CARD_STYLE, FORM_SCRIPT } from './style.ts';
 
 /**
  * The headers of a page with this style. Nothing else may load, run or frame it, except what
  * `sources`, more directives of its Content-Security-Policy, allow.
  */
 export function pageHeaders(style: string, sources: readonly string[]): Record<string, string> {
-  const hash = createHash('sha256').update(style).digest('base64');
   return {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': [
       "default-src 'none'",
-      `style-src 'sha256-${hash}'`,
+      `style-src ${sourceOf(style)}`,
       'img-src data:',
       ...sources,
       "base-uri 'none'",
       "frame-ancestors 'none'",
     ].join('; '),
-    'referrer-policy': 'no-referrer',
+    // With `no-referrer`, browsers send `Origin: null` with a form.
+    'referrer-policy': 'same-origin',
     'x-robots-tag': 'noindex',
   };
 }
 
-/** The text of a page: `head` goes into its head, after the title and the style. */
+/** A source in a Content-Security-Policy: this text, where it stands in the page. */
+function sourceOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+/** The policy of a page with forms allows their script. */
+export const FORM_SCRIPT_SOURCE = sourceOf(FORM_SCRIPT);
+
+/**
+ * The text of a page: `head` goes into its head, after the title and the style. A page with forms
+ * has their script.
+ */
 export function documentText(
   title: string,
   style: string,
@@ -45,6 +56,7 @@ export function documentText(
 <link rel="icon" href="data:,">
 <style>${{ html: style }}</style>
 ${head}
+${body.html.includes('method="post"') ? html`<script>${{ html: FORM_SCRIPT }}</script>` : ''}
 </head>
 <body>
 ${body}
@@ -53,7 +65,7 @@ ${body}
 `.html;
 }
 
-const PAGE_HEADERS = pageHeaders(CARD_STYLE, ["form-action 'self'"]);
+const PAGE_HEADERS = cardHeaders([]);
 
 /**
  * Those of a small page whose forms may lead on to these origins: browsers apply the policy to
@@ -63,10 +75,11 @@ export function cardHeaders(formOrigins: readonly string[]): Record<string, stri
   const origins = formOrigins.filter((origin) =>
     /^[a-z][a-z0-9+.-]*:(\/\/[\w.:[\]-]+)?$/i.test(origin),
   );
-  return pageHeaders(CARD_STYLE, [["form-action 'self'", ...origins].join(' ')]);
+  const forms = ["form-action 'self'", ...origins].join(' ');
+  return pageHeaders(CARD_STYLE, [`script-src ${FORM_SCRIPT_SOURCE}`, forms]);
 }
 
-/** A small page in a card, without scripts. The title is also its heading. */
+/** A small page in a card. The title is also its heading. */
 export function page(title: string, content: Html, language = 'en'): string {
   return documentText(
     title,

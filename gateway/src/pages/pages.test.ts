@@ -76,7 +76,7 @@ test.each(['/', '/docs', '/docs/guides/check-in'])(
         headers: {
           'content-type': 'text/html; charset=utf-8',
           'cache-control': 'no-cache',
-          'referrer-policy': 'no-referrer',
+          'referrer-policy': 'same-origin',
           vary: 'accept, accept-encoding',
           'content-security-policy': expect.stringMatching(
             /^default-src 'none'; style-src 'sha256-[^ ]+'; .*frame-ancestors 'none'$/,

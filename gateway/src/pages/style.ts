@@ -1,4 +1,4 @@
-// The styles of the pages, from the files of CSS beside this one: light and dark, for any screen.
+// The styles of the pages, from the files of CSS beside this one, and the script of their forms.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,8 +8,14 @@ export const CARD_STYLE = styleOf('palette', 'parts', 'card');
 export const DOCS_STYLE = styleOf('palette', 'frame', 'parts', 'docs');
 export const EXPLORER_STYLE = styleOf('palette', 'frame', 'explorer');
 
+/** Of pages with forms: it stands in the page itself. */
+export const FORM_SCRIPT = textOf('pressed.js');
+
 /** The text of the files with these names, one after the other. */
 export function styleOf(...names: string[]): string {
-  const files = names.map((name) => join(import.meta.dirname, `${name}.css`));
-  return files.map((file) => readFileSync(file, 'utf8')).join('');
+  return names.map((name) => textOf(`${name}.css`)).join('');
+}
+
+function textOf(file: string): string {
+  return readFileSync(join(import.meta.dirname, file), 'utf8');
 }

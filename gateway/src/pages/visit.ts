@@ -13,16 +13,26 @@ export type Visit = (
 
 /**
  * Returns a function that counts a request by its client address and handles it, or answers with
- * 429 if the address has made too many. Rejects as `admit` and `handle` do.
+ * 429 if the address has made too many. If the URL has a secret, it is in no referrer. Rejects as
+ * `admit` and `handle` do.
  */
 export function createVisit(limiter: Pick<Limiter, 'consumePage'>): Visit {
   return async (request, handle) => {
     const verdict = await limiter.consumePage(request.address);
-    if (!verdict.allowed) return tooMany(request, String(verdict.resetSeconds));
     // A form is in progress when it is complete.
-    if (request.method !== 'POST') await request.admit(undefined);
-    return handle(request);
+    if (verdict.allowed && request.method !== 'POST') await request.admit(undefined);
+    const response = verdict.allowed
+      ? await handle(request)
+      : tooMany(request, String(verdict.resetSeconds));
+    const { 'referrer-policy': policy, ...headers } = response.headers;
+    if (policy === undefined || !hasSecret(request)) return response;
+    return { ...response, headers: { ...headers, 'referrer-policy': 'no-referrer' } };
   };
+}
+
+/** A mailed token, or the ID of an authorization in progress. */
+function hasSecret({ path, search }: HttpRequest): boolean {
+  return /^\/(sign-in|oauth)\/./.test(path) || new URLSearchParams(search).has('token');
 }
 
 function tooMany({ headers, requestId }: HttpRequest, retryAfter: string): HttpResponse {

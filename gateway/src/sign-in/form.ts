@@ -6,6 +6,7 @@ import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { logMasked } from '../edge/endpoint.ts';
 import { observed, withoutSlash } from '../pages/layout.ts';
 import { type MessageName, messagePage } from './cards.ts';
+import type { Forms } from './forms.ts';
 import { textsOf } from './language.ts';
 
 const FORM_LIMIT = 16 * 1024;
@@ -13,51 +14,65 @@ const FORM_LIMIT = 16 * 1024;
 export type FormPage = {
   /** Answers GET and HEAD with the token in the query, or an empty string. Must change nothing. */
   show(request: HttpRequest, token: string): HttpResponse | Promise<HttpResponse>;
-  /** Answers POST from a page of this origin. */
-  submit(request: HttpRequest, form: URLSearchParams): Promise<HttpResponse>;
+  /**
+   * Answers POST from a page of this origin. `sent` is there if the browser is known, which may send
+   * the form again after a response that is no error.
+   */
+  submit(request: HttpRequest, form: URLSearchParams, sent?: Sent): Promise<HttpResponse>;
+  forms: Forms;
   log: Log;
 };
+
+/** `isAgain` says that the form was sent before, and that nobody knows what became of it. */
+export type Sent = { formId: string; isAgain: boolean };
 
 /** Handles requests for the page. Never rejects: an error becomes a page too. */
 export function createFormPage({
   show,
   submit,
+  forms,
   log,
 }: FormPage): (request: HttpRequest) => Promise<HttpResponse> {
   async function read(request: HttpRequest): Promise<HttpResponse> {
-    if (!isSameOrigin(request)) return messagePage(403, textsOf(request), 'foreignForm');
+    const foreign = () => messagePage(403, textsOf(request), 'foreignForm');
+    const isAccepted = forms.isAccepted(request);
+    if (isAccepted === false) return foreign();
     const body = await request.body(FORM_LIMIT);
     await request.admit(undefined);
-    return submit(request, new URLSearchParams(body.toString()));
+    const form = new URLSearchParams(body.toString());
+    const sent = forms.sent(request, form);
+    if (sent === undefined) return isAccepted ? submit(request, form) : foreign();
+    const { formId } = sent;
+    return forms.once(sent, (isAgain) => submit(lasting(request), form, { formId, isAgain }));
   }
 
-  return createPage(log, async (request) => {
+  async function respond(request: HttpRequest): Promise<HttpResponse> {
     if (request.method === 'GET' || request.method === 'HEAD') {
       if (request.path.endsWith('/')) return withoutSlash(request);
       return show(request, new URLSearchParams(request.search).get('token') ?? '');
     }
     if (request.method === 'POST') return read(request);
-    return wrongMethod(request, 'GET, HEAD, POST');
-  });
-}
+    const response = messagePage(405, textsOf(request), 'wrongMethod');
+    return { ...response, headers: { ...response.headers, allow: 'GET, HEAD, POST' } };
+  }
 
-export function wrongMethod(request: HttpRequest, allow: string): HttpResponse {
-  const response = messagePage(405, textsOf(request), 'wrongMethod');
-  return { ...response, headers: { ...response.headers, allow } };
-}
-
-/** As `respond` answers; an error becomes a page, and the log has a line for the request. */
-export function createPage(
-  log: Log,
-  respond: (request: HttpRequest) => Promise<HttpResponse>,
-): (request: HttpRequest) => Promise<HttpResponse> {
   return (request) => {
-    const response = () => respond(request).catch((error) => errorPage(error, request, log));
+    const response = async () => {
+      const made = await respond(request).catch((error) => errorPage(error, request, log));
+      return forms.bound(request, made);
+    };
     // The rest is the ID of an authorization in progress.
     const path = request.path.replace(/^(\/sign-in|\/oauth\/[^/]*)\/.*/, '$1');
     const { requestId, method } = request;
     return observed({ requestId, method, path }, response, log);
   };
+}
+
+/** Goes on when the browser goes away, which may send the form again. */
+function lasting(request: HttpRequest): HttpRequest {
+  const free = { value: () => undefined };
+  const signal = { value: new AbortController().signal };
+  return Object.create(request, { signal, admit: free, turn: free, reserve: free });
 }
 
 function errorPage(error: unknown, request: HttpRequest, log: Log): HttpResponse {
@@ -67,14 +82,4 @@ function errorPage(error: unknown, request: HttpRequest, log: Log): HttpResponse
   if (code === 'PAYLOAD_TOO_LARGE' || code === 'BAD_REQUEST') return say(400, 'invalidLink');
   if (code === 'INTERNAL_SERVER_ERROR') logMasked(log, request.requestId, error);
   return say(code === 'SERVICE_UNAVAILABLE' ? 503 : 500, 'unavailable');
-}
-
-// Because of `no-referrer`, browsers send `Origin: null` with the form. Sec-Fetch-Site still says
-// whether the form comes from this site.
-function isSameOrigin({ headers }: HttpRequest): boolean {
-  const site = headers['sec-fetch-site'];
-  if (site !== undefined) return site === 'same-origin';
-  const origin = headers.origin;
-  const host = headers.host;
-  return host !== undefined && (origin === `https://${host}` || origin === `http://${host}`);
 }

@@ -6,13 +6,14 @@ import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { pageResponse, textPage } from '../pages/layout.ts';
 import { linkPage, messagePage } from './cards.ts';
 import { createFormPage } from './form.ts';
+import type { Forms } from './forms.ts';
 import { textsOf } from './language.ts';
 import { isInvitation } from './links.ts';
 import type { Tokens } from './tokens.ts';
 
 export const INVITATION_PATH = '/invitation';
 
-export type InvitationParts = { tokens: Tokens; log: Log };
+export type InvitationParts = { tokens: Tokens; forms: Forms; log: Log };
 
 /**
  * Handles `/invitation`; never rejects. Opening a link does not accept, because mail scanners open
@@ -20,10 +21,10 @@ export type InvitationParts = { tokens: Tokens; log: Log };
  */
 export function createInvitation({
   tokens,
-  log,
+  ...parts
 }: InvitationParts): (request: HttpRequest) => Promise<HttpResponse> {
   return createFormPage({
-    log,
+    ...parts,
     async show(request, token) {
       const { language, ...texts } = textsOf(request);
       if (!isInvitation(token)) return messagePage(404, { language, ...texts }, 'invalidLink');

@@ -1,4 +1,5 @@
 // What the gateway does around the built-in identity provider: forwarding, counting, pages, tokens.
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
@@ -244,7 +245,7 @@ describe('forwarding', () => {
     expect(asked).toEqual([]);
   });
 
-  test.each(['/account', '/sign-in'])(
+  test.each(['/account', '/sign-in', '/sign-in/3bSLcqpXV0u', '/oauth/end-session/confirm'])(
     'a form on a foreign page cannot post to %s (CSRF)',
     async (path) => {
       const headers = { 'sec-fetch-site': 'cross-site', cookie: 'session=s' };
@@ -252,6 +253,30 @@ describe('forwarding', () => {
       expect([posted.status, asked]).toEqual([403, []]);
     },
   );
+
+  test.each(['/oauth/authorize', '/oauth/end-session'])('an app can post to %s', async (path) => {
+    const headers = { 'sec-fetch-site': 'cross-site', origin: APP };
+    await send(path, { method: 'POST', headers, body: 'client_id=c&scope=openid' });
+    expect(asked).toEqual([expect.objectContaining({ path, body: 'client_id=c&scope=openid' })]);
+  });
+
+  test.each([
+    ['/account', 'same-origin'],
+    ['/sign-in', 'same-origin'],
+    ['/sign-in?token=', 'no-referrer'],
+    ['/sign-in?token=ml_xxxxxxxxxxxx', 'no-referrer'],
+    ['/sign-in?a=b&%74oken=ec_xxxxxxxxxxxx', 'no-referrer'],
+    ['/sign-in/3bSLcqpXV0u', 'no-referrer'],
+    ['/oauth/authorize/3bSLcqpXV0u', 'no-referrer'],
+    ['/invitation?token=in_x', 'no-referrer'],
+    ['/console', 'same-origin'],
+    ['/console/sign-in?token=x', 'no-referrer'],
+    ['/docs', 'same-origin'],
+  ])('the page at %s has the referrer policy %s', async (path, policy) => {
+    answer = { status: 200, headers: {}, page: { action: '/', name: 'elsewhere' } };
+    const { headers } = await send(path, { headers: { accept: 'text/html' } });
+    expect(headers['referrer-policy']).toBe(policy);
+  });
 
   test('with another provider, /oauth/ and /account are not found, and /sign-in confirms', async () => {
     for (const path of ['/oauth/authorize', '/oauth/token', '/oauth/userinfo', '/account'])
@@ -417,28 +442,48 @@ describe('pages', () => {
     ['account', { action: '/account', name: 'account', ...account }, /value="c:1"/],
   ];
 
-  test.each(PAGES)('%s: in the language of the reader, without scripts', async (_, page, has) => {
-    const token = await tokenOf({ typ: 'JWT', aud: ISSUER, partner_id: undefined });
-    answer = {
-      status: 200,
-      headers: { 'set-cookie': ['a=b'] },
-      page: page.name === 'account' ? { ...page, token } : page,
-    };
-    const read = (language: string) =>
-      send('/account', { headers: { 'accept-language': language } });
-    const [english, german] = [await read('fr, en;q=0.5'), await read('de-AT, en;q=0.5')];
-    expect([english.status, english.headers['set-cookie']]).toEqual([200, ['a=b']]);
-    for (const [{ text, headers }, language] of [
-      [english, 'en'],
-      [german, 'de'],
-    ] as const) {
-      expect(text).toContain(`<html lang="${language}">`);
-      expect(text).toMatch(has);
-      expect(text).not.toMatch(/<script|<b>|<i>|src=|undefined|\{\}/);
-      expect(headers['content-security-policy']).toMatch(/default-src 'none'.*form-action 'self'/);
-    }
-    expect(english.text).not.toBe(german.text);
-  });
+  test.each(PAGES)(
+    '%s: in the language of the reader, with no script but ours',
+    async (_, page, has) => {
+      const token = await tokenOf({ typ: 'JWT', aud: ISSUER, partner_id: undefined });
+      answer = {
+        status: 200,
+        headers: { 'set-cookie': ['a=b'] },
+        page: page.name === 'account' ? { ...page, token } : page,
+      };
+      const read = (language: string) =>
+        send('/account', { headers: { 'accept-language': language } });
+      const [english, german] = [await read('fr, en;q=0.5'), await read('de-AT, en;q=0.5')];
+      const form =
+        page.name === 'message' || page.name === 'elsewhere'
+          ? []
+          : [expect.stringMatching(/^form=/)];
+      expect([english.status, english.headers['set-cookie']]).toEqual([200, ['a=b', ...form]]);
+      for (const [{ text, headers }, language] of [
+        [english, 'en'],
+        [german, 'de'],
+      ] as const) {
+        expect(text).toContain(`<html lang="${language}">`);
+        expect(text).toMatch(has);
+        const [script = '', ...others] = [...text.matchAll(/<script>(.*?)<\/script>/gs)].map(
+          ([, one]) => one,
+        );
+        expect([script !== '', others]).toEqual([form.length > 0, []]);
+        expect(text.replace(`<script>${script}`, '')).not.toMatch(
+          /<script|<b>|<i>|src=|undefined|\{\}/,
+        );
+        const hash = createHash('sha256').update(script).digest('base64');
+        expect(
+          script === '' ||
+            headers['content-security-policy']?.includes(`script-src 'sha256-${hash}';`),
+        ).toBe(true);
+        expect(headers['content-security-policy']).toMatch(
+          /default-src 'none'.*form-action 'self'/,
+        );
+      }
+      expect(english.text).not.toBe(german.text);
+    },
+  );
 
   test('after its time, the page for the code speaks of no address', async () => {
     const page = { action: '/sign-in', name: 'code', address: '', problem: 'expired' } as const;
@@ -458,6 +503,6 @@ describe('pages', () => {
     const { headers } = await send('/sign-in');
     const policy = headers['content-security-policy'];
     expect(policy).toContain(`; form-action 'self' ${APP} com.example.app:; base-uri`);
-    expect(policy).not.toMatch(/script-src|unsafe/);
+    expect(policy).not.toMatch(/script-src (?!'sha256-[^' ]+';)|unsafe/);
   });
 });

@@ -10,7 +10,8 @@ import type { Cors } from '../edge/cors.ts';
 import { logMasked } from '../edge/endpoint.ts';
 import { observed } from '../pages/layout.ts';
 import type { Visit } from '../pages/visit.ts';
-import { createPage, wrongMethod } from './form.ts';
+import { createFormPage } from './form.ts';
+import type { Forms } from './forms.ts';
 import type { Provider } from './provider.ts';
 
 export const OAUTH_PATH = '/oauth/';
@@ -22,6 +23,7 @@ export type OauthParts = {
   limiter: Pick<Limiter, 'consumeApp' | 'consumePage' | 'consumeRefusal' | 'refusals'>;
   cors: Cors;
   visit: Visit;
+  forms: Forms;
   log: Log;
 };
 
@@ -30,11 +32,11 @@ export function createOauth(parts: OauthParts): (request: HttpRequest) => Promis
   const { provider, userinfo, cors, visit, log } = parts;
   const exchange = createExchange(parts);
 
-  const authorize = createPage(log, async (request) => {
-    if (request.method !== 'GET' && request.method !== 'POST')
-      return wrongMethod(request, 'GET, POST');
-    const body = request.method === 'POST' ? await readBody(request) : '';
-    return provider.respond(request, await provider.ask(request, body));
+  const authorize = createFormPage({
+    ...parts,
+    show: async (request) => provider.respond(request, await provider.ask(request, '')),
+    submit: async (request, form) =>
+      provider.respond(request, await provider.ask(request, form.toString())),
   });
 
   function document(request: HttpRequest): Promise<HttpResponse> {

@@ -6,6 +6,7 @@ import type { LinkKind } from '@partner-loyalty/runtime/signin/exchange.ts';
 import { pageResponse } from '../pages/layout.ts';
 import { linkPage, messagePage } from './cards.ts';
 import { createFormPage } from './form.ts';
+import type { Forms } from './forms.ts';
 import { textsOf } from './language.ts';
 import { isWellFormed, linkKind } from './links.ts';
 import type { Provider } from './provider.ts';
@@ -21,6 +22,7 @@ export type SignInParts = {
    * Links confirm and undo changes of address in any case.
    */
   provider: Provider | undefined;
+  forms: Forms;
   log: Log;
 };
 
@@ -31,7 +33,7 @@ export type SignInParts = {
 export function createSignIn({
   tokens,
   provider,
-  log,
+  ...parts
 }: SignInParts): (request: HttpRequest) => Promise<HttpResponse> {
   function show(request: HttpRequest, token: string): HttpResponse | Promise<HttpResponse> {
     const texts = textsOf(request);
@@ -85,5 +87,5 @@ export function createSignIn({
     return tokens.redeem(kind, token, request, ({ email }) => messagePage(200, texts, name, email));
   }
 
-  return createFormPage({ show, submit, log });
+  return createFormPage({ show, submit, ...parts });
 }

@@ -6,6 +6,7 @@ import type { RootDatabase } from 'lmdb';
 import { openGraphTables } from '../graph/graphstore.lmdb.ts';
 import { PROPOSALS, SUBGRAPH_SECRETS, SUBGRAPH_TOKENS } from '../graph/tables.ts';
 import { openKeyTables } from '../identity/keystore.lmdb.ts';
+import { OUTCOMES } from '../identity/outcomes.ts';
 import { CONSOLE_SESSIONS, STAFF, STAFF_ADDRESSES, STAFF_NOTICES } from '../identity/staff.ts';
 import { openCountTables } from '../usage/counts.lmdb.ts';
 import { checkShape, KEY, PARTNER } from './shapes.ts';
@@ -20,6 +21,7 @@ const openKeys = (root: RootDatabase) => ({
     tableVerifier(root, STAFF_ADDRESSES, () => 'an address of staff'),
     tableVerifier(root, CONSOLE_SESSIONS, (id) => `console session ${id}`),
     tableVerifier(root, STAFF_NOTICES, (id) => `notice ${id}`),
+    tableVerifier(root, OUTCOMES, (id) => `outcome of form ${id}`),
   ],
 });
 

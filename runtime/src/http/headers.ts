@@ -26,7 +26,7 @@ export const HEADERS = {
     'mcp-name': 'At `/mcp`: repeats the name of the tool; refused if they differ.',
     authorization:
       "`Bearer` and an ID or access token: the credential of the member surface; at `/oauth/`, `Basic` and an app's secret.",
-    host: 'Required in HTTP/1.1. A form sent to a page must come from this host.',
+    host: 'Required in HTTP/1.1.',
     expect:
       '`100-continue` is answered with 100 before the body is read; anything else is ignored.',
     accept:
@@ -43,9 +43,10 @@ export const HEADERS = {
     tracestate: 'What tracing systems add to `traceparent`; passed on.',
     'x-forwarded-for': "The client's address, trusted only if it comes from TRUSTED_PROXIES.",
     origin:
-      'The origin of the calling page, compared with CORS_ORIGINS and the registered apps; if a form is sent, with `host`.',
-    'sec-fetch-site': "`same-origin` if a form comes from the service's own page.",
-    cookie: 'The session of a member on `/account` and `/oauth/`; the API reads none.',
+      'The origin of the calling page, compared with CORS_ORIGINS and the registered apps; if a form is sent, with the base URL.',
+    'sec-fetch-site': "`same-origin` if a form comes from the service's own page; no other value is accepted.",
+    cookie:
+      'The session of a member on `/account` and `/oauth/`, or of staff, and the browser that sends a form; the API reads none.',
     'accept-language': 'Chooses the language of the pages for members: English or German.',
     'user-agent': 'Names the browser in the list of sessions on `/account`.',
     'sec-fetch-mode':
@@ -57,7 +58,8 @@ export const HEADERS = {
   },
   response: {
     etag: 'Identifies the content of a page.',
-    'set-cookie': 'Begins or ends the session of a member, or a sign-in.',
+    'set-cookie':
+      'Begins or ends the session of a member, or a sign-in; knows a browser again that was shown a form.',
     location: 'Where a browser finds the result of a form, or the app that it came from.',
     'access-control-allow-origin':
       'The origin, if CORS_ORIGINS lists it or a registered app has it.',
@@ -84,7 +86,8 @@ export const HEADERS = {
       "`no-store`, on every response but public pages, their parts and the identity provider's documents.",
     'content-security-policy':
       "On pages: nothing from other origins, and no scripts but the service's own.",
-    'referrer-policy': 'On pages: `no-referrer`, so that no token leaks through a link.',
+    'referrer-policy':
+      'On pages: `same-origin`, or `no-referrer` if the URL has a token, so that none leaks through a link.',
     'x-robots-tag': 'On pages: `noindex`.',
     'partner-loyalty-protocol':
       'From a subgraph that refuses the protocol of a request, with 503: the one it speaks.',

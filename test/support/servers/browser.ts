@@ -24,12 +24,12 @@ export function findBrowser(): string | undefined {
 }
 
 /** Rejects if the machine has no Chromium. */
-export async function startBrowser(): Promise<Browser> {
+export async function startBrowser(args: readonly string[] = []): Promise<Browser> {
   const executablePath = findBrowser();
   if (executablePath === undefined)
     throw new Error('this test needs Chromium: install it so that chromium is on PATH');
   const { chromium } = await import('playwright-core');
-  return chromium.launch({ executablePath, args: QUIET, timeout: 90_000 });
+  return chromium.launch({ executablePath, args: [...QUIET, ...args], timeout: 90_000 });
 }
 
 /**

@@ -78,6 +78,8 @@ export function createSessions({ store: { access }, issuer }: SessionParts) {
     async signOut(ctx: Context, session: Session): Promise<void> {
       await session.destroy();
       setCookie(ctx, name, null, 0);
+      // The gateway's: nothing that a form led to shows again.
+      setCookie(ctx, cookieName('form'), null, 0);
     },
   };
 }

@@ -1,4 +1,4 @@
-// The cookies of the console, which browsers send to this host alone.
+// The gateway's own cookies, which browsers send to this host alone.
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 
 export type Cookies = {

@@ -1,0 +1,85 @@
+// What forms led to, kept for a minute: a form that a browser sends twice leads where it led first.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import type { Table, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
+import { createVault } from '@partner-loyalty/runtime/store/vault.ts';
+import { LRUCache } from 'lru-cache';
+
+const KEPT_MS = 60_000;
+/** How long a process may take for a form until another one tries. */
+const BUSY_MS = 5_000;
+const POLL_MS = 100;
+/** What a process keeps in a minute, of a client address and of all; forms beyond it are handled too. */
+const MAX_OF_CLIENT = 120;
+const MAX_OF_ALL = 5_000;
+/** In characters. */
+const MAX_LENGTH = 256 * 1024;
+
+/** `sealed` is the response, once there is one. Times are in milliseconds since 1970. */
+export type Outcome = { formId: string; expiresAt: number; busyUntil: number; sealed?: string };
+
+export const OUTCOMES: TableDefinition<Outcome> = {
+  name: 'formoutcomes',
+  id: 'formId',
+  orders: ['expiresAt'],
+};
+
+/** The same if a browser sends a form twice. `key` is 32 bytes in Base64, which no store has. */
+export type SentForm = { formId: string; key: string; client: string };
+
+/** `isAgain` says that a process began, and ended or was too slow. */
+type Handle = (isAgain: boolean) => Promise<HttpResponse>;
+
+/** Returns a function that resolves with what `handle` makes of a form, or has made of it before. */
+export function createOnce(open: () => Promise<Table<Outcome>>) {
+  const counts = new LRUCache<string, number>({ max: 20_000, ttl: KEPT_MS });
+
+  function isWithin(most: number, subject: string): boolean {
+    const count = (counts.get(subject) ?? 0) + 1;
+    counts.set(subject, count, { noUpdateTTL: true });
+    return count <= most;
+  }
+
+  /** Waits while another one handles the form. */
+  async function claim(formId: string) {
+    const outcomes = await open();
+    await outcomes.removeUntil('expiresAt', Date.now());
+    for (;;) {
+      const now = Date.now();
+      let first: Outcome | undefined;
+      const claimed = await outcomes.update(formId, (before) => {
+        first = before;
+        return before === undefined || (before.sealed === undefined && before.busyUntil <= now)
+          ? { formId, expiresAt: now + KEPT_MS, busyUntil: now + BUSY_MS }
+          : before;
+      });
+      if (claimed || first?.sealed) return { isAgain: first !== undefined, sealed: first?.sealed };
+      await pause(POLL_MS);
+    }
+  }
+
+  /** What failed, or is to be corrected, can be sent again. */
+  async function keep(formId: string, sealed: string): Promise<void> {
+    const outcomes = await open();
+    const expiresAt = Date.now() + KEPT_MS;
+    return sealed === '' || sealed.length > MAX_LENGTH
+      ? outcomes.remove(formId)
+      : outcomes.put({ formId, expiresAt, busyUntil: 0, sealed });
+  }
+
+  return async ({ formId, key, client }: SentForm, handle: Handle): Promise<HttpResponse> => {
+    if (!isWithin(MAX_OF_CLIENT, client) || !isWithin(MAX_OF_ALL, '')) return handle(false);
+    const vault = createVault(key);
+    // Without the store, people still sign in.
+    const before = await claim(formId).catch(() => undefined);
+    if (before?.sealed !== undefined) return JSON.parse(await vault.unseal(before.sealed));
+    let sealed = '';
+    try {
+      const response = await handle(before?.isAgain === true);
+      if (response.status < 400) sealed = await vault.seal(JSON.stringify(response));
+      return response;
+    } finally {
+      await keep(formId, sealed).catch(() => undefined);
+    }
+  };
+}

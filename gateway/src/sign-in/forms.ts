@@ -1,0 +1,82 @@
+// Forms of the service's own pages: whether one of our pages sends one, and from which browser.
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import type { KeyStore } from '../identity/keystore.ts';
+import { createOnce, type SentForm } from '../identity/outcomes.ts';
+import { createCookies } from './cookies.ts';
+
+/** The name of the cookie that knows a browser again, and of the field that is bound to it. */
+export const FORM_COOKIE = 'form';
+const COOKIE_MS = 30 * 24 * 3_600_000;
+/** The HTML of a form. What people typed is in no page unescaped. */
+const POSTING = /<form [^>]*method="post"[^>]*>/g;
+/** Apps may post requests (OpenID Connect Core, 3.1.2.1); only the member's answer is ours. */
+const FOR_APPS = /^\/oauth\/(?!end-session\/confirm$)/;
+
+export type Forms = ReturnType<typeof createForms>;
+
+/** `baseUrl` is where browsers find the service. */
+export function createForms(baseUrl: string, keyStore: Pick<KeyStore, 'staffTables'>) {
+  const cookies = createCookies(baseUrl);
+  const { origin: own, protocol } = new URL(baseUrl);
+
+  function secretOf(request: HttpRequest): string | undefined {
+    const held = cookies.read(request, FORM_COOKIE);
+    return /^[\w-]{43}$/.test(held) ? held : undefined;
+  }
+
+  return {
+    /** Whether whoever may sends a form, by its headers; undefined if they do not say. */
+    isAccepted({ headers, path }: HttpRequest): boolean | undefined {
+      const { 'sec-fetch-site': site, origin = 'null', host } = headers;
+      if (FOR_APPS.test(path)) return true;
+      if (site !== undefined) return site === 'same-origin';
+      if (origin === 'null') return undefined;
+      return origin === own || (protocol === 'http:' && origin === `http://${host}`);
+    },
+
+    /** Undefined unless the form was on a page of this browser. */
+    sent(request: HttpRequest, form: URLSearchParams): SentForm | undefined {
+      const secret = secretOf(request);
+      const token = form.get(FORM_COOKIE) ?? '';
+      if (secret === undefined) return undefined;
+      const expected = tokenOf(secret, token.split('.', 1)[0]);
+      if (!timingSafeEqual(macOf(secret, token), macOf(secret, expected))) return undefined;
+      // With what was typed: a form that was corrected is another one.
+      const content = `${request.path}${request.search}\n${form}`;
+      const formId = macOf(secret, `id ${content}`).toString('hex');
+      const key = macOf(secret, `key ${content}`).toString('base64');
+      return { formId, key, client: addressBlock(request.address) };
+    },
+
+    once: createOnce(async () => (await keyStore.staffTables()).outcomes),
+
+    /** A page whose forms are bound to the browser, which gets the cookie with its first one. */
+    bound(request: HttpRequest, response: HttpResponse): HttpResponse {
+      const { body, headers } = response;
+      const held = secretOf(request);
+      if (typeof body !== 'string' || body.search(POSTING) === -1) return response;
+      if (held === undefined && request.method === 'POST') return response;
+      const secret = held ?? randomBytes(32).toString('base64url');
+      const token = tokenOf(secret, randomBytes(16).toString('base64url'));
+      const field = `$&<input type="hidden" name="${FORM_COOKIE}" value="${token}">`;
+      const set = [headers['set-cookie'] ?? [], cookies.write(FORM_COOKIE, secret, COOKIE_MS)];
+      return {
+        ...response,
+        headers: held === undefined ? { ...headers, 'set-cookie': set.flat() } : headers,
+        body: body.replaceAll(POSTING, field),
+      };
+    },
+  };
+}
+
+/** The ID of a page's forms, and proof that they are for the browser. */
+function tokenOf(secret: string, id = ''): string {
+  return `${id}.${macOf(secret, `form ${id}`).toString('base64url')}`;
+}
+
+function macOf(secret: string, text: string): Buffer {
+  return createHmac('sha256', secret).update(text).digest();
+}
