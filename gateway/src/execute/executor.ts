@@ -37,6 +37,7 @@ export type ExecutionResult = {
 
 export type Executor = {
   schema: GraphQLSchema;
+  sdl: string;
   scopes: RootScopes;
   parts: ServiceParts;
   /** Plans a validated document with one operation, printed. */
@@ -61,12 +62,13 @@ export async function openExecutor(
   audits = false,
 ): Promise<Executor> {
   const planner = await openPlanner(supergraphSdl, surface, caches, audits);
-  const { schema, scopes, parts, subgraphs, plan, close } = planner;
+  const { schema, sdl, scopes, parts, subgraphs, plan, close } = planner;
   for (const name of subgraphs)
     if (!Object.hasOwn(transports, name))
       throw new Error(`the supergraph names a subgraph "${name}" that is not configured`);
   return {
     schema,
+    sdl,
     scopes,
     parts,
     async plan(key) {

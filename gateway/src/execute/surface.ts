@@ -35,6 +35,8 @@ export type OperationRequest = {
 
 export type Surface = {
   schema: GraphQLSchema;
+  /** The schema as text: graphql-js cannot print each one. */
+  sdl: string;
   defaultPages: DefaultPages;
   /** The scopes that each root field needs. */
   rootScopes: RootScopes;
@@ -76,7 +78,7 @@ export async function openSurface(
   audits = false,
 ): Promise<Surface> {
   const executor = await openExecutor(name, supergraphSdl, transports, caches, audits);
-  const { schema, execute } = executor;
+  const { schema, sdl, execute } = executor;
   const deprecations = deprecationsOf(schema);
   const valid = new WeakSet<ClientDocument>();
   const executables = new WeakMap<Operation, ExecutableOperation>();
@@ -84,6 +86,7 @@ export async function openSurface(
 
   const surface: Surface = {
     schema,
+    sdl,
     defaultPages: defaultPagesOf(schema),
     rootScopes: executor.scopes,
     parts: executor.parts,
