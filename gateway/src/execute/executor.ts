@@ -105,13 +105,13 @@ function executePlanned(
   if (plan.kind === 'apollo' && plan.apollo.plan.node !== undefined)
     return import('./run.apollo.ts')
       .then(({ runApolloPlan }) => runApolloPlan(plan.apollo, run))
-      .then(({ data, violations }) => resultOf(data, violations, run, shape, size, accesses));
+      .then(() => resultOf(run, shape, size, accesses));
   if (plan.kind === 'apollo' || plan.node === undefined)
-    return withoutFetches(resultOf(run.data, [], run, shape, size, accesses));
+    return withoutFetches(resultOf(run, shape, size, accesses));
   const running = runDirectPlan(plan.node, run);
   return running
-    ? running.then(() => resultOf(run.data, [], run, shape, size, accesses))
-    : resultOf(run.data, [], run, shape, size, accesses);
+    ? running.then(() => resultOf(run, shape, size, accesses))
+    : resultOf(run, shape, size, accesses);
 }
 
 /** A plan is empty for type names alone, and for fields that the planner finds in no subgraph. */
@@ -122,19 +122,14 @@ function withoutFetches(result: ExecutionResult): ExecutionResult {
 }
 
 function resultOf(
-  data: Data | null,
-  violations: readonly Path[],
-  { errors }: PlanRun,
+  { data, errors }: PlanRun,
   shape: Shape,
   size: ResponseSize,
   accesses: MemberAccess[] | undefined,
 ): ExecutionResult {
-  const nullViolations =
-    violations.length === 0 ? [] : violations.flatMap((path) => shape.responsePaths(path));
-  const shaping = { size, violations: nullViolations, accesses };
-  const completed = data && completeAndRecord(data, shape, shaping);
+  const nullViolations: Path[] = [];
   return {
-    data: completed,
+    data: completeAndRecord(data, shape, { size, violations: nullViolations, accesses }),
     errors: errors.length === 0 ? errors : errors.flatMap((error) => placedIn(shape, error)),
     nullViolations: firstOfEachRoot(nullViolations),
   };
