@@ -112,13 +112,9 @@ test('introspection shows what is deprecated, with its dates, and nothing of the
     query: `{ filter: __type(name: "OfferFilter") { inputFields(includeDeprecated: true) { name isDeprecated } }
       regions: __type(name: "Region") { enumValues(includeDeprecated: true) { name isDeprecated } } }`,
   });
-  expect(rest.code).toBe('OPERATION_TOO_COMPLEX');
-  const enums = await service.send({
-    query:
-      '{ __type(name: "Region") { enumValues(includeDeprecated: true) { name isDeprecated } } }',
-  });
-  expect(enums.body.data).toEqual({
-    __type: {
+  expect(rest.body.data).toMatchObject({
+    filter: { inputFields: expect.any(Array) },
+    regions: {
       enumValues: [
         { name: 'EUROPE', isDeprecated: true },
         { name: 'EU', isDeprecated: false },

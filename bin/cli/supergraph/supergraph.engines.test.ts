@@ -407,6 +407,30 @@ describe.each(EMPTY_STORES)('on %s', (engine, open) => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(message) });
   });
 
+  test('a version that no gateway can serve keeps nobody from publishing the next', async () => {
+    const last = await stored();
+    if (last === undefined) throw new Error('a version is published');
+    const store = await openGraphStore(readSettings(env, 'all'));
+    const broken = { ...last.schemas, offers: 'type Query {' };
+    const supergraph = 'type Query { a: Int @deprecated';
+    for (const version of [last.version + 1, last.version + 2])
+      await store.append({ ...last, version, supergraph, schemas: broken, change: 'publish spa' });
+    await store.close();
+    const sdl = `${OFFERS} extend type Offer { starts: String @tag(name: "partner") }`;
+    subgraph.serve(sdl);
+    const next = file('next.graphql', sdl);
+    expect(await loyalty(env, 'supergraph', 'check', 'offers', next)).toMatchObject({ code: 0 });
+    const { code, stderr } = await loyalty(env, 'supergraph', 'publish', 'offers', next);
+    expect([code, stderr]).toEqual([
+      0,
+      `no gateway can serve what is newer than version ${last.version}\n`,
+    ]);
+    const published = await stored();
+    expect(published?.version).toBe(last.version + 3);
+    expect(published?.supergraph).toContain('starts: String');
+    expect(Object.keys(published?.schemas ?? {})).toEqual(Object.keys(last.schemas));
+  });
+
   testOnce(
     'schemas that do not compose are refused in the words of the composer, with file and line',
     async () => {

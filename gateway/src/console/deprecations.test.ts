@@ -39,7 +39,11 @@ test('a partner sees its own use of the last 30 days, what goes first on top', a
     ],
     operations: [],
   });
-  const surface = { schema: SCHEMA, rootScopes: { query: new Map(), mutation: new Map() } };
+  const surface = {
+    schema: SCHEMA,
+    sdl: '',
+    rootScopes: { query: new Map(), mutation: new Map() },
+  };
   const graph = { version: 1, surfaces: { partner: surface, member: surface } };
   const { show } = createDeprecationsSection({ usageStore, graphs: { current: () => graph } });
   const rows = async (partnerId: string) =>

@@ -171,7 +171,12 @@ describe('introspection', () => {
     expect(operationOf('{ __typename }').introspects).toBe(false);
   });
 
-  test('may occur once', () => {
+  test('has ten types, or the schema once', () => {
+    const types = (count: number) => `{ ${many(count, (n) => `t${n}: __type(name: "A") { a }`)} }`;
+    expect(operationOf(types(10)).excess).toBeUndefined();
+    expect(operationOf(types(11)).excess).toMatch(/10 root fields/);
+    const below = `{ a { ${many(11, (n) => `t${n}: __type(name: "A") { a }`)} } }`;
+    expect(operationOf(below).excess).toMatch(/at most 10 times/);
     expect(operationOf('{ __schema { a } b: __schema { a } }').excess).toMatch(/once/);
     expect(
       operationOf('{ __schema { a } ...F } fragment F on Query { __type(name: "A") { name } }')

@@ -21,7 +21,7 @@ import {
 } from './deprecateduse.ts';
 import type { Operation } from './document.ts';
 import { splitIntrospection } from './introspection.ts';
-import { liftLiterals } from './literals.ts';
+import { liftLiterals, withoutReservedName } from './literals.ts';
 import { type VariableRules, variableRulesOf } from './variables.ts';
 
 /** An anonymous operation with only the fragments it uses; its literals are variables. */
@@ -48,6 +48,8 @@ export type FederatedOperation = {
   key: string;
   /** The values of the variables that stand for literals. */
   literals: Record<string, unknown>;
+  /** The name that the variable RESERVED_NAME has in it, if there is one. */
+  renamed: string | undefined;
 };
 
 /**
@@ -83,8 +85,9 @@ export function executableOperation(
 }
 
 function federatedOperation(document: DocumentNode, schema: GraphQLSchema): FederatedOperation {
-  const lifted = liftLiterals(document, schema);
-  return { key: keyOf(lifted.document), literals: lifted.literals };
+  const { document: own, renamed } = withoutReservedName(document);
+  const lifted = liftLiterals(own, schema);
+  return { key: keyOf(lifted.document), literals: lifted.literals, renamed };
 }
 
 /** The document's text without ignored characters (GraphQL, section 2.1.7). */

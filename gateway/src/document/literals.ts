@@ -6,21 +6,25 @@ import {
   type FloatValueNode,
   type GraphQLInputType,
   type GraphQLSchema,
+  GraphQLString,
   getNamedType,
   getNullableType,
   type IntValueNode,
   isInputType,
   isLeafType,
   isListType,
-  isNonNullType,
+  isScalarType,
+  isSpecifiedScalarType,
   Kind,
-  type ListValueNode,
+  parse,
   parseType,
+  print,
   type StringValueNode,
+  stripIgnoredCharacters,
   TypeInfo,
-  type TypeNode,
   type ValueNode,
   type VariableDefinitionNode,
+  type VariableNode,
   valueFromAST,
   visit,
   visitWithTypeInfo,
@@ -38,41 +42,61 @@ export function withoutLiterals(document: DocumentNode): DocumentNode {
 const NO_LITERAL: StringValueNode = { kind: Kind.STRING, value: '' };
 
 /**
- * A validated document with its literals replaced by variables, and the values of those. The
- * operation comes first. Introspection, directives and default values keep their literals.
+ * A literal that its JSON would change, such as the numbers `9007199254740993` and `10.10`, and is
+ * therefore written into what a subgraph is asked.
+ */
+export class Verbatim {
+  readonly node: ValueNode;
+  constructor(node: ValueNode) {
+    this.node = node;
+  }
+}
+
+/**
+ * A validated document with its literals replaced by variables, and the values of those. Equal
+ * literals have one variable, so that equal fields stay equal. The operation comes first.
+ * Introspection, directives and default values keep their literals.
  */
 export function liftLiterals(
   document: DocumentNode,
   schema: GraphQLSchema,
 ): { document: DocumentNode; literals: Record<string, unknown> } {
   const literals: Record<string, unknown> = {};
-  // A list may be an empty one.
-  if (!contains(document, (node) => isLiteral(node) || node.kind === Kind.LIST))
-    return { document, literals };
+  if (!contains(document, isLiftable)) return { document, literals };
   const definitions: VariableDefinitionNode[] = [];
   const takenNames = variableNames(document);
+  const known = new Map<string, VariableNode>();
   const types = new TypeInfo(schema);
 
-  function lift(value: ValueNode) {
-    const type = types.getInputType();
-    if (type === null || type === undefined || !isLeafType(getNamedType(type))) return undefined;
-    return replace(value, type);
+  /** Undefined leaves the value itself as it is. */
+  function lift(value: ValueNode): VariableNode | undefined {
+    const type = value.kind === Kind.LIST ? types.getParentInputType() : types.getInputType();
+    // Within a custom scalar, values have no type.
+    if (!isInputType(type))
+      return isInexact(value) ? replace(value, GraphQLString, true) : undefined;
+    const nullable = getNullableType(type);
+    const isCustom = isCustomScalar(value.kind === Kind.LIST ? nullable : getNamedType(type));
+    // As a whole: otherwise each length of a list would have a plan of its own.
+    const isWhole = isCustom || (value.kind === Kind.LIST && isListType(nullable));
+    const isLifted = isWhole
+      ? !contains(value, isVariable)
+      : isLiteral(value) && isLeafType(getNamedType(type));
+    return isLifted ? replace(value, nullable, isCustom) : undefined;
   }
 
-  // As a whole: otherwise each length of a list would have a plan of its own.
-  function liftList(list: ListValueNode) {
-    const type = types.getParentInputType();
-    if (!isInputType(type) || !isListType(getNullableType(type)) || contains(list, isVariable))
-      return undefined;
-    return replace(list, type);
+  function replace(value: ValueNode, type: GraphQLInputType, isCustom: boolean): VariableNode {
+    const text = `${type} ${print(inOrder(value))}`;
+    const variable = known.get(text) ?? variableFor(value, type, isCustom);
+    known.set(text, variable);
+    return variable;
   }
 
-  function replace(value: ValueNode, type: GraphQLInputType) {
-    const name = freeName(takenNames);
-    literals[name] = valueFromAST(value, isNonNullType(type) ? type.ofType : type);
-    const variable = { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: name } } as const;
-    const variableType = asNonNull(parseType(String(type)));
-    definitions.push({ kind: Kind.VARIABLE_DEFINITION, variable, type: variableType });
+  function variableFor(value: ValueNode, type: GraphQLInputType, isCustom: boolean): VariableNode {
+    const name = freeName(takenNames, 'literal');
+    const isChanged = contains(value, (node) => isInexact(node) || (isCustom && isEnum(node)));
+    literals[name] = isChanged ? new Verbatim(value) : valueFromAST(value, type);
+    const variable: VariableNode = { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: name } };
+    definitions.push({ kind: Kind.VARIABLE_DEFINITION, variable, type: parseType(`${type}!`) });
     return variable;
   }
 
@@ -80,14 +104,46 @@ export function liftLiterals(
     document,
     visitWithTypeInfo(types, {
       enter: (node) => {
-        if (node.kind === Kind.LIST) return liftList(node);
         if (node.kind === Kind.VARIABLE_DEFINITION || node.kind === Kind.DIRECTIVE) return false;
         if (node.kind === Kind.FIELD && node.name.value.startsWith('__')) return false;
-        return isLiteral(node) ? lift(node) : undefined;
+        return isLiftable(node) ? lift(node) : undefined;
       },
     }),
   );
   return { document: withVariables(lifted, definitions), literals };
+}
+
+/** What a subgraph is asked, with the literals in it that JSON would change. */
+export function withVerbatim(query: string, variables: Record<string, unknown>): string {
+  const literals = new Map<string, ValueNode>();
+  for (const [name, value] of Object.entries(variables))
+    if (value instanceof Verbatim) literals.set(name, value.node);
+  if (literals.size === 0) return query;
+  const written = visit(parse(query, { noLocation: true }), {
+    VariableDefinition: ({ variable }) => (literals.has(variable.name.value) ? null : undefined),
+    Variable: ({ name }) => literals.get(name.value),
+  });
+  for (const name of literals.keys()) delete variables[name];
+  return stripIgnoredCharacters(print(written));
+}
+
+/** Equal values as equal text, as validation compares them. */
+function inOrder(value: ValueNode): ValueNode {
+  return visit(value, {
+    ObjectValue: (node) => ({
+      ...node,
+      fields: node.fields.toSorted((one, other) => (one.name.value < other.name.value ? -1 : 1)),
+    }),
+  });
+}
+
+function isCustomScalar(type: GraphQLInputType): boolean {
+  return isScalarType(type) && !isSpecifiedScalarType(type);
+}
+
+function isInexact(node: ASTNode): boolean {
+  const isNumber = node.kind === Kind.INT || node.kind === Kind.FLOAT;
+  return isNumber && String(Number(node.value)) !== node.value;
 }
 
 function contains(document: ASTNode, isWanted: (node: ASTNode) => boolean): boolean {
@@ -102,9 +158,41 @@ function isLiteral(node: ASTNode): node is StringValueNode | IntValueNode | Floa
   return node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT;
 }
 
+/** A list or an object may be an empty one; custom scalars may be any of these. */
+function isLiftable(node: ASTNode): node is Exclude<ValueNode, VariableNode> {
+  return LIFTABLE.has(node.kind);
+}
+
+const LIFTABLE = new Set<ASTNode['kind']>([
+  ...[Kind.STRING, Kind.INT, Kind.FLOAT, Kind.ENUM],
+  ...[Kind.LIST, Kind.OBJECT],
+]);
+
+function isEnum({ kind }: ASTNode): boolean {
+  return kind === Kind.ENUM;
+}
+
 function isVariable({ kind }: ASTNode): boolean {
   return kind === Kind.VARIABLE;
 }
+
+/**
+ * The document without a variable of the name that fetches of entities have for their own, and the
+ * name that it has instead.
+ */
+export function withoutReservedName(document: DocumentNode) {
+  const names = variableNames(document);
+  if (!names.has(RESERVED_NAME)) return { document, renamed: undefined };
+  const renamed = freeName(names, RESERVED_NAME);
+  const name = { kind: Kind.NAME, value: renamed } as const;
+  const visitor = {
+    Variable: (node: VariableNode) =>
+      node.name.value === RESERVED_NAME ? { ...node, name } : undefined,
+  };
+  return { document: visit(document, visitor), renamed };
+}
+
+export const RESERVED_NAME = 'representations';
 
 function variableNames(document: ASTNode): Set<string> {
   const names = new Set<string>();
@@ -123,14 +211,10 @@ function withVariables(
   return { kind: Kind.DOCUMENT, definitions: [{ ...operation, variableDefinitions }, ...rest] };
 }
 
-function freeName(taken: Set<string>): string {
+function freeName(taken: Set<string>, prefix: string): string {
   let number = taken.size;
-  while (taken.has(`literal${number}`)) number += 1;
-  const name = `literal${number}`;
+  while (taken.has(`${prefix}${number}`)) number += 1;
+  const name = `${prefix}${number}`;
   taken.add(name);
   return name;
-}
-
-function asNonNull(type: TypeNode): TypeNode {
-  return type.kind === Kind.NON_NULL_TYPE ? type : { kind: Kind.NON_NULL_TYPE, type };
 }

@@ -14,6 +14,8 @@ export const LIMITS = {
   fragments: 50,
   depth: 8,
   introspectionDepth: 15,
+  /** `__type` in an operation; `__schema` only once, and without these. */
+  types: 10,
   /** In characters: of a field, alias, argument, variable, fragment, operation or other name. */
   name: 128,
 } as const;
@@ -29,7 +31,9 @@ export type Size = {
   depth: number;
   /** How deep all fields nest: what counts if this set is inside introspection. */
   fullDepth: number;
+  /** `__schema` and `__type`. */
   introspections: number;
+  schemas: number;
   introspectionDepth: number;
   /** Whether it has one of MULTIPLYING_LISTS, and whether one is inside another. */
   lists: boolean;
@@ -51,6 +55,7 @@ const EMPTY: Size = {
   depth: 0,
   fullDepth: 0,
   introspections: 0,
+  schemas: 0,
   introspectionDepth: 0,
   lists: false,
   nestedLists: false,
@@ -102,6 +107,7 @@ function sizeOfField(field: FieldNode, child: Readonly<Size>): Size {
     depth: introspects ? 1 : child.depth + 1,
     fullDepth: child.fullDepth + 1,
     introspections: child.introspections + (introspects ? 1 : 0),
+    schemas: child.schemas + (name === '__schema' ? 1 : 0),
     introspectionDepth: introspects ? child.fullDepth + 1 : child.introspectionDepth,
     lists: child.lists || isList,
     nestedLists: child.nestedLists || (isList && child.lists),
@@ -125,6 +131,7 @@ function add(total: Size, part: Readonly<Size>): void {
   total.depth = Math.max(total.depth, part.depth);
   total.fullDepth = Math.max(total.fullDepth, part.fullDepth);
   total.introspections += part.introspections;
+  total.schemas += part.schemas;
   total.introspectionDepth = Math.max(total.introspectionDepth, part.introspectionDepth);
   total.lists ||= part.lists;
   total.nestedLists ||= part.nestedLists;
@@ -143,7 +150,10 @@ export function excessOf(size: Readonly<Size>): string | undefined {
     return `the operation has more than ${LIMITS.selections} selections`;
   if (size.directives > LIMITS.directives)
     return `the operation has more than ${LIMITS.directives} directives`;
-  if (size.introspections > 1) return 'an operation can have __schema or __type only once';
+  if (size.schemas > 0 && size.introspections > 1)
+    return 'an operation can have __schema only once, and without __type';
+  if (size.introspections > LIMITS.types)
+    return `an operation can have __type at most ${LIMITS.types} times`;
   if (size.introspectionDepth > LIMITS.introspectionDepth)
     return `introspection is nested more than ${LIMITS.introspectionDepth} deep`;
   if (size.nestedIntrospection)

@@ -2,18 +2,18 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'graphql';
-import { SURFACES, type SurfaceName, surfaceDocument } from '../schema/surfaces.ts';
-import { factsOf, type SurfaceFacts } from './facts.ts';
+import { SURFACES, type SurfaceName } from '../schema/surfaces.ts';
+import { factsOf, graphAsSeen, type SurfaceFacts } from './facts.ts';
 import { openThreadPlanner } from './plan.apollo.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
 /** The facts of a surface. Undefined if the supergraph is not the committed one. */
 export function committedFacts(supergraph: string, surface: SurfaceName): SurfaceFacts | undefined {
-  const api = read(surface);
-  if (api === undefined || !api.startsWith(headOf(supergraph, surface))) return undefined;
-  return factsOf(surfaceDocument(parse(supergraph, { noLocation: true }), surface), api);
+  const text = read(surface);
+  const head = headOf(supergraph, surface);
+  if (!text?.startsWith(head)) return undefined;
+  return factsOf(graphAsSeen(supergraph, surface), text.slice(head.length).trim());
 }
 
 /**

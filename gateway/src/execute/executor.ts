@@ -37,6 +37,7 @@ export type ExecutionResult = {
 
 export type Executor = {
   schema: GraphQLSchema;
+  sdl: string;
   scopes: RootScopes;
   parts: ServiceParts;
   /** Plans a validated document with one operation, printed. */
@@ -61,12 +62,13 @@ export async function openExecutor(
   audits = false,
 ): Promise<Executor> {
   const planner = await openPlanner(supergraphSdl, surface, caches, audits);
-  const { schema, scopes, parts, subgraphs, plan, close } = planner;
+  const { schema, sdl, scopes, parts, subgraphs, plan, close } = planner;
   for (const name of subgraphs)
     if (!Object.hasOwn(transports, name))
       throw new Error(`the supergraph names a subgraph "${name}" that is not configured`);
   return {
     schema,
+    sdl,
     scopes,
     parts,
     async plan(key) {
@@ -103,13 +105,13 @@ function executePlanned(
   if (plan.kind === 'apollo' && plan.apollo.plan.node !== undefined)
     return import('./run.apollo.ts')
       .then(({ runApolloPlan }) => runApolloPlan(plan.apollo, run))
-      .then(({ data, violations }) => resultOf(data, violations, run, shape, size, accesses));
+      .then(() => resultOf(run, shape, size, accesses));
   if (plan.kind === 'apollo' || plan.node === undefined)
-    return withoutFetches(resultOf(run.data, [], run, shape, size, accesses));
+    return withoutFetches(resultOf(run, shape, size, accesses));
   const running = runDirectPlan(plan.node, run);
   return running
-    ? running.then(() => resultOf(run.data, [], run, shape, size, accesses))
-    : resultOf(run.data, [], run, shape, size, accesses);
+    ? running.then(() => resultOf(run, shape, size, accesses))
+    : resultOf(run, shape, size, accesses);
 }
 
 /** A plan is empty for type names alone, and for fields that the planner finds in no subgraph. */
@@ -120,19 +122,14 @@ function withoutFetches(result: ExecutionResult): ExecutionResult {
 }
 
 function resultOf(
-  data: Data | null,
-  violations: readonly Path[],
-  { errors }: PlanRun,
+  { data, errors }: PlanRun,
   shape: Shape,
   size: ResponseSize,
   accesses: MemberAccess[] | undefined,
 ): ExecutionResult {
-  const nullViolations =
-    violations.length === 0 ? [] : violations.flatMap((path) => shape.responsePaths(path));
-  const shaping = { size, violations: nullViolations, accesses };
-  const completed = data && completeAndRecord(data, shape, shaping);
+  const nullViolations: Path[] = [];
   return {
-    data: completed,
+    data: completeAndRecord(data, shape, { size, violations: nullViolations, accesses }),
     errors: errors.length === 0 ? errors : errors.flatMap((error) => placedIn(shape, error)),
     nullViolations: firstOfEachRoot(nullViolations),
   };

@@ -1,7 +1,8 @@
 // What the gateway needs to know of a surface to prepare operations and complete responses.
-import type { DocumentNode } from 'graphql';
+import { buildASTSchema, type DocumentNode, type GraphQLSchema, parse } from 'graphql';
 import { type RootScopes, rootScopesOf } from '../schema/scopes.ts';
 import { joinedSubgraphs, partsIn, type ServiceParts } from '../schema/supergraph.ts';
+import { type SurfaceName, surfaceDocument } from '../schema/surfaces.ts';
 import { memberIdTypesOf } from './members.ts';
 import { type Ownership, ownershipOf } from './ownership.ts';
 import { fieldsOf, type GraphFields } from './rename.ts';
@@ -29,4 +30,15 @@ export function factsOf(supergraph: DocumentNode, api: string): SurfaceFacts {
     parts: partsIn(supergraph),
     memberIdTypes: memberIdTypesOf(supergraph),
   };
+}
+
+/** A supergraph as a surface sees it, or as it is. */
+export function graphAsSeen(supergraph: string, surface: SurfaceName | undefined): DocumentNode {
+  const graph = parse(supergraph, { noLocation: true });
+  return surface === undefined ? graph : surfaceDocument(graph, surface);
+}
+
+/** The schema of a valid document. */
+export function schemaOf(document: DocumentNode): GraphQLSchema {
+  return buildASTSchema(document, { assumeValid: true });
 }

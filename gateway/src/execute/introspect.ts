@@ -2,7 +2,9 @@
 import {
   type DocumentNode,
   type FieldNode,
+  type GraphQLArgument,
   type GraphQLField,
+  type GraphQLInputField,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
@@ -12,6 +14,7 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  print,
   SchemaMetaFieldDef,
   type SelectionSetNode,
   TypeMetaFieldDef,
@@ -90,11 +93,19 @@ function compileField(
   const field = META_FIELDS[name] ?? type.getFields()[name];
   if (node === undefined || field?.resolve === undefined)
     throw new Error(`introspection has no field ${type.name}.${name}`);
-  const { resolve } = field;
+  // graphql-js cannot write a default value of a custom scalar that is an object.
+  const isDefault = type.name === '__InputValue' && name === 'defaultValue';
+  const resolve = isDefault ? writtenDefault : field.resolve;
   const args = getArgumentValues(field, node, variables);
   const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
   const complete = compileType(execution, field.type, sets);
   return (source) => complete(resolve(source, args, undefined, info));
+}
+
+function writtenDefault(source: unknown): string | null {
+  // Cast: graphql-js resolves inputs to arguments and input fields.
+  const { astNode } = source as GraphQLArgument | GraphQLInputField;
+  return astNode?.defaultValue ? print(astNode.defaultValue) : null;
 }
 
 function compileType(

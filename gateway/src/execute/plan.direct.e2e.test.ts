@@ -162,10 +162,6 @@ describe('a graph with every reason to leave a plan to Apollo', () => {
     ['a field that requires those of another subgraph first', '{ best { postage } }'],
     ['several fields of a mutation over subgraphs', 'mutation { change { price } again { id } }'],
     ['a field under two conditions', 'query ($x: Boolean!) { item { id @skip(if: $x) id } }'],
-    [
-      'a variable with a reserved name',
-      'query ($representations: Int) { item(n: $representations) { price } }',
-    ],
   ])('%s: none', (_, query) => {
     expect(plan(parse(query)).direct).toBe('none');
   });

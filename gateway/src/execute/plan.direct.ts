@@ -97,9 +97,6 @@ function planOperation(
   const root = operation && schema.getRootType(operation.operation);
   if (operation === undefined || !root) return notDirect();
   const planning: Planning = { schema, ownership, fragments, operation };
-  // The variable of entities has this name.
-  const names = operation.variableDefinitions?.map(({ variable }) => variable.name.value);
-  if (names?.includes(REPRESENTATIONS)) return notDirect();
 
   const selected: Selected = new Map();
   collect(planning, root, operation.selectionSet, [], selected);

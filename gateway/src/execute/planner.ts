@@ -5,12 +5,13 @@ import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { bytesOfDocument, eachNode } from '@partner-loyalty/runtime/cache/document.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { expandedSelections } from '@partner-loyalty/runtime/subgraph/selections.ts';
-import { buildASTSchema, type DocumentNode, type GraphQLSchema, Kind, parse } from 'graphql';
+import { type DocumentNode, type GraphQLSchema, Kind, parse } from 'graphql';
 import { keyOf } from '../document/executable.ts';
 import type { RootScopes } from '../schema/scopes.ts';
 import type { ServiceParts } from '../schema/supergraph.ts';
-import { type SurfaceName, surfaceDocument } from '../schema/surfaces.ts';
+import type { SurfaceName } from '../schema/surfaces.ts';
 import { committedFacts } from './committed.ts';
+import { graphAsSeen, schemaOf } from './facts.ts';
 import { hiddenMembersOf, withMemberIds } from './members.ts';
 import { openThreadPlanner } from './plan.apollo.ts';
 import { planDirectly } from './plan.direct.ts';
@@ -35,8 +36,9 @@ export type Plan = { characters: number } & (
 );
 
 export type Planner = {
-  /** The surface's schema, as its callers see it. */
+  /** The surface's schema, as its callers see it, and as text. */
   schema: GraphQLSchema;
+  sdl: string;
   subgraphs: readonly string[];
   scopes: RootScopes;
   parts: ServiceParts;
@@ -72,18 +74,12 @@ export async function openPlanner(
   const { subgraphs, fields, ownership, parts } = thread;
   const api = parse(thread.api, { noLocation: true });
   await nextTurn(); // For large graphs, each of the two takes tens of milliseconds.
-  const schema = buildASTSchema(api, { assumeValid: true });
-  /** The whole graph, hidden fields included. */
-  const wholeGraph = () => {
-    const whole = parse(supergraphSdl, { noLocation: true });
-    const cut = surface === undefined ? whole : surfaceDocument(whole, surface);
-    return buildASTSchema(cut, { assumeValid: true });
-  };
+  const schema = schemaOf(api);
   const hiddenMembers = audits ? hiddenMembersOf(thread.memberIdTypes, schema) : NO_TYPES;
   let schemas: Promise<ApolloSchemas> | undefined;
   const apolloSchemas = () => {
     schemas ??= import('./run.apollo.ts').then(({ buildApolloSchemas }) =>
-      buildApolloSchemas(thread.api, schema, wholeGraph()),
+      buildApolloSchemas(thread.api, schema, schemaOf(graphAsSeen(supergraphSdl, surface))),
     );
     return schemas;
   };
@@ -161,6 +157,7 @@ export async function openPlanner(
 
   return {
     schema,
+    sdl: thread.api,
     subgraphs,
     scopes: thread.scopes,
     parts,

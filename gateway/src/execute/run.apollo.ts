@@ -5,16 +5,17 @@ import { buildOperationContext, executeQueryPlan, type ServiceMap } from '@apoll
 import type { QueryPlan } from '@apollo/query-planner';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
-import type { DocumentNode, GraphQLSchema } from 'graphql';
+import { type DocumentNode, type GraphQLSchema, Kind, type SelectionSetNode } from 'graphql';
+import { withVerbatim } from '../document/literals.ts';
 import {
   type Data,
   endFetch,
+  merge,
   objectsAt,
   type PlacedObject,
   type PlanRun,
   placedErrors,
 } from './run.direct.ts';
-import type { Path } from './shape.ts';
 
 /** A plan with what Apollo's execution reads beside it. */
 export type ApolloPlan = {
@@ -43,57 +44,61 @@ export function buildApolloSchemas(
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
- * Runs a plan. The data is shaped by the planned operation, or null if a null has reached the root;
- * the violations are the paths in it of nulls and values that the schema does not allow. What goes
- * wrong in a subgraph is in `run.errors`, never a rejection; rejects if the plan cannot be run.
+ * Runs a plan. What goes wrong in a subgraph is in `run.errors`, never a rejection; rejects if the
+ * plan cannot be run. Apollo's execution shapes nothing: a single value of a wrong type would fail
+ * all of it.
  */
-export async function runApolloPlan(
-  apollo: ApolloPlan,
-  run: PlanRun,
-): Promise<{ data: Data | null; violations: Path[] }> {
+export async function runApolloPlan(apollo: ApolloPlan, run: PlanRun): Promise<void> {
   const { plan, document } = apollo;
   const { schema, apiSchema, supergraph } = await apollo.apolloSchemas();
   const { variables } = run;
   const request = { request: { variables }, context: {}, metrics: {}, logger: SILENT };
-  const { data, errors, extensions } = await executeQueryPlan(
+  const { errors } = await executeQueryPlan(
     plan,
     createServices(run),
     // Cast: this is all that execution reads of a request.
     request as unknown as Parameters<typeof executeQueryPlan>[2],
-    buildOperationContext({ schema, operationDocument: document }),
+    buildOperationContext({ schema, operationDocument: withoutFields(document) }),
     supergraph,
     apiSchema,
   );
   if (errors !== undefined) throw errors[0]?.originalError ?? errors[0];
-  const incomplete: { path?: Path }[] = extensions?.valueCompletion ?? [];
-  return { data: data ?? null, violations: incomplete.map(({ path = [] }) => path) };
 }
+
+/** The variables still decide conditions. */
+function withoutFields({ definitions }: DocumentNode): DocumentNode {
+  const operation = definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
+  if (operation === undefined) throw new Error('a planned document has an operation');
+  return { kind: Kind.DOCUMENT, definitions: [{ ...operation, selectionSet: TYPE_NAME_ONLY }] };
+}
+
+const TYPE_NAME_ONLY: SelectionSetNode = {
+  kind: Kind.SELECTION_SET,
+  selections: [{ kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } }],
+};
 
 /** The subgraphs as Apollo's execution calls them. It sees no errors: `run` takes them all. */
 function createServices(run: PlanRun): ServiceMap {
-  const root: Data = Object.create(null);
   const services: ServiceMap = {};
   for (const [name, transport] of Object.entries(run.transports))
-    services[name] = { process: createProcess(name, transport, run, root) };
+    services[name] = { process: createProcess(name, transport, run) };
   return services;
 }
 
 /**
- * `root` has the same objects as the data of Apollo's execution, which merges all responses into
- * those of the first one: the representations of a fetch do not say which objects they stand for,
- * and the paths of errors depend on it.
+ * The data of the run gets the same objects as that of Apollo's execution, which merges all
+ * responses into those of the first one.
  */
 function createProcess(
   name: string,
   transport: Transport,
-  { caller, requestId, sandboxNow, errors, trace: parent }: PlanRun,
-  root: Data,
+  { caller, requestId, sandboxNow, errors, trace: parent, data: root }: PlanRun,
 ): ServiceMap[string]['process'] {
   return async (options) => {
-    const { query = '', variables = {}, operationName } = options.request;
+    const { variables = {}, operationName } = options.request;
+    const query = withVerbatim(options.request.query ?? '', variables);
     const path = 'pathInIncomingRequest' in options ? (options.pathInIncomingRequest ?? []) : [];
-    // Callers may name a variable of theirs like that.
-    const representations = query.includes('_entities(') ? variables.representations : undefined;
+    const { representations } = variables;
     const objects = Array.isArray(representations)
       ? objectsOf(representations, objectsAt(root, path.map(String)))
       : undefined;
@@ -115,9 +120,7 @@ function createProcess(
     if (trace !== undefined) endFetch(trace, response);
     for (const error of response.errors ?? []) errors.push(...placedErrors(error, objects));
     const { data = null } = response;
-    if (objects === undefined)
-      for (const key of Object.keys(data ?? {}))
-        if (!Object.hasOwn(root, key)) Object.assign(root, { [key]: data?.[key] });
+    if (objects === undefined && data !== null) merge(root, data);
     return { data };
   };
 }

@@ -10,6 +10,7 @@ import type {
   SubgraphResponse,
   Transport,
 } from '@partner-loyalty/runtime/transport/types.ts';
+import { withVerbatim } from '../document/literals.ts';
 
 export type Data = Record<string, unknown>;
 
@@ -92,13 +93,14 @@ function runParallel(
 }
 
 function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void | Promise<void> {
-  const { requires, serviceName, operation: query, operationName } = fetch;
+  const { requires, serviceName, operation, operationName } = fetch;
   const transport = run.transports[serviceName];
   if (transport === undefined)
     throw new Error(`the plan names a subgraph "${serviceName}" that is not configured`);
   const variables: Data = Object.create(null); // A variable may be named __proto__.
   for (const name of fetch.variableUsages ?? [])
     if (Object.hasOwn(run.variables, name)) variables[name] = run.variables[name];
+  const query = withVerbatim(operation, variables);
   let objects: PlacedObject[] = [];
   let entityTypes: unknown[] | undefined;
   if (requires !== undefined) {
@@ -249,7 +251,7 @@ function represented(
 }
 
 // Callers choose response names, so `__proto__` has to become a property like any other.
-function merge(target: Data, source: Data): void {
+export function merge(target: Data, source: Data): void {
   for (const name of Object.keys(source)) {
     const value = source[name];
     if (value === undefined) continue;

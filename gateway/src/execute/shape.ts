@@ -1,4 +1,5 @@
 // Shapes subgraph data into the response, and stops a response that gets too large.
+import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import {
   type DocumentNode,
   type FieldNode,
@@ -113,10 +114,9 @@ function compileObject(
   );
 
   function completeAt(value: unknown, path: Steps, shaping: Shaping): Data | null {
-    if (typeof value !== 'object' || value === null) return nullAt(path, shaping);
-    const data = value as Data;
-    const result = completeFields(data, path, shaping);
-    if (shaping.accesses !== undefined) recordAccess?.(data, result !== null, shaping.accesses);
+    if (!isJsonObject(value)) return nullAt(path, shaping);
+    const result = completeFields(value, path, shaping);
+    if (shaping.accesses !== undefined) recordAccess?.(value, result !== null, shaping.accesses);
     return result;
   }
 
@@ -282,13 +282,13 @@ function completeIf(isValid: (value: unknown) => boolean): Complete {
 }
 
 /** What subgraphs may return for a scalar: as stock @apollo/gateway has it, anything for others. */
-const LEAVES: Readonly<Record<string, Leaf>> = {
-  String: leaf(completeText(false)),
-  ID: leaf(completeText(true)),
-  Int: leaf(completeIf(Number.isInteger)),
-  Float: leaf(completeIf(Number.isFinite)),
-  Boolean: leaf(completeIf((value) => typeof value === 'boolean')),
-};
+const LEAVES: ReadonlyMap<string, Leaf> = new Map([
+  ['String', leaf(completeText(false))],
+  ['ID', leaf(completeText(true))],
+  ['Int', leaf(completeIf(Number.isInteger))],
+  ['Float', leaf(completeIf(Number.isFinite))],
+  ['Boolean', leaf(completeIf((value) => typeof value === 'boolean'))],
+]);
 const ANY_LEAF = leaf(completeLeaf);
 
 type Leaf = { optional: Completer; required: Completer };
@@ -299,7 +299,7 @@ function leaf(complete: Complete): Leaf {
 }
 
 function leafOf(scalar: string, isRequired: boolean): Completer {
-  const { optional, required } = LEAVES[scalar] ?? ANY_LEAF;
+  const { optional, required } = LEAVES.get(scalar) ?? ANY_LEAF;
   return isRequired ? required : optional;
 }
 

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { buildSchema, parse, print, printSchema } from 'graphql';
+import { parseDocument } from '../document/document.ts';
 import { ResponseSize } from '../document/responsesize.ts';
-import { compose } from '../publish/compose.ts';
+import { compose, composeSupergraph } from '../publish/compose.ts';
 import { type SurfaceName, surfaceSdl } from '../schema/surfaces.ts';
 import { openExecutor } from './executor.ts';
 import { fieldsOf, renameFields } from './rename.ts';
+import { openSurface } from './surface.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const supergraph = compose(join(root, 'supergraph.yaml'));
@@ -144,6 +146,96 @@ test('a document shows what its variables skip and include, whatever it was exec
       };
       expect({ ...variables, data }).toEqual({ ...variables, data: { a: shown } });
     }
+});
+
+describe('a graph of another team', () => {
+  const TAGS = '@tag(name: "partner") @tag(name: "member")';
+  const LINK =
+    'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@tag"])';
+
+  async function openOn(sdl: string, data: Record<string, unknown>) {
+    const offers = recording(() => data);
+    const graph = composeSupergraph([
+      { name: 'offers', sdl: `${LINK}\n${sdl}`, url: 'http://offers', file: 'offers.graphql' },
+    ]);
+    const surface = await openSurface('partner', graph, { offers }, createCaches());
+    const run = async (query: string) => {
+      const document = parseDocument(query);
+      const operation = surface.prepare(document, document.operations[0]);
+      const caller = { kind: 'partner', partnerId: 'p' } as const;
+      const result = await surface.execute(operation, { variables: {}, caller, requestId: 'r' });
+      return JSON.parse(JSON.stringify(result));
+    };
+    return { run, surface };
+  }
+
+  test.each([
+    ['is direct', 'Place'],
+    ["is Apollo's", 'Any'],
+  ])(
+    'has a list where an object is due as an error at its path, if the plan %s',
+    async (_, type) => {
+      const sdl = `interface Any { name: String ${TAGS} in: ${type} ${TAGS} }
+      type Place implements Any { name: String ${TAGS} in: ${type} ${TAGS} }
+      type Query { place: ${type} ${TAGS} }`;
+      const place = { __typename: 'Place', name: 'n' };
+      const nowhere = { name: 'n', in: null };
+      const shapes: [given: unknown, shown: unknown, paths: string[][]][] = [
+        [[], null, [['place']]],
+        [[place], null, [['place']]],
+        ['text', null, [['place']]],
+        [{ ...place, in: [place] }, nowhere, [['place', 'in']]],
+        [{ ...place, in: 7 }, nowhere, [['place', 'in']]],
+      ];
+      for (const [given, shown, paths] of shapes) {
+        const { run, surface } = await openOn(sdl, { place: given });
+        const { data, nullViolations } = await run('{ place { name in { name } } }');
+        expect([data.place, nullViolations]).toEqual([shown, paths]);
+        surface.close();
+      }
+    },
+  );
+
+  test('has names that every object of JavaScript has', async () => {
+    const { run, surface } = await openOn(
+      `scalar toString scalar constructor
+       input valueOf { toString: toString constructor: constructor = {} }
+       type hasOwnProperty { toString: toString ${TAGS} constructor: constructor ${TAGS} }
+       type Query { toString(valueOf: valueOf): hasOwnProperty ${TAGS} constructor: toString ${TAGS} }`,
+      { toString: { toString: { a: 1 } }, constructor: [1] },
+    );
+    const names = await run('{ __type(name: "valueOf") { inputFields { name defaultValue } } }');
+    expect(names.data.__type.inputFields).toEqual([
+      { name: 'toString', defaultValue: null },
+      { name: 'constructor', defaultValue: '{}' },
+    ]);
+    expect(await run('{ toString { toString constructor } constructor }')).toEqual({
+      data: { toString: { toString: { a: 1 }, constructor: null }, constructor: [1] },
+      errors: [],
+      nullViolations: [],
+    });
+    surface.close();
+  });
+
+  test('shows the default values of custom scalars, whatever they are', async () => {
+    const values = ['{}', '{a: [1, {b: null}]}', '[]', '["x", true]', '7', 'null'];
+    const args = values.map((value, index) => `a${index}: Filter = ${value}`).join(' ');
+    const { run, surface } = await openOn(
+      `scalar Filter type Query { later(${args} n: Int = 3 all: [Filter!] = [{}]): String ${TAGS} }`,
+      {},
+    );
+    const { data } = await run(
+      '{ __type(name: "Query") { fields { args { defaultValue } } } s: __type(name: "Filter") { name } }',
+    );
+    expect(data.s).toEqual({ name: 'Filter' });
+    const shown = data.__type.fields[0].args.map(
+      (each: { defaultValue: string }) => each.defaultValue,
+    );
+    expect(shown).toEqual([...values, '3', '[{}]']);
+    expect(surface.sdl).toContain('a0: Filter = {}, a1: Filter = {a: [1, {b: null}]}');
+    expect((await run('{ later }')).data).toEqual({ later: null });
+    surface.close();
+  });
 });
 
 describe('surfaceSdl', () => {

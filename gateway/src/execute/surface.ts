@@ -11,6 +11,7 @@ import {
   rootFieldsOf,
 } from '../document/executable.ts';
 import { type DefaultPages, defaultPagesOf } from '../document/lists.ts';
+import { RESERVED_NAME } from '../document/literals.ts';
 import { ResponseSize } from '../document/responsesize.ts';
 import { requireValid, validationErrorsOf } from '../document/validation.ts';
 import { coerceVariables } from '../document/variables.ts';
@@ -35,6 +36,8 @@ export type OperationRequest = {
 
 export type Surface = {
   schema: GraphQLSchema;
+  /** The schema as text: graphql-js cannot print each one. */
+  sdl: string;
   defaultPages: DefaultPages;
   /** The scopes that each root field needs. */
   rootScopes: RootScopes;
@@ -76,7 +79,7 @@ export async function openSurface(
   audits = false,
 ): Promise<Surface> {
   const executor = await openExecutor(name, supergraphSdl, transports, caches, audits);
-  const { schema, execute } = executor;
+  const { schema, sdl, execute } = executor;
   const deprecations = deprecationsOf(schema);
   const valid = new WeakSet<ClientDocument>();
   const executables = new WeakMap<Operation, ExecutableOperation>();
@@ -84,6 +87,7 @@ export async function openSurface(
 
   const surface: Surface = {
     schema,
+    sdl,
     defaultPages: defaultPagesOf(schema),
     rootScopes: executor.scopes,
     parts: executor.parts,
@@ -113,12 +117,11 @@ export async function openSurface(
       const size = new ResponseSize();
       let result: ExecutionResult | Promise<ExecutionResult> = EMPTY;
       if (federated !== undefined) {
-        const { key, literals } = federated;
-        const all = { ...variables, ...literals };
+        const { key, literals, renamed } = federated;
         result = execute({
           key,
-          variables: all,
-          coerced,
+          variables: { ...withRenamed(variables, renamed), ...literals },
+          coerced: withRenamed(coerced, renamed),
           caller,
           requestId,
           sandboxNow,
@@ -158,6 +161,13 @@ function scopesNeeded(
     (bits, { name }) => bits | (known.get(name.value) ?? 0),
     introspects ? READ_SCOPE : 0,
   );
+}
+
+type Values = Record<string, unknown>;
+
+function withRenamed(values: Values, name: string | undefined): Values {
+  if (name === undefined || !Object.hasOwn(values, RESERVED_NAME)) return values;
+  return { ...values, [name]: values[RESERVED_NAME] };
 }
 
 const EMPTY: ExecutionResult = { data: {}, errors: [], nullViolations: [] };

@@ -32,6 +32,9 @@ export type Connections = {
   close(): Promise<void>;
 };
 
+/** This process lacks a setting that the graph needs. */
+export class WrongSettings extends Error {}
+
 type ConnectionSettings = WithSubgraphs &
   Pick<Settings, 'subgraphHosts' | 'environment' | 'sandboxUrl' | 'keyEncryptionKey'>;
 
@@ -123,6 +126,6 @@ function requireAddress(settings: WithSubgraphs, entry: SubgraphEntry) {
   const variable = variableOf(entry.name, 'url');
   const fault = `${variable} must be set: ${entry.name} has no published URL`;
   const address = addressOf(settings, entry);
-  if (address === undefined) throw new Error(`wrong settings:\n  ${fault}`);
+  if (address === undefined) throw new WrongSettings(`wrong settings:\n  ${fault}`);
   return address;
 }

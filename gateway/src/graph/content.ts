@@ -1,6 +1,6 @@
 // The content of published versions, and of the committed graph, from which the next is composed.
 import { readFileSync, statSync } from 'node:fs';
-import { datedSdl } from '../schema/dated.ts';
+import { datedAsPublished, datedSdl } from '../schema/dated.ts';
 import { SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from './committed.ts';
 import { readSupergraphConfig } from './config.ts';
 import type { GraphStore, GraphVersion } from './graph.ts';
@@ -25,7 +25,7 @@ export async function contentOf(
   const found = await store.version(version);
   if (found === undefined) throw new Error(`there is no version ${version}`);
   const { subgraphs, schemas, publishedAt } = found;
-  return { supergraph: datedSdl(found.supergraph, publishedAt), subgraphs, schemas };
+  return { supergraph: datedAsPublished(found.supergraph, publishedAt), subgraphs, schemas };
 }
 
 export function committedContent(): GraphContent {

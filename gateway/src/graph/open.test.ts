@@ -10,6 +10,7 @@ import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
 import { createDocuments } from '../document/documents.ts';
 import { graphOf, SUPERGRAPH_FILE } from './committed.ts';
+import type { Graph } from './graph.ts';
 import { openGraphs } from './open.ts';
 import { writeLastGraph } from './source.ts';
 
@@ -30,9 +31,21 @@ const CARRIED: Transport = {
 };
 
 /** Opens the graphs of a gateway for which version 3 is the newest. */
-async function open({ dataDir = folder.path, subgraphs = GRAPH.subgraphs } = {}) {
+async function open({
+  dataDir = folder.path,
+  subgraphs = GRAPH.subgraphs,
+  supergraphs = [],
+}: {
+  dataDir?: string;
+  subgraphs?: Graph['subgraphs'];
+  /** Those of the versions, the newest first. */
+  supergraphs?: readonly string[];
+} = {}) {
   const published = { schemas: {}, publishedAt: new Date(), change: 'publish offers', changes: [] };
-  const newest = { ...GRAPH, ...published, version: 3, subgraphs };
+  const found = (version: number) => {
+    const supergraph = supergraphs[3 - version] ?? GRAPH.supergraph;
+    return { ...GRAPH, ...published, version, subgraphs, supergraph };
+  };
   const caches = createCaches();
   const metrics = createMetrics();
   const opened: (() => Promise<unknown>)[] = [];
@@ -46,7 +59,7 @@ async function open({ dataDir = folder.path, subgraphs = GRAPH.subgraphs } = {})
       settings: readSettings(env, 'gateway'),
       store: {
         latest: async () => 3,
-        version: async () => newest,
+        version: async (version) => found(version),
         tables: () => Promise.reject(new Error('this gateway needs none')),
       },
       inProcess: { gateway: CARRIED },
@@ -86,4 +99,21 @@ test('without an earlier graph, the start fails with what is missing and what to
   await expect(open({ subgraphs: [...GRAPH.subgraphs, OFFERS] })).rejects.toThrow(
     /OFFERS_URL must be set[\s\S]*Version 3 of the graph.*loyalty supergraph rollback/,
   );
+});
+
+describe('versions that no gateway can serve', () => {
+  const NO_SDL = 'type Query { a: Int @deprecated';
+  const NO_SUPERGRAPH = 'type Query { a: Int }';
+  const OTHER_TYPE = GRAPH.supergraph.replace('type Query', 'type Query implements Nothing');
+
+  test('keep no new gateway from starting: it serves the newest that it can', async () => {
+    const { version, errors } = await open({ supergraphs: [NO_SDL, OTHER_TYPE] });
+    expect(version).toBe(1);
+    expect(errors.map((each) => each.version)).toEqual([3, 2]);
+  });
+
+  test('leave the committed graph if there is no other', async () => {
+    const { version, errors } = await open({ supergraphs: [OTHER_TYPE, NO_SUPERGRAPH, NO_SDL] });
+    expect([version, errors.length]).toEqual([0, 3]);
+  });
 });

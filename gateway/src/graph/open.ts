@@ -6,11 +6,11 @@ import type { Lifecycle } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import type { Documents } from '../document/documents.ts';
-import { createConnections } from './connections.ts';
+import { createConnections, WrongSettings } from './connections.ts';
 import type { Graph, GraphStore } from './graph.ts';
 import { type ServedGraphs, serveGraphs } from './served.ts';
 import { createGraphSource } from './source.ts';
-import { keepForNextStart, reportRefused, watchGraphs } from './watch.ts';
+import { keepForNextStart, serveNewest, watchGraphs } from './watch.ts';
 
 /**
  * `inProcess` are the subgraphs of this process. The lifecycle closes what this function opens.
@@ -33,21 +33,16 @@ export async function openGraphs(options: {
   const audits = settings.auditLog !== undefined;
   const serve = (graph: Graph) => serveGraphs(graph, { connections, documents, caches, audits });
   const first = await source.first();
-  let refused: Graph | undefined;
-  const graphs = await serve(first).then(
-    async (served) => {
-      await keepForNextStart(source, first, log);
-      return served;
-    },
-    async (error) => {
-      const last = await source.last();
-      if (last === undefined) throw withAdvice(error, first);
-      refused = first;
-      reportRefused(first, error, 'the newest graph cannot be served', { log, metrics });
-      return serve(last);
-    },
-  );
-  const stop = watchGraphs(graphs, source, { log, metrics, refused });
+  const observe = { log, metrics };
+  // A setting that is missing has to be set, unless an earlier version does without it.
+  const isLast = (older: Graph, fault: unknown) =>
+    older.version === 0 && fault instanceof WrongSettings;
+  const { graph, served: graphs } = await serveNewest(first, serve, source, {
+    ...{ observe, isLast, message: 'the newest graph cannot be served' },
+  }).catch((error) => Promise.reject(withAdvice(error, first)));
+  await keepForNextStart(source, graph, log);
+  const refused = graph === first ? undefined : first;
+  const stop = watchGraphs(graphs, source, { ...observe, refused });
   lifecycle.opened('graphs', async () => stop());
   return graphs;
 }
@@ -56,7 +51,7 @@ export async function openGraphs(options: {
 function withAdvice(error: unknown, { version }: Graph): unknown {
   if (version === 0 || !(error instanceof Error)) return error;
   return new Error(
-    `${error.message}\nVersion ${version} of the graph, the newest that is published, needs it, and this gateway has kept no earlier one. Correct this, or publish another version: loyalty supergraph rollback VERSION`,
+    `${error.message}\nVersion ${version} of the graph, the newest that is published, needs it, and there is no earlier one that can be served. Correct this, or publish another version: loyalty supergraph rollback VERSION`,
     { cause: error },
   );
 }

@@ -6,15 +6,18 @@ import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { makePrivateFolder } from '@partner-loyalty/runtime/store/private.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import * as z from 'zod';
-import { datedSdl } from '../schema/dated.ts';
+import { datedAsPublished } from '../schema/dated.ts';
 import { graphOf, readGraphFile, readSdlFile, SUPERGRAPH_FILE } from './committed.ts';
 import type { Graph, GraphStore } from './graph.ts';
 
 export type GraphSource = {
   /** The graph to start with. Rejects if there is none. */
   first(): Promise<Graph>;
-  /** The last served graph, if it differs from the first. */
-  last(): Promise<Graph | undefined>;
+  /**
+   * The graph before another one, to serve instead. Undefined if there is none. Rejects if it
+   * cannot be read.
+   */
+  before(graph: Graph): Promise<Graph | undefined>;
   /**
    * The graph if it has changed since it was last read. Rejects if it cannot be read, which it
    * does again until it can.
@@ -62,7 +65,7 @@ function createFileSource(file: string): GraphSource {
       text = read;
       return graph;
     },
-    async last() {
+    async before() {
       return undefined;
     },
     async next() {
@@ -88,10 +91,16 @@ function createStoreSource(
   async function read(): Promise<Graph | undefined> {
     const latest = await inTime(store.latest());
     if (latest === version) return undefined;
-    const graph = await inTime(store.version(latest));
-    if (graph === undefined) throw new Error('the store lacks its newest graph');
+    const graph = await published(latest);
     version = latest;
-    return { ...graph, supergraph: datedSdl(graph.supergraph, graph.publishedAt) };
+    return graph;
+  }
+
+  async function published(wanted: number): Promise<Graph> {
+    const found = await inTime(store.version(wanted));
+    if (found === undefined) throw new Error(`the store lacks version ${wanted} of the graph`);
+    const supergraph = datedAsPublished(found.supergraph, found.publishedAt);
+    return { ...found, version: wanted, supergraph };
   }
 
   return {
@@ -108,9 +117,10 @@ function createStoreSource(
         return last ?? readGraphFile(SUPERGRAPH_FILE);
       }
     },
-    async last() {
+    async before({ version: refused }) {
+      if (refused <= 1) return refused === 1 ? readGraphFile(SUPERGRAPH_FILE) : undefined;
       const last = await readLastGraph(dataDir);
-      return last?.version === version ? undefined : last;
+      return last?.version === refused - 1 ? last : published(refused - 1);
     },
     next: read,
     async serves(graph) {

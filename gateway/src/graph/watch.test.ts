@@ -5,6 +5,7 @@ import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { graphOf, SUPERGRAPH_FILE } from './committed.ts';
 import type { Graph } from './graph.ts';
+import type { ServedGraph } from './served.ts';
 import { createGraphSource, type GraphSource, UnreadableFile } from './source.ts';
 import { watchGraphs } from './watch.ts';
 
@@ -17,8 +18,9 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** Follows what `next` returns. Some versions cannot be built. */
+/** Follows what `next` returns; all versions are published. Some cannot be built. */
 function follow(next: GraphSource['next'], refused?: Graph) {
+  let current = 1;
   const lines: string[] = [];
   const counts: string[] = [];
   const tried: number[] = [];
@@ -30,9 +32,17 @@ function follow(next: GraphSource['next'], refused?: Graph) {
       async replace({ version }) {
         tried.push(version);
         if (unbuildable.has(version)) throw new Error('no secret');
+        current = version;
       },
+      // Cast: nothing else is read.
+      current: () => ({ version: current }) as ServedGraph,
     },
-    { first: next as GraphSource['first'], last: next, next, serves: async () => {} },
+    {
+      first: next as GraphSource['first'],
+      before: async (graph) => version(graph.version - 1),
+      next,
+      serves: async () => {},
+    },
     {
       log: { info: write, warn: write, error: write, outage: write, recovered: write },
       metrics: { graph: (outcome) => void counts.push(outcome) },
@@ -61,6 +71,24 @@ test('a graph that cannot be built is tried again every minute, until it can or 
   published.push(version(3), version(4));
   await watched.pass(180);
   expect(watched.tried).toEqual([2, 2, 2, 3, 4]);
+  watched.stop();
+});
+
+test('of several new graphs, the newest that can be built serves, and the others are skipped', async () => {
+  const published = [version(6)];
+  const watched = follow(async () => published.shift());
+  watched.unbuildable.add(6).add(5).add(3);
+  await watched.pass(5);
+  expect(watched.tried).toEqual([6, 5, 4]);
+  expect(watched.lines.slice(-2)).toEqual([
+    'a new graph cannot be served 5 no secret',
+    'a new graph serves 4',
+  ]);
+  await watched.pass(60);
+  expect(watched.tried).toEqual([6, 5, 4, 6]);
+  published.push(version(7));
+  await watched.pass(120);
+  expect(watched.tried).toEqual([6, 5, 4, 6, 7]);
   watched.stop();
 });
 

@@ -18,12 +18,12 @@ type Observe = {
 };
 
 /**
- * Looks for a new graph every second until the returned function is called. A graph that cannot be
- * built changes nothing, and is tried again every minute; neither does a source that cannot be
- * read. `refused` is a graph that was tried just before.
+ * Looks for a new graph every second until the returned function is called. Of several new graphs,
+ * the newest that can be built serves. One that cannot is tried again every minute. A source that
+ * cannot be read changes nothing. `refused` is a graph that was tried just before.
  */
 export function watchGraphs(
-  graphs: Pick<ServedGraphs, 'replace'>,
+  graphs: Pick<ServedGraphs, 'replace' | 'current'>,
   source: GraphSource,
   { log, metrics, refused }: Observe & { refused?: Graph | undefined },
 ): () => void {
@@ -33,20 +33,22 @@ export function watchGraphs(
 
   async function check(): Promise<void> {
     const isDue = waiting !== undefined && performance.now() - triedAt >= RETRY_MS;
-    const graph = (await source.next()) ?? (isDue ? waiting : undefined);
-    if (graph === undefined) return;
-    const { version } = graph;
-    try {
-      await graphs.replace(graph);
-      waiting = undefined;
-    } catch (error) {
-      waiting = graph;
-      triedAt = performance.now();
-      reportRefused(graph, error, 'a new graph cannot be served', { log, metrics });
-      return;
-    }
+    const next = await source.next();
+    const newest = next ?? (isDue ? waiting : undefined);
+    if (newest === undefined) return;
+    waiting = newest;
+    triedAt = performance.now();
+    // Those before one that is tried again were tried with it.
+    const isLast = ({ version }: Graph) =>
+      next === undefined || version <= graphs.current().version;
+    const message = 'a new graph cannot be served';
+    const options = { observe: { log, metrics }, isLast, message };
+    const served = await serveNewest(newest, graphs.replace, source, options).catch(() => {});
+    if (served === undefined) return;
+    const { graph } = served;
+    if (graph === newest) waiting = undefined;
     metrics.graph('updated');
-    log.info({ version }, 'a new graph serves');
+    log.info({ version: graph.version }, 'a new graph serves');
     await keepForNextStart(source, graph, log);
   }
 
@@ -67,14 +69,37 @@ export function watchGraphs(
   return () => clearInterval(timer);
 }
 
-export function reportRefused(
-  { version }: Graph,
-  error: unknown,
-  message: string,
-  { log, metrics }: { log: Pick<Log, 'error'>; metrics: Pick<Metrics, 'graph'> },
-): void {
-  metrics.graph('refused');
-  log.error({ version, err: error, reason: reasonOf(error) }, message);
+/**
+ * Serves the newest graph or, while that cannot be served, the one before, as long as this is not
+ * `isLast`. Each that is refused is logged. Rejects as the newest does if none is served.
+ */
+export async function serveNewest<Served>(
+  newest: Graph,
+  serve: (graph: Graph) => Promise<Served>,
+  source: Pick<GraphSource, 'before'>,
+  {
+    observe: { log, metrics },
+    isLast,
+    message,
+  }: {
+    observe: { log: Pick<Log, 'error'>; metrics: Pick<Metrics, 'graph'> };
+    isLast(older: Graph, fault: unknown): boolean;
+    message: string;
+  },
+): Promise<{ graph: Graph; served: Served }> {
+  let fault: unknown;
+  let graph: Graph | undefined = newest;
+  do {
+    try {
+      return { graph, served: await serve(graph) };
+    } catch (error) {
+      fault ??= error;
+      metrics.graph('refused');
+      log.error({ version: graph.version, err: error, reason: reasonOf(error) }, message);
+    }
+    graph = await source.before(graph);
+  } while (graph !== undefined && !isLast(graph, fault));
+  throw fault;
 }
 
 /** Notes that a graph serves. It does so without the note, as on a disk that cannot be written. */

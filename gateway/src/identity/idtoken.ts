@@ -130,7 +130,7 @@ async function verifiedToken(
       currentDate: new Date(now),
     });
     const { iat = 0, exp = 0 } = payload;
-    const kind = TYPES[protectedHeader.typ?.toLowerCase() ?? 'jwt'];
+    const kind = TYPES.get(protectedHeader.typ?.toLowerCase() ?? 'jwt');
     if (kind === undefined || !isIssued(payload, now)) return 'unknown';
     if (rules.isCurrent !== undefined && exp - iat > MAX_LIFETIME_SECONDS) return 'unknown';
     const holder = isPartner
@@ -149,11 +149,11 @@ async function verifiedToken(
 }
 
 /** A provider's other tokens, such as those for logout, have a `typ` of their own. */
-const TYPES: Readonly<Record<string, 'id' | 'access'>> = {
-  jwt: 'id',
-  'at+jwt': 'access',
-  'application/at+jwt': 'access',
-};
+const TYPES: ReadonlyMap<string, 'id' | 'access'> = new Map([
+  ['jwt', 'id'],
+  ['at+jwt', 'access'],
+  ['application/at+jwt', 'access'],
+]);
 
 /** Checks what jose leaves open: an `iat` that is not in the future, a `sub` that is not empty. */
 function isIssued({ iat, sub }: JWTPayload, now: number): boolean {

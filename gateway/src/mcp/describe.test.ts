@@ -1,5 +1,5 @@
 // The schema as a key may use it: its root fields, and what they lead to.
-import { buildSchema } from 'graphql';
+import { buildSchema, printSchema } from 'graphql';
 import { type KeyScope, scopeBits } from '../schema/scopes.ts';
 import { createDescribe } from './describe.ts';
 
@@ -15,7 +15,8 @@ const schema = buildSchema(`
   input Since { year: Int }
   type Created { person: Person query: Query }
   type Link { url: String }
-  type Query { offers: [Offer!] find(name: String): Found }
+  type toString { a: Int }
+  type Query { offers: [Offer!] find(name: String): Found text: toString }
   type Mutation { create(input: NewPerson!): Created link: Link }
 `);
 const bits = (...scopes: KeyScope[]) => scopeBits(scopes);
@@ -29,7 +30,7 @@ const rootScopes = {
     ['link', bits('sign-in')],
   ]),
 };
-const graph = { surfaces: { partner: { schema, rootScopes } } };
+const graph = { surfaces: { partner: { schema, sdl: printSchema(schema), rootScopes } } };
 // Cast: nothing else of a graph is read.
 const describeFor = createDescribe({ current: () => graph } as never);
 
@@ -39,7 +40,7 @@ const defined = (...scopes: KeyScope[]) =>
     .map(([, name]) => name)
     .sort();
 
-const READ = ['Day', 'Found', 'Offer', 'Person', 'Query', 'Style', 'Voucher', 'shown'];
+const READ = ['Day', 'Found', 'Offer', 'Person', 'Query', 'Style', 'Voucher', 'shown', 'toString'];
 
 test('a key that reads has the queries, what implements their interfaces, and no mutation', () => {
   expect(defined('read')).toEqual(READ);

@@ -6,10 +6,9 @@ import {
   Kind,
   parse,
   print,
-  printSchema,
 } from 'graphql';
 import type { ServedGraphs } from '../graph/served.ts';
-import { linksOf, reachableFrom, typeNameOf } from '../schema/definitions.ts';
+import { withoutUnreachable } from '../schema/definitions.ts';
 import type { RootScopes, ScopeBits } from '../schema/scopes.ts';
 
 /** The SDL without the root fields that need other scopes, and without what only they use. */
@@ -19,12 +18,12 @@ export type Describe = (scopes: ScopeBits) => string;
 export function createDescribe(graphs: Pick<ServedGraphs, 'current'>): Describe {
   const printed = new WeakMap<GraphQLSchema, Map<ScopeBits, string>>();
   return (scopes) => {
-    const { schema, rootScopes } = graphs.current().surfaces.partner;
+    const { schema, sdl: whole, rootScopes } = graphs.current().surfaces.partner;
     const byScopes = printed.get(schema) ?? new Map<ScopeBits, string>();
     printed.set(schema, byScopes);
     let sdl = byScopes.get(scopes);
     if (sdl === undefined) {
-      sdl = print(reachable(usable(parse(printSchema(schema)), rootScopes, scopes)));
+      sdl = print(withoutUnreachable(usable(parse(whole), rootScopes, scopes)));
       byScopes.set(scopes, sdl);
     }
     return sdl;
@@ -33,25 +32,18 @@ export function createDescribe(graphs: Pick<ServedGraphs, 'current'>): Describe 
 
 /** Without the root fields that need a scope that is not among these. */
 function usable(document: DocumentNode, rootScopes: RootScopes, scopes: ScopeBits): DocumentNode {
-  const needs: Record<string, ReadonlyMap<string, ScopeBits>> = {
-    Query: rootScopes.query,
-    Mutation: rootScopes.mutation,
-  };
+  const needs = new Map([
+    ['Query', rootScopes.query],
+    ['Mutation', rootScopes.mutation],
+  ]);
   const definitions = document.definitions.flatMap((node): DefinitionNode[] => {
-    const needed = node.kind === Kind.OBJECT_TYPE_DEFINITION ? needs[node.name.value] : undefined;
+    const needed =
+      node.kind === Kind.OBJECT_TYPE_DEFINITION ? needs.get(node.name.value) : undefined;
     if (node.kind !== Kind.OBJECT_TYPE_DEFINITION || needed === undefined) return [node];
     const fields = (node.fields ?? []).filter(
       ({ name }) => ((needed.get(name.value) ?? 0) & ~scopes) === 0,
     );
     return fields.length === 0 ? [] : [{ ...node, fields }];
   });
-  return { ...document, definitions };
-}
-
-/** Without the types that neither a root type nor a directive leads to. */
-function reachable(document: DocumentNode): DocumentNode {
-  // The empty name stands for the directives and the schema's definition, which every key has.
-  const found = reachableFrom(['Query', 'Mutation', ''], linksOf(document.definitions));
-  const definitions = document.definitions.filter((node) => found.has(typeNameOf(node)));
   return { ...document, definitions };
 }

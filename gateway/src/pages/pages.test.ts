@@ -21,7 +21,7 @@ const ABOUT = {
 } as const;
 
 function graph(version: number, sdl: string) {
-  const surface = { schema: buildSchema(sdl), rootScopes: rootScopesOf(parse(sdl)) };
+  const surface = { schema: buildSchema(sdl), sdl, rootScopes: rootScopesOf(parse(sdl)) };
   return { version, surfaces: { partner: surface, member: surface } };
 }
 

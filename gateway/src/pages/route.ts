@@ -1,6 +1,5 @@
 // The content behind a path of the pages, which is prepared once, or once for each graph.
-import type { GraphQLSchema } from 'graphql';
-import type { RootScopes } from '../schema/scopes.ts';
+import type { Surface } from '../execute/surface.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
 import type { Prepared } from './prepared.ts';
 
@@ -12,7 +11,7 @@ export type Route = {
 
 export type DocumentedGraph = {
   version: number;
-  surfaces: Readonly<Record<SurfaceName, { schema: GraphQLSchema; rootScopes: RootScopes }>>;
+  surfaces: Readonly<Record<SurfaceName, Pick<Surface, 'schema' | 'sdl' | 'rootScopes'>>>;
 };
 
 /** Makes something, such as the content of a page, at its first request. */

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { RUN } from '@partner-loyalty/runtime/process/run.ts';
 import type { Assessment, Step } from './assessment.ts';
-import { CompositionError, TooLargeError } from './faults.ts';
+import { CompositionError, TooLargeError, UnservedError } from './faults.ts';
 
 /** To the child process, and from it. */
 export type Question =
@@ -13,6 +13,7 @@ export type Answer =
   | { assessed: Assessment }
   | { missing: string[] }
   | { faults: string[] }
+  | { unserved: string }
   | { tooLarge: true }
   | { error: string };
 
@@ -23,12 +24,14 @@ let last: Promise<unknown> = Promise.resolve();
 
 /**
  * Assesses a step, after those that wait already. Rejects with a CompositionError if the schemas do
- * not compose, and with a TooLargeError after 30 seconds or with more than 512 MB.
+ * not compose, with an UnservedError if gateways cannot serve what is published, and with a
+ * TooLargeError after 30 seconds or with more than 512 MB.
  */
 export async function assess(step: Step): Promise<Assessment> {
   const answer = await inTurn({ step, publisher: publisherOf(step) });
   if ('assessed' in answer) return answer.assessed;
   if ('faults' in answer) throw new CompositionError(answer.faults);
+  if ('unserved' in answer) throw new UnservedError(answer.unserved);
   throw tooLarge(step);
 }
 

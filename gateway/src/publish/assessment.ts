@@ -2,8 +2,15 @@
 import type { GraphContent } from '../graph/content.ts';
 import type { SubgraphEntry, VersionChange } from '../graph/graph.ts';
 import type { Need } from '../graph/tables.ts';
-import { type SurfaceChange, surfaceChanges, surfaceSchemas, versionChanges } from './changes.ts';
+import {
+  type SurfaceChange,
+  type SurfaceSchemas,
+  surfaceChanges,
+  surfaceSchemas,
+  versionChanges,
+} from './changes.ts';
 import { newProvider, withoutSubgraph, withSubgraph } from './content.ts';
+import { CompositionError, UnservedError } from './faults.ts';
 import { needsOf } from './needs.ts';
 import { type Notice, noticesOf } from './notices.ts';
 import { policyFaults } from './policy.ts';
@@ -37,13 +44,14 @@ export type Assessment = {
 
 /**
  * Assesses in this process, for seconds if the graph is large. Throws a CompositionError if the
- * schemas do not compose, or if gateways could not serve them.
+ * schemas do not compose, or if gateways could not serve them, and an UnservedError if they cannot
+ * serve what is published.
  */
 export async function assessment(step: Step, publisher: string | undefined): Promise<Assessment> {
   const { before } = step;
   const removed = step.kind === 'subgraph' ? step.removed : undefined;
+  const former = servedBefore(before);
   const after = contentAfter(step);
-  const former = surfaceSchemas(before.supergraph);
   const next = surfaceSchemas(after.supergraph);
   const changes = await surfaceChanges(former, next);
   const provider = newProvider(before, after);
@@ -56,6 +64,15 @@ export async function assessment(step: Step, publisher: string | undefined): Pro
     needs: publisher === undefined ? [] : needsOf(before, after, publisher, removed),
     notices: step.kind === 'subgraph' ? noticesOf(before, after, step) : [],
   };
+}
+
+function servedBefore({ supergraph }: GraphContent): SurfaceSchemas {
+  try {
+    return surfaceSchemas(supergraph);
+  } catch (error) {
+    if (error instanceof CompositionError) throw new UnservedError(error.message);
+    throw error;
+  }
 }
 
 function contentAfter(step: Step): GraphContent {

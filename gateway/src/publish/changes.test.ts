@@ -2,6 +2,7 @@
 import type { FieldUsage } from '../usage/usagestore.ts';
 import { type SurfaceSchemas, surfaceChanges, surfaceSchemas } from './changes.ts';
 import { composeSupergraph } from './compose.ts';
+import { CompositionError } from './faults.ts';
 import { withUsage } from './inuse.ts';
 
 const SDL = `
@@ -283,4 +284,46 @@ test('a surface that shows a type without visible fields is a fault', () => {
   expect(() => schemasOf(sdl)).toThrow(
     'the partner surface: Mutation shows Shelf, which has no visible field on the partner surface',
   );
+});
+
+/** With another field of no surface, and other types. */
+const withMore = (field: string, types = '') =>
+  schemasOf(SDL.replace('secret: Int', `secret: Int ${field}`) + types);
+
+test.each(['{a: [1, {}]}', '[{}, 1]', '9007199254740993'])(
+  'the default value %s of a custom scalar is no fault, and no change',
+  async (value) => {
+    const field = `later(filter: Any = ${value}, all: [Any] = ${value}): Int @tag(name: "partner")`;
+    const [one, other] = [withMore(field, 'scalar Any'), withMore(field, 'scalar Any scalar More')];
+    expect(await surfaceChanges(one, other)).toEqual([]);
+  },
+);
+
+test.each([
+  ['enum', 'enum Level { LOW HIGH }'],
+  ['scalar', 'scalar Level'],
+  ['input', 'input Level { at: Depth } enum Depth { LOW }'],
+])(
+  "a subgraph's own directive may have an argument of an %s type, which callers do not see",
+  (_, type) => {
+    const sdl = SDL.replace('"@tag"]', '"@tag", "@composeDirective"]').replace(
+      'secret: Int',
+      'secret: Int @audit',
+    );
+    const { partner, member } = schemasOf(`${sdl}
+    extend schema @link(url: "https://acme.example/audit/v1.0", import: ["@audit"])
+      @composeDirective(name: "@audit")
+    directive @audit(level: Level, all: [Level!]) on FIELD_DEFINITION
+    ${type}`);
+    for (const schema of [partner, member])
+      expect([schema.getType('Level'), schema.getDirective('audit')]).toEqual([
+        undefined,
+        undefined,
+      ]);
+  },
+);
+
+test('what no gateway could build is a fault', () => {
+  const field = 'later(of: Of): Int @tag(name: "partner")';
+  expect(() => withMore(field, 'input Of { of: Of = {} }')).toThrow(CompositionError);
 });

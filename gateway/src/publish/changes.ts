@@ -1,10 +1,10 @@
 // How the surfaces of a graph change from one version to another.
-import { Supergraph } from '@apollo/federation-internals';
 import { type Change, ChangeType, CriticalityLevel, diff } from '@graphql-inspector/core';
-import { type GraphQLSchema, parse } from 'graphql';
+import type { GraphQLSchema } from 'graphql';
+import { servedSchema } from '../execute/federated.ts';
 import type { VersionChange } from '../graph/graph.ts';
 import { elementsOf } from '../schema/deprecations.ts';
-import { SURFACE_NAMES, type SurfaceName, surfaceDocument } from '../schema/surfaces.ts';
+import { SURFACE_NAMES, type SurfaceName } from '../schema/surfaces.ts';
 import { affectedCoordinates } from './affected.ts';
 import { CompositionError } from './faults.ts';
 
@@ -39,20 +39,15 @@ const ORDER: readonly Level[] = ['breaking', 'dangerous', 'safe'];
  * not serve one of them.
  */
 export function surfaceSchemas(supergraph: string): SurfaceSchemas {
-  const document = parse(supergraph, { noLocation: true });
-  const build = (surface: SurfaceName) => {
+  const build = (surface: SurfaceName, validateSupergraph: boolean) => {
     try {
-      // Composing has validated it, and cutting keeps it valid.
-      const cut = Supergraph.build(surfaceDocument(document, surface), {
-        validateSupergraph: false,
-      });
-      return cut.apiSchema().toGraphQLJSSchema();
+      return servedSchema(supergraph, surface, validateSupergraph);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new CompositionError([`the ${surface} surface: ${reason}`]);
     }
   };
-  return { partner: build('partner'), member: build('member') };
+  return { partner: build('partner', true), member: build('member', false) };
 }
 
 /** Every change, those of a surface together and the breaking ones first. */

@@ -16,9 +16,10 @@ type Book @key(fields: "id") {
 `;
 
 function faultsOf(reviews: string): readonly string[] {
+  const link = reviews.includes('@link') ? '' : LINK;
   const sources = [
     { name: 'books', sdl: BOOKS, file: 'books.graphql' },
-    { name: 'reviews', sdl: `${LINK}\n${reviews}`, file: 'some/reviews.graphql' },
+    { name: 'reviews', sdl: `${link}\n${reviews}`, file: 'some/reviews.graphql' },
   ];
   try {
     composeSupergraph(sources);
@@ -62,6 +63,26 @@ test.each<[string, string, RegExp[]]>([
       /^some\/reviews\.graphql:3:10: @authenticated is not supported: use @tag\(name: "member"\)/,
       /^some\/reviews\.graphql:4:10: @requiresScopes is not supported: use @tag\(name: "scope-/,
     ],
+  ],
+  [
+    "directives of its own that are named as federation's",
+    `directive @policy(name: String) on FIELD_DEFINITION
+    directive @my__context(name: String) on FIELD_DEFINITION
+    type Mutation {
+      a: Int @policy(name: "x") @my__context
+    }`,
+    [],
+  ],
+  [
+    'directives that no gateway enforces, by other names',
+    `extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", as: "f",
+      import: [{ name: "@policy", as: "@guard" }])
+    directive @policy on FIELD_DEFINITION
+    type Mutation {
+      a: Int @guard(policies: [["x"]]) @policy
+      b: Int @f__authenticated
+    }`,
+    [/: @policy is not supported: use @tag\(name: "scope-/, /: @authenticated is not supported/],
   ],
   [
     'two types of one field',

@@ -4,10 +4,11 @@ import { composeServices } from '@apollo/composition';
 import { type ASTNode, type DocumentNode, GraphQLError, Kind, parse, Source, visit } from 'graphql';
 import { readSupergraphConfig } from '../graph/config.ts';
 import { datedSdl } from '../schema/dated.ts';
-import { elementsIn, tagsIn } from '../schema/definitions.ts';
+import { argumentsOf, elementsIn, tagsIn } from '../schema/definitions.ts';
 import { KEY_SCOPES, scopeOfTag } from '../schema/scopes.ts';
 import { SURFACES } from '../schema/surfaces.ts';
 import { CompositionError } from './faults.ts';
+import { federationNames } from './federationnames.ts';
 import { conflictingRequirements, unsupportedIn } from './unsupported.ts';
 
 export type SubgraphSource = {
@@ -84,9 +85,10 @@ function parseSource({ name, url, sdl, file }: SubgraphSource) {
 // subgraphs add to it.
 function misplacedTags(typeDefs: DocumentNode): string[] {
   const faults: string[] = [];
+  const nameOf = federationNames(typeDefs);
   visit(typeDefs, {
     Directive(tag, _key, _parent, _path, ancestors) {
-      if (tag.name.value !== 'tag') return;
+      if (nameOf(tag.name.value) !== 'tag') return;
       const owner = ancestors.findLast((node): node is ASTNode => 'kind' in node);
       const place =
         owner !== undefined && 'name' in owner && owner.name !== undefined
@@ -94,7 +96,8 @@ function misplacedTags(typeDefs: DocumentNode): string[] {
           : 'the schema';
       if (owner?.kind !== Kind.FIELD_DEFINITION)
         faults.push(located(`@tag is on ${place}, but belongs on fields only`, [tag]));
-      const [name = ''] = tagsIn([tag]);
+      const [{ name: given } = {}] = argumentsOf([tag], tag.name.value);
+      const name = String(given);
       const scope = scopeOfTag(name);
       if (scope === 'unknown')
         faults.push(

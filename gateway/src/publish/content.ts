@@ -16,7 +16,7 @@ export function withSubgraph(
   const next = isKnown
     ? subgraphs.map((known) => (known.name === name ? entry : known))
     : [...subgraphs, entry];
-  return composed(supergraph, next, { ...schemas, [name]: sdl }, { [name]: file });
+  return composed(supergraph, next, { ...schemas, [name]: sdl }, new Map([[name, file]]));
 }
 
 /** The content without a subgraph. Throws as composeSupergraph does. */
@@ -45,13 +45,13 @@ function composed(
   former: string,
   subgraphs: readonly SubgraphEntry[],
   schemas: Readonly<Record<string, string>>,
-  files: Readonly<Record<string, string>> = {},
+  files: ReadonlyMap<string, string> = new Map(),
 ): GraphContent {
   const sources = subgraphs.map(({ name, url }) => ({
     name,
     url,
     sdl: schemas[name] ?? '',
-    file: files[name] ?? `the published schema of ${name}`,
+    file: files.get(name) ?? `the published schema of ${name}`,
   }));
   const supergraph = datedSdl(composeSupergraph(sources), new Date(), former);
   return { supergraph, subgraphs, schemas };

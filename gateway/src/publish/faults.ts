@@ -11,3 +11,6 @@ export class CompositionError extends Error {
 
 /** Composing takes more time or memory than there is. */
 export class TooLargeError extends Error {}
+
+/** What is published cannot be served, so nothing can be compared with it. */
+export class UnservedError extends Error {}

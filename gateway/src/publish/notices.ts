@@ -5,6 +5,7 @@ import type { SubgraphEntry } from '../graph/graph.ts';
 import { elementsIn, tagsIn } from '../schema/definitions.ts';
 import { rootScopesOf, scopeNames, scopeOfTag } from '../schema/scopes.ts';
 import { located } from './compose.ts';
+import { federationNames } from './federationnames.ts';
 import { joinedGraph } from './joined.ts';
 import { listed } from './missing.ts';
 
@@ -50,19 +51,21 @@ function changedScopes(before: GraphContent, after: GraphContent): Notice[] {
   );
 }
 
-const IGNORED: Readonly<Record<string, string>> = {
-  cost: 'the gateway computes the cost of an operation without it',
-  listSize: 'the gateway computes the cost of an operation without it',
-  override: 'its label has no effect: the field stays where it was until the label is removed',
-};
+const IGNORED: ReadonlyMap<string | undefined, string> = new Map([
+  ['cost', 'the gateway computes the cost of an operation without it'],
+  ['listSize', 'the gateway computes the cost of an operation without it'],
+  ['override', 'its label has no effect: the field stays where it was until the label is removed'],
+]);
 
 function ignoredDirectives(sdl: string, file: string): Notice[] {
   const notices: Notice[] = [];
-  visit(parse(new Source(sdl, file)), {
+  const typeDefs = parse(new Source(sdl, file));
+  const nameOf = federationNames(typeDefs);
+  visit(typeDefs, {
     Directive(directive) {
-      const name = directive.name.value.replace(/^federation__/, '');
+      const name = nameOf(directive.name.value);
       const isLabelled = directive.arguments?.some((each) => each.name.value === 'label');
-      const why = name === 'override' && !isLabelled ? undefined : IGNORED[name];
+      const why = name === 'override' && !isLabelled ? undefined : IGNORED.get(name);
       if (why !== undefined)
         notices.push(notice(undefined, located(`@${name} is ignored: ${why}`, [directive])));
     },

@@ -10,34 +10,37 @@ import {
   visit,
 } from 'graphql';
 import { argumentsOf, elementsIn } from '../schema/definitions.ts';
+import { federationNames, type NameOf } from './federationnames.ts';
 
 const SCOPED = 'use @tag(name: "scope-…") on the root field';
 const CONTEXT = 'use @requires, or an argument';
 const CONNECTOR = 'resolve the field in the subgraph';
 
-const INSTEAD: Readonly<Record<string, string>> = {
-  authenticated: 'use @tag(name: "member") or @tag(name: "partner") on the field',
-  requiresScopes: SCOPED,
-  policy: SCOPED,
-  context: CONTEXT,
-  fromContext: CONTEXT,
-  source: CONNECTOR,
-  connect: CONNECTOR,
-};
+const INSTEAD: ReadonlyMap<string | undefined, string> = new Map([
+  ['authenticated', 'use @tag(name: "member") or @tag(name: "partner") on the field'],
+  ['requiresScopes', SCOPED],
+  ['policy', SCOPED],
+  ['context', CONTEXT],
+  ['fromContext', CONTEXT],
+  ['source', CONNECTOR],
+  ['connect', CONNECTOR],
+]);
 
 export type Unsupported = { message: string; node: ASTNode };
 
 export function unsupportedIn(typeDefs: DocumentNode): Unsupported[] {
   const found: Unsupported[] = [];
+  const nameOf = federationNames(typeDefs);
   const refuseSubscription = (node: ASTNode) => {
     const message = 'subscriptions are not supported: use events, webhooks, or a query';
     found.push({ message, node });
   };
   visit(typeDefs, {
     Directive(node) {
-      const name = node.name.value.replace(/^[a-z]+__/, '');
-      const instead = Object.hasOwn(INSTEAD, name) && INSTEAD[name];
-      if (instead) found.push({ message: `@${name} is not supported: ${instead}`, node });
+      const name = nameOf(node.name.value);
+      const instead = INSTEAD.get(name);
+      if (instead !== undefined)
+        found.push({ message: `@${name} is not supported: ${instead}`, node });
     },
     OperationTypeDefinition(node) {
       if (node.operation === OperationTypeNode.SUBSCRIPTION) refuseSubscription(node);
@@ -59,9 +62,13 @@ export function unsupportedIn(typeDefs: DocumentNode): Unsupported[] {
 export function conflictingRequirements(documents: readonly DocumentNode[]): Unsupported[] {
   const found: Unsupported[] = [];
   const known = new Map<string, { args: string; by: string }>();
-  for (const { coordinate: by, node } of documents.flatMap((each) => [...elementsIn(each)])) {
+  const elements = documents.flatMap((each) => {
+    const nameOf = federationNames(each);
+    return Array.from(elementsIn(each), (element) => ({ ...element, nameOf }));
+  });
+  for (const { coordinate: by, node, nameOf } of elements) {
     if (node.kind !== Kind.FIELD_DEFINITION) continue;
-    for (const { path, args } of requirementsOf(node)) {
+    for (const { path, args } of requirementsOf(node, nameOf)) {
       const place = `${by.split('.')[0]}.${path}`;
       const other = known.get(place) ?? { args, by };
       known.set(place, other);
@@ -73,10 +80,14 @@ export function conflictingRequirements(documents: readonly DocumentNode[]): Uns
   return found;
 }
 
-function requirementsOf(field: FieldDefinitionNode): { path: string; args: string }[] {
+function requirementsOf(
+  { directives = [] }: FieldDefinitionNode,
+  nameOf: NameOf,
+): { path: string; args: string }[] {
   const found: { path: string; args: string }[] = [];
-  for (const name of ['requires', 'federation__requires'])
-    for (const { fields } of argumentsOf(field.directives ?? [], name)) {
+  const requires = directives.filter(({ name }) => nameOf(name.value) === 'requires');
+  for (const directive of requires)
+    for (const { fields } of argumentsOf([directive], directive.name.value)) {
       const path: string[] = [];
       visit(fieldSet(fields), {
         Field: {

@@ -3,7 +3,7 @@ import { setPriority } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { GraphQLError } from 'graphql';
 import type { Answer, Question } from './assess.ts';
-import { CompositionError } from './faults.ts';
+import { CompositionError, UnservedError } from './faults.ts';
 
 /** A schema with thousands of faults has all that a person reads in the first ones. */
 const MAX_FAULTS = 100;
@@ -39,6 +39,7 @@ async function answerTo(question: Question): Promise<Answer> {
     // What is nested too deeply for the stack is too large, too.
     if (error instanceof RangeError) return { tooLarge: true };
     if (error instanceof GraphQLError) return { faults: [error.message] };
+    if (error instanceof UnservedError) return { unserved: error.message };
     if (!(error instanceof CompositionError)) return { error: String(error) };
     const faults = error.faults.slice(0, MAX_FAULTS).map((fault) => fault.slice(0, MAX_FAULT));
     const rest = error.faults.length - faults.length;

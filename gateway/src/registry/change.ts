@@ -1,10 +1,11 @@
 // Checks and makes changes to the graph: each is assessed, then refused or appended.
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
-import { currentContent, type GraphContent } from '../graph/content.ts';
+import { contentOf, type GraphContent } from '../graph/content.ts';
 import type { GraphVersion } from '../graph/graph.ts';
 import type { Need } from '../graph/tables.ts';
 import { assess, publisherOf } from '../publish/assess.ts';
 import type { Assessment, Step } from '../publish/assessment.ts';
+import { UnservedError } from '../publish/faults.ts';
 import { type CheckedChange, withUsage } from '../publish/inuse.ts';
 import { dayOf } from '../schema/dates.ts';
 import { approversOf, digestOf, endProposal, keepProposal, openNeeds } from './proposals.ts';
@@ -28,7 +29,12 @@ export type Plan = {
 };
 
 /** The graph as it is now; version 0 if none is published. */
-export type Current = { version: number; before: GraphContent };
+export type Current = {
+  version: number;
+  /** The newest version that gateways can serve. */
+  base: number;
+  before: GraphContent;
+};
 
 const MAX_TRIES = 10;
 const USAGE_DAYS = 30;
@@ -48,22 +54,42 @@ export async function changeGraph(
 ): Promise<Outcome> {
   let asked: Promise<string[]> | undefined;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const { version, ...before } = await currentContent(registry.store);
-    const planned = await plan({ version, before });
-    if (!('step' in planned)) return planned;
-    const assessed = await assessStep(registry, planned.step);
-    const { changes, notices } = assessed;
-    const outcome = await orRefused({ changes, notices }, async () => {
-      refuseHarmful(publisher, planned, assessed);
-      await refuseUnapproved(registry, publisher, planned, assessed);
-      asked ??= planned.ask?.();
-      const lines = (await asked) ?? [];
-      const result = await append(registry, publisher, { version, planned, assessed });
-      return result && { changes, notices, lines, result };
+    const outcome = await fromServed(registry.store, async (current) => {
+      const { version, base } = current;
+      const planned = await plan(current);
+      if (!('step' in planned)) return planned;
+      const assessed = await assessStep(registry, planned.step);
+      const { changes, notices } = assessed;
+      return orRefused({ changes, notices }, async () => {
+        refuseHarmful(publisher, planned, assessed);
+        await refuseUnapproved(registry, publisher, planned, assessed);
+        asked ??= planned.ask?.();
+        const lines = [...((await asked) ?? [])];
+        if (base < version) lines.push(`no gateway can serve what is newer than version ${base}`);
+        const result = await append(registry, publisher, { version, planned, assessed });
+        return result && { changes, notices, lines, result };
+      });
     });
     if (outcome !== undefined) return outcome;
   }
   return refuse('somebody else has published a version each time; try again');
+}
+
+/**
+ * Works on the newest version or, while gateways cannot serve that, on the one before: such a
+ * version keeps nobody from publishing the next.
+ */
+export async function fromServed<T>(
+  store: Registry['store'],
+  work: (current: Current) => Promise<T>,
+): Promise<T> {
+  const version = await store.latest();
+  for (let base = version; ; base -= 1)
+    try {
+      return await work({ version, base, before: await contentOf(store, base) });
+    } catch (error) {
+      if (!(error instanceof UnservedError) || base === 0) throw error;
+    }
 }
 
 /** What a change would do; refused as its publication would be. */

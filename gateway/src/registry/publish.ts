@@ -2,7 +2,7 @@
 import { contentOf } from '../graph/content.ts';
 import type { SubgraphEntry } from '../graph/graph.ts';
 import { requireServed } from './ask.ts';
-import { type Current, changeGraph, checkChange, type Plan } from './change.ts';
+import { type Current, changeGraph, checkChange, fromServed, type Plan } from './change.ts';
 import { entryOf, isPublished } from './entry.ts';
 import { subgraphOf, versionBefore } from './history.ts';
 import { type Outcome, type Publisher, type Registry, type RequestOf, refuse } from './request.ts';
@@ -12,11 +12,11 @@ export async function check(
   publisher: Publisher,
   request: RequestOf<'check'>,
 ): Promise<Outcome> {
-  const version = await registry.store.latest();
-  requireInit(publisher, version, request.init);
-  const before = await contentOf(registry.store, version);
-  const plan = await planOf(registry, before, request);
-  return checkChange(registry, publisher, plan, request.strict);
+  return fromServed(registry.store, async ({ version, before }) => {
+    requireInit(publisher, version, request.init);
+    const plan = await planOf(registry, before, request);
+    return checkChange(registry, publisher, plan, request.strict);
+  });
 }
 
 export async function publish(

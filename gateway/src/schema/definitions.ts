@@ -88,7 +88,15 @@ export function reachableFrom(roots: Iterable<string>, links: Links): Set<string
 }
 
 /** Empty for directives and for the schema's own definition. */
-export function typeNameOf(node: DefinitionNode): string {
+function typeNameOf(node: DefinitionNode): string {
   const isType = 'name' in node && node.kind !== Kind.DIRECTIVE_DEFINITION;
   return (isType && node.name?.value) || '';
+}
+
+/** Without the types that neither a root type nor a directive leads to. */
+export function withoutUnreachable(document: DocumentNode): DocumentNode {
+  // The empty name stands for the directives and the schema's definition.
+  const found = reachableFrom(['Query', 'Mutation', ''], linksOf(document.definitions));
+  const definitions = document.definitions.filter((node) => found.has(typeNameOf(node)));
+  return { ...document, definitions };
 }

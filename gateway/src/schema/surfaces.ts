@@ -92,7 +92,10 @@ function reachableTypes(
   });
   const links = linksOf(shown);
   const roots = ['Mutation', 'Subscription'].filter((name) => links.has(name));
-  const reached = reachableFrom([...roots, 'Query'], links);
+  // A directive's own arguments need their types, on which surface it may be used.
+  const directives = definitions.filter(({ kind }) => kind === Kind.DIRECTIVE_DEFINITION);
+  const used = linksOf(directives).get('') ?? [];
+  const reached = reachableFrom([...roots, 'Query', ...used], links);
   for (const name of reached)
     for (const next of links.get(name) ?? [])
       if (empty.has(next))

@@ -223,6 +223,13 @@ export const SLOW: Record<string, (round: number) => HeavyRequest> = {
       fragment R on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } }`,
       {},
     ),
+  'introspection of ten types': (round) =>
+    query(
+      `{ ${repeat(10, (n) => `x${round}n${n}: __type(name: "${n % 2 ? 'Query' : 'Mutation'}") { fields(includeDeprecated: true) { ...F } }`)} }
+      fragment F on __Field { description args { name description type { ...R } defaultValue } type { ...R } ${repeat(20, (n) => `a${n}: name`)} }
+      fragment R on __Type { ${repeat(20, (n) => `b${n}: name`)} ofType { enumValues { name } ofType { enumValues { name } } } }`,
+      {},
+    ),
   'introspection of fields': (round) =>
     query(
       `{ x${round}: __schema { ${repeat(22, (n) => `t${n}: types { f: fields { a: args { b: type { c: ofType { enumValues { name } } } } } }`)} } }`,

@@ -1,6 +1,5 @@
 // The entries of a reference: a field, an input, a value of an enum, each with what it links to.
 import {
-  astFromValue,
   type GraphQLArgument,
   type GraphQLEnumValue,
   type GraphQLField,
@@ -100,10 +99,10 @@ function signature(args: readonly GraphQLArgument[], documented: Documented): Ht
 }
 
 function input(
-  { name, type, defaultValue }: GraphQLArgument | GraphQLInputField,
+  { name, type, astNode }: GraphQLArgument | GraphQLInputField,
   documented: Documented,
   shown: Html | string = name,
 ): Html {
-  const literal = defaultValue === undefined ? undefined : astFromValue(defaultValue, type);
+  const literal = astNode?.defaultValue;
   return html`${shown}: ${typeLink(type, documented)}${literal ? ` = ${print(literal)}` : ''}`;
 }

@@ -1,7 +1,6 @@
 // The routes of the documentation. What makes their content is loaded when one is first asked for.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { printSchema } from 'graphql';
 import type { ReadChangelogs } from '../../graph/changelog.ts';
 import { SURFACE_NAMES } from '../../schema/surfaces.ts';
 import { type About, baseUrlOf } from '../frame.ts';
@@ -75,7 +74,7 @@ export function docsRoutes({ about, budget, current, changelogs }: DocsParts): [
     ]),
     ...SURFACE_NAMES.map((surface): [string, Route] => {
       const content = onceForEach(current, async ({ surfaces }) =>
-        prepare(printSchema(surfaces[surface].schema), headersOf('text/plain')),
+        prepare(surfaces[surface].sdl, headersOf('text/plain')),
       );
       return [schemaPath(surface), { isPage: false, content }];
     }),

@@ -1,7 +1,6 @@
 // The explorer's page and its parts: the script, its licenses, the schema for tokens.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { printSchema } from 'graphql';
 import type { About } from '../frame.ts';
 import { pageHeaders } from '../layout.ts';
 import { contentHash, prepare } from '../prepared.ts';
@@ -40,7 +39,7 @@ export function explorerRoutes(
     memberClaim,
   });
   const memberSchema = onceForEach(current, async ({ surfaces }) =>
-    prepare(printSchema(surfaces.member.schema), TEXT_HEADERS),
+    prepare(surfaces.member.sdl, TEXT_HEADERS),
   );
   return [
     [EXPLORER_PATH, { isPage: true, content: once(() => prepare(text, PAGE_HEADERS)) }],
