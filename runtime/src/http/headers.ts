@@ -44,7 +44,8 @@ export const HEADERS = {
     'x-forwarded-for': "The client's address, trusted only if it comes from TRUSTED_PROXIES.",
     origin:
       'The origin of the calling page, compared with CORS_ORIGINS and the registered apps; if a form is sent, with the base URL.',
-    'sec-fetch-site': "`same-origin` if a form comes from the service's own page; no other value is accepted.",
+    'sec-fetch-site':
+      "`same-origin` if a form comes from the service's own page; no other value is accepted.",
     cookie:
       'The session of a member on `/account` and `/oauth/`, or of staff, and the browser that sends a form; the API reads none.',
     'accept-language': 'Chooses the language of the pages for members: English or German.',
