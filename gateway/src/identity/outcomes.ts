@@ -9,7 +9,7 @@ const KEPT_MS = 60_000;
 /** How long a process may take for a form until another one tries. */
 const BUSY_MS = 5_000;
 const POLL_MS = 100;
-/** What a process keeps in a minute, of a client address and of all; forms beyond it are handled too. */
+/** How many a process keeps in a minute, of a client address and of all. */
 const MAX_OF_CLIENT = 120;
 const MAX_OF_ALL = 5_000;
 /** In characters. */
@@ -30,7 +30,7 @@ export type SentForm = { formId: string; key: string; client: string };
 /** `isAgain` says that a process began, and ended or was too slow. */
 type Handle = (isAgain: boolean) => Promise<HttpResponse>;
 
-/** Returns a function that resolves with what `handle` makes of a form, or has made of it before. */
+/** Returns a function that resolves with what a form leads to, or has led to before. */
 export function createOnce(open: () => Promise<Table<Outcome>>) {
   const counts = new LRUCache<string, number>({ max: 20_000, ttl: KEPT_MS });
 

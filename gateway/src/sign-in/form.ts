@@ -15,8 +15,8 @@ export type FormPage = {
   /** Answers GET and HEAD with the token in the query, or an empty string. Must change nothing. */
   show(request: HttpRequest, token: string): HttpResponse | Promise<HttpResponse>;
   /**
-   * Answers POST from a page of this origin. `sent` is there if the browser is known, which may send
-   * the form again after a response that is no error.
+   * Answers POST from a page of this origin. If the browser is known, there is `sent`, and the same
+   * form is answered once, unless that is an error.
    */
   submit(request: HttpRequest, form: URLSearchParams, sent?: Sent): Promise<HttpResponse>;
   forms: Forms;
