@@ -14,8 +14,7 @@ const SOURCES = `^(${FOLDERS.join('|')})/`;
 
 /** npm packages that only one place may import. */
 const HOMES = {
-  '@apollo/federation-internals':
-    '^gateway/src/(execute/(run.apollo|worker)|publish/changes)\\.ts$',
+  '@apollo/federation-internals': '^gateway/src/execute/(run.apollo|federated)\\.ts$',
   '@apollo/composition': '^gateway/src/publish/',
   '@graphql-inspector/core': '^gateway/src/publish/',
   '@apollo/query-planner': '^gateway/src/execute/',
