@@ -204,6 +204,28 @@ describe.each<Deployment>(['one process', 'three processes on MongoDB and Redis'
     expect(await read(again.access_token, memberId)).toEqual({ email });
   });
 
+  test('a mailed link that is used by a process that is killed signs the same browser in', async () => {
+    const { email } = await newMember(service.stack);
+    await restarting;
+    restarts = false;
+    const visitor = newVisitor();
+    const page = await visitor.visit(await magicLink(mailbox, email));
+    const token = new URL(page.url).searchParams.get('token') ?? '';
+    const press = (by = visitor) => by.send(page, { token });
+    const lost = press().catch(() => undefined);
+    const { tokens } = service.stack.stores.members;
+    const hash = createHash('sha256').update(token).digest('hex');
+    await until(async () => (await tokens.findSignIn(hash, Date.now())) === undefined);
+    const [used, next] = gateways;
+    process.kill(used.pid, 'SIGKILL');
+    await lost;
+    gateways = [await service.stack.restart(used), next];
+
+    expect((await press(newVisitor())).status).toBe(410);
+    expect((await press()).html).toContain(email);
+    expect((await visitor.visit(`${ISSUER}/account`)).html).toContain(email);
+  });
+
   // The rest asks the same of several processes as the app does.
   if (name !== 'one process') return;
 

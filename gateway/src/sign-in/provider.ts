@@ -17,7 +17,7 @@ export type Provider = {
    * Resolves with what the provider answers. Rejects with an ApiError if it is unavailable, if the
    * query has more than 100 parameters, or if the path has dots to resolve.
    */
-  ask(request: HttpRequest, body: string): Promise<IdentityResponse>;
+  ask(request: HttpRequest, body: string, formId?: string): Promise<IdentityResponse>;
   /** The response that an answer asks for. */
   respond(request: HttpRequest, answer: IdentityResponse): Promise<HttpResponse>;
 };
@@ -35,7 +35,7 @@ export function createProvider(
   showAccount: ShowAccount,
 ): Provider {
   return {
-    async ask(request, body) {
+    async ask(request, body, formId) {
       const { path, search, address: clientAddress, requestId } = request;
       if (search.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS) fail('BAD_REQUEST');
       // The provider resolves dots, so it would see another path than was checked.
@@ -45,7 +45,7 @@ export function createProvider(
       const headers = pick(request.headers, FORWARDED_HEADERS);
       const { language } = textsOf(request);
       return members.identityRequest(
-        { method, path, search, headers, body, clientAddress, language },
+        { method, path, search, headers, body, clientAddress, language, formId },
         requestId,
       );
     },

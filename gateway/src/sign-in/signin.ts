@@ -2,10 +2,10 @@
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import type { LinkKind } from '@partner-loyalty/runtime/signin/exchange.ts';
+import type { IdentityResponse, LinkKind } from '@partner-loyalty/runtime/signin/exchange.ts';
 import { pageResponse } from '../pages/layout.ts';
 import { linkPage, messagePage } from './cards.ts';
-import { createFormPage } from './form.ts';
+import { createFormPage, type Sent } from './form.ts';
 import type { Forms } from './forms.ts';
 import { textsOf } from './language.ts';
 import { isWellFormed, linkKind } from './links.ts';
@@ -35,7 +35,7 @@ export function createSignIn({
   provider,
   ...parts
 }: SignInParts): (request: HttpRequest) => Promise<HttpResponse> {
-  function show(request: HttpRequest, token: string): HttpResponse | Promise<HttpResponse> {
+  async function show(request: HttpRequest, token: string): Promise<HttpResponse> {
     const texts = textsOf(request);
     const kind = linkKind(token);
     if (provider === undefined && kind === 'signIn')
@@ -43,14 +43,18 @@ export function createSignIn({
     // The browser that began signs in by opening the link, so that nothing else may.
     if (token !== '' && request.method === 'HEAD') return pageResponse(200, '');
     if (kind === undefined && provider !== undefined)
-      return tokens.refusal(request) ?? forward(provider, request, '');
+      return tokens.refusal(request) ?? respond(provider, request, await provider.ask(request, ''));
     if (kind === undefined || !isWellFormed(token)) return messagePage(404, texts, 'invalidLink');
     const { links, language } = texts;
     const page = () => pageResponse(200, linkPage(links[kind], token, SIGN_IN_PATH, language));
     return tokens.refusal(request) ?? page();
   }
 
-  async function submit(request: HttpRequest, form: URLSearchParams): Promise<HttpResponse> {
+  async function submit(
+    request: HttpRequest,
+    form: URLSearchParams,
+    sent?: Sent,
+  ): Promise<HttpResponse> {
     const token = form.get('token');
     const kind = linkKind(token ?? '');
     if (token !== null && kind !== undefined && kind !== 'signIn')
@@ -59,17 +63,16 @@ export function createSignIn({
       return kind === 'signIn' || token === null
         ? messagePage(404, textsOf(request), 'signInElsewhere')
         : tokens.refuse(request);
-    const body = form.toString();
-    if (token === null) return forward(provider, request, body);
+    const ask = () => provider.ask(request, form.toString(), sent?.formId);
+    if (token === null) return respond(provider, request, await ask());
     if (!isWellFormed(token)) return tokens.refuse(request);
     return tokens.guarded(token, request, async () => {
-      const answer = await provider.ask(request, body);
+      const answer = await ask();
       return answer.counts === 'refused' ? undefined : provider.respond(request, answer);
     });
   }
 
-  async function forward(to: Provider, request: HttpRequest, body: string): Promise<HttpResponse> {
-    const answer = await to.ask(request, body);
+  async function respond(to: Provider, request: HttpRequest, answer: IdentityResponse) {
     const response = await to.respond(request, answer);
     return answer.counts === 'refused' ? tokens.refuse(request, response) : response;
   }

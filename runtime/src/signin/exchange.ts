@@ -14,6 +14,8 @@ export type IdentityRequest = {
   clientAddress: string;
   /** The language of pages for the reader, such as `en`. */
   language: string;
+  /** Names a form and the browser that sends it, which may send it again. */
+  formId?: string | undefined;
 };
 
 export const FORWARDED_HEADERS = [

@@ -6,7 +6,7 @@ import inject from 'light-my-request';
 import type { KoaContextWithOIDC as Context, Provider } from 'oidc-provider';
 import { userinfoOf } from './claims.ts';
 import { createGrants } from './grants.ts';
-import { COUNTS_HEADER, createPages, type PagesParts, redirect } from './pages.ts';
+import { COUNTS_HEADER, createPages, FORM_HEADER, type PagesParts, redirect } from './pages.ts';
 import { createProvider, type ProviderParts } from './provider.ts';
 import { PAGE_HEADER, say } from './render.ts';
 import { createSessions } from './sessions.ts';
@@ -70,6 +70,7 @@ export function createIdentity(parts: IdentityParts): (request: string) => Promi
           'x-forwarded-proto': protocol.slice(0, -1),
           'x-forwarded-for': request.clientAddress,
           'x-language': request.language,
+          ...(request.formId !== undefined && { [FORM_HEADER]: request.formId }),
         },
         ...(request.method === 'POST' && { payload: request.body }),
       },

@@ -120,8 +120,9 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
     /** A partner's mailed link. */
     async function redeem(ctx: Context, token: string): Promise<void> {
       const hash = hashToken('sign-in', token);
-      const link = hash && inbox && (await store.tokens.findSignIn(hash, Date.now()));
-      const member = hash && (await store.tokens.redeemSignIn(hash, 'own-page', Date.now()));
+      const by = ctx.get(FORM_HEADER) || undefined;
+      const link = hash && inbox && (await store.tokens.findSignIn(hash, Date.now(), by));
+      const member = hash && (await store.tokens.redeemSignIn(hash, 'own-page', Date.now(), by));
       if (!member) {
         ctx.set(COUNTS_HEADER, 'refused');
         return say(ctx, 410, 'invalidLink');
@@ -165,6 +166,8 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
   };
 }
 
+/** Names the form that a browser sends. */
+export const FORM_HEADER = 'x-form-id';
 /** What the gateway counts a request as. */
 export const COUNTS_HEADER = 'x-identity-counts';
 

@@ -25,9 +25,9 @@ export type TokenUse = keyof typeof TOKEN_USES;
 
 /**
  * A token in its member's record. `hash` is its SHA-256 in hexadecimal; `expiresAt` is in
- * milliseconds since 1970.
+ * milliseconds since 1970. `usedBy` is the form that has used it.
  */
-export type StoredToken = { hash: string; expiresAt: number } & (
+export type StoredToken = { hash: string; expiresAt: number; usedBy?: string } & (
   | {
       use: 'sign-in';
       /** The partner that requested it. */

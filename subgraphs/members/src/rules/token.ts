@@ -25,6 +25,9 @@ import {
  */
 const REST_MS = 60 * 60_000;
 
+/** How long a form that has used a token can be sent again. */
+const REPEAT_MS = 60_000;
+
 /**
  * Adds a sign-in token to the member who has the address and is actively enrolled with the token's
  * partner. Returns the member; undefined if there is none or the current address is locked.
@@ -117,19 +120,23 @@ export type Redeemer = { partnerId: string } | 'own-page';
 /**
  * Redeems a sign-in token, which confirms the address and the partner that requested it, and
  * returns its member. Undefined if the token is not valid for this redeemer; then it stays as it
- * is.
+ * is. The form that has used it can be sent again for a minute: its answer may have been lost.
  */
 export function redeemSignInToken(
   records: MemberRecords,
   hash: string,
   redeemer: Redeemer,
   now: number,
+  formId?: string,
 ): MemberRecord | undefined {
   const record = records.byKey(tokenKey(hash));
-  const token = record && findToken(record, hash, 'sign-in', now);
+  const token = record && findToken(record, hash, 'sign-in', now, formId);
   if (record === undefined || token === undefined || !isValidFor(record, token, redeemer))
     return undefined;
-  const tokens = unexpiredTokens(record, now).filter((one) => one !== token);
+  if (token.usedBy !== undefined) return record;
+  const expiresAt = Math.min(token.expiresAt, now + REPEAT_MS);
+  const used = formId === undefined ? [] : [{ ...token, usedBy: formId, expiresAt }];
+  const tokens = [...unexpiredTokens(record, now).filter((one) => one !== token), ...used];
   return records.write(record, { ...signedIn(record, token), tokens });
 }
 
@@ -160,15 +167,16 @@ function signedIn(record: MemberRecord, { address, partnerId }: Proof): MemberRe
   return { ...proved, enrollments };
 }
 
-/** The member's token with this hash, if it has this use and has not expired. */
+/** The member's token with this hash, if it has this use, and nothing but this form has used it. */
 export function findToken<Use extends StoredToken['use']>(
   record: MemberRecord,
   hash: string,
   use: Use,
   now: number,
+  formId?: string,
 ): Extract<StoredToken, { use: Use }> | undefined {
   const matches = (token: StoredToken): token is Extract<StoredToken, { use: Use }> =>
-    token.hash === hash && token.use === use;
+    token.hash === hash && token.use === use && (token.usedBy ?? formId) === formId;
   return unexpiredTokens(record, now).find(matches);
 }
 

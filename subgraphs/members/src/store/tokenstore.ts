@@ -39,9 +39,9 @@ export function createTokenStore({ find, apply }: Engine) {
   };
   return {
     /** The address and the partner of a link, without redeeming it. */
-    async findSignIn(hash: string, now: number) {
+    async findSignIn(hash: string, now: number, formId?: string) {
       const record = await find(tokenKey(hash));
-      return record && findToken(record, hash, 'sign-in', now);
+      return record && findToken(record, hash, 'sign-in', now, formId);
     },
     /**
      * The member to whom `addSignIn` would add a token, and whether the address that its mail goes
@@ -66,11 +66,11 @@ export function createTokenStore({ find, apply }: Engine) {
     addUndo: (hash: string, memberId: string, changeId: string, now: number) =>
       apply([memberId], [], (records) => addUndoToken(records, hash, memberId, changeId, now)),
 
-    async redeemSignIn(hash: string, redeemer: Redeemer, now: number) {
+    async redeemSignIn(hash: string, redeemer: Redeemer, now: number, formId?: string) {
       // A read first, so that guessing tokens costs no write.
       if ((await find(tokenKey(hash))) === undefined) return undefined;
       return apply([], [tokenKey(hash)], (records) =>
-        redeemSignInToken(records, hash, redeemer, now),
+        redeemSignInToken(records, hash, redeemer, now, formId),
       );
     },
 
