@@ -24,17 +24,25 @@ test('a fresh database is empty, and drop removes it', async () => {
   await client.close();
 });
 
-test('cursors go on while others read and write', async () => {
+test('cursors go on while others read and write, and those that nobody reads to their end block none', async () => {
   const fresh = freshMongodbUrl();
   const client = await new MongoClient(fresh.url).connect();
   const things = client.db().collection<{ _id: number }>('things');
-  await things.insertMany(Array.from({ length: 300 }, (_, index) => ({ _id: index })));
+  await things.insertMany(Array.from({ length: 2_500 }, (_, index) => ({ _id: index })));
+  const options = (reader: number) => ({ sort: { _id: 1 }, batchSize: 900 + reader }) as const;
+  for (let left = 0; left < 100; left += 1) {
+    const leaver = await new MongoClient(fresh.url).connect();
+    const cursor = leaver.db().collection('things').find({}, options(left));
+    await cursor.next();
+    if (left % 2 === 0) await cursor.close();
+    await leaver.close(true);
+  }
   const reads = Array.from({ length: 10 }, async (_, reader) => {
-    const found = await things.find({}, { sort: { _id: 1 }, batchSize: 20 + reader }).toArray();
+    const found = await things.find({}, options(reader)).toArray();
     await things.updateOne({ _id: reader }, { $set: { read: true } });
     return found.length;
   });
-  expect(await Promise.all(reads)).toEqual(reads.map(() => 300));
+  expect(await Promise.all(reads)).toEqual(reads.map(() => 2_500));
   await client.close();
   await fresh.drop();
 });

@@ -5,14 +5,16 @@ import pg from 'pg';
 import { command, createCommands, OP_MSG, OP_QUERY, reply, split } from './commands.ts';
 
 const [, , socketFolder, port = '0'] = process.argv;
-const pool = new pg.Pool({ host: socketFolder, user: 'postgres', database: 'postgres', max: 24 });
+const pool = new pg.Pool({ host: socketFolder, user: 'postgres', database: 'postgres', max: 80 });
 pool.on('error', (error) => console.error(error.message));
-const execute = createCommands(pool);
+const { execute, closeCursorsOf } = createCommands(pool);
 
 const server = createServer((socket) => {
   let pending: Buffer = Buffer.alloc(0);
   let last = Promise.resolve();
   socket.setNoDelay(true).on('error', () => undefined);
+  // After the commands in progress, which may begin cursors.
+  socket.on('close', () => void last.then(() => closeCursorsOf(socket)));
   socket.on('data', (bytes) => {
     const { messages, rest } = split(pending.length > 0 ? Buffer.concat([pending, bytes]) : bytes);
     pending = rest;
@@ -23,7 +25,7 @@ const server = createServer((socket) => {
       }
       // In the order of the messages, since drivers may not wait for replies.
       last = last.then(async () => {
-        const document = await execute(command(message));
+        const document = await execute(command(message), socket);
         if (!socket.destroyed) socket.write(reply(message, document));
       });
     }

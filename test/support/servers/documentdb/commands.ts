@@ -1,7 +1,7 @@
 // MongoDB's wire protocol, and its commands, each as one SQL call to the DocumentDB extension.
 // Of the protocol, that is what drivers use: OP_MSG, and OP_QUERY for the first hello.
 import { BSON } from 'bson';
-import { DatabaseError, type Pool } from 'pg';
+import { DatabaseError, type Pool, type PoolClient } from 'pg';
 
 export type Doc = Record<string, unknown>;
 /** A message as received: its id, its opcode and all its bytes, header included. */
@@ -76,10 +76,17 @@ function oneDocument(): Buffer {
   return head;
 }
 
-/** Executes a command. Resolves with the bytes of the reply, for a failure too. */
-export type Commands = (command: Doc) => Promise<Buffer>;
+export type Commands = {
+  /** Executes a client's command. Resolves with the bytes of the reply, for a failure too. */
+  execute(command: Doc, client: object): Promise<Buffer>;
+  /** Ends the cursors that the client began. */
+  closeCursorsOf(client: object): void;
+};
 
-type Handler = (database: string, command: Doc) => Promise<Buffer> | Buffer;
+/** `connection` is set if PostgreSQL keeps the cursor there, for this cursor only. */
+type Cursor = { continuation: Cell; client: object; connection: PoolClient | undefined };
+
+type Handler = (database: string, command: Doc, client: object) => Promise<Buffer> | Buffer;
 type Cell = string | null;
 
 const toSql = (doc: Doc) => `BSONHEX${encode(doc).toString('hex')}`;
@@ -102,8 +109,14 @@ const ENVELOPE = [
 
 /** Commands over a pool of connections to the extension's database. */
 export function createCommands(pool: Pool): Commands {
-  const cursors = new Map<string, string>();
+  const cursors = new Map<string, Cursor>();
   let lastCursor = 0;
+
+  /** A cursor that is not at its end ends with its connection. */
+  function closeCursor(id: string): void {
+    cursors.get(id)?.connection?.release(true);
+    cursors.delete(id);
+  }
 
   const queryRow = async (sql: string, values: unknown[]): Promise<Record<string, Cell>> =>
     (await pool.query<Record<string, Cell>>(sql, values)).rows[0] ?? {};
@@ -117,12 +130,21 @@ export function createCommands(pool: Pool): Commands {
 
   const firstPage =
     (name: string): Handler =>
-    async (database, command) => {
-      const sql = `select cursorpage::text, continuation::text from documentdb_api.${name}($1, $2::documentdb_core.bson, $3)`;
+    async (database, command, client) => {
+      const sql = `select cursorpage::text, continuation::text, persistconnection::text as kept from documentdb_api.${name}($1, $2::documentdb_core.bson, $3)`;
       const id = `${++lastCursor}`;
-      const row = await queryRow(sql, [database, toSql(command), id]);
-      if (row.continuation) cursors.set(id, row.continuation);
-      return fromSql(row.cursorpage ?? null);
+      const connection = await pool.connect();
+      let isKept = false;
+      try {
+        const { rows } = await connection.query(sql, [database, toSql(command), id]);
+        const { cursorpage, continuation, kept } = rows[0];
+        isKept = continuation !== null && kept === 'true';
+        if (continuation !== null)
+          cursors.set(id, { continuation, client, connection: isKept ? connection : undefined });
+        return fromSql(cursorpage);
+      } finally {
+        if (!isKept) connection.release();
+      }
     };
 
   const write =
@@ -187,18 +209,19 @@ export function createCommands(pool: Pool): Commands {
     },
     async getMore(database, command) {
       const id = String(command.getMore);
-      const continuation = cursors.get(id);
-      if (!continuation) return refusal(43, 'CursorNotFound', `cursor id ${id} not found`);
+      const cursor = cursors.get(id);
+      if (!cursor) return refusal(43, 'CursorNotFound', `cursor id ${id} not found`);
       const sql =
         'select cursorpage::text, continuation::text from documentdb_api.cursor_get_more($1, $2::documentdb_core.bson, $3::documentdb_core.bson)';
-      const row = await queryRow(sql, [database, toSql(command), continuation]);
-      if (row.continuation) cursors.set(id, row.continuation);
-      else cursors.delete(id);
-      return fromSql(row.cursorpage ?? null);
+      const values = [database, toSql(command), cursor.continuation];
+      const { rows } = await (cursor.connection ?? pool).query(sql, values);
+      cursor.continuation = rows[0].continuation;
+      if (cursor.continuation === null && cursors.delete(id)) cursor.connection?.release();
+      return fromSql(rows[0].cursorpage);
     },
     killCursors(_database, command) {
       const ids = Array.isArray(command.cursors) ? command.cursors : [];
-      for (const id of ids) cursors.delete(String(id));
+      for (const id of ids) closeCursor(String(id));
       return encode({ cursorsKilled: ids, ok: 1 });
     },
     async drop(database, command) {
@@ -227,17 +250,24 @@ export function createCommands(pool: Pool): Commands {
     if (row.sql) await pool.query(row.sql);
   }
 
-  return async (command) => {
+  async function execute(command: Doc, client: object): Promise<Buffer> {
     const [name = ''] = Object.keys(command);
     const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
     if (!handler) return refusal(59, 'CommandNotFound', `no such command: '${name}'`);
     try {
-      return await handler(String(command.$db), bare(command));
+      return await handler(String(command.$db), bare(command), client);
     } catch (error) {
       const [code, codeName] =
         (error instanceof DatabaseError && CODES[error.code ?? '']) || UNKNOWN;
       return refusal(code, codeName, error instanceof Error ? error.message : String(error));
     }
+  }
+
+  return {
+    execute,
+    closeCursorsOf(client) {
+      for (const [id, cursor] of cursors) if (cursor.client === client) closeCursor(id);
+    },
   };
 }
 

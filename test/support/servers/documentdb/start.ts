@@ -18,10 +18,8 @@ const SETTINGS = {
   full_page_writes: 'off',
   autovacuum_naptime: '1',
   autovacuum_analyze_threshold: '100',
-  max_connections: '60',
-  // Otherwise a cursor is known only to one of the bridge's connections, and the next reply may be
-  // read through another.
-  'documentdb.useFileBasedPersistedCursors': 'on',
+  // The bridge opens up to 80, one of them for each open cursor.
+  max_connections: '120',
   // If two inserts of one key deadlock, PostgreSQL notices after this time, 1 s by default.
   deadlock_timeout: '10ms',
 };
