@@ -14,7 +14,7 @@ let members: MembersCollection;
 beforeAll(async () => {
   place = newPlace('mongodb');
   store = await place.open();
-  client = new MongoClient(place.settings.mongodbUrl ?? '');
+  client = new MongoClient(place.settings.mongodbUrl ?? '', { ignoreUndefined: true });
   members = client.db().collection<MemberDocument>('members');
 });
 beforeEach(() => members.deleteMany({}));
