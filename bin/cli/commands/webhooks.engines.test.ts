@@ -60,6 +60,7 @@ describe.each(EMPTY_STORES)('webhooks on %s', (engine, open) => {
       state: 'active',
       createdAt: expect.any(String),
     };
+    const listed = { ...endpoint, attempts: 0, waiting: 0 };
     const secret = expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(made).toEqual({ ...endpoint, secret });
     const [other] = await run('create', 'blue', '--url', URL);
@@ -70,7 +71,7 @@ describe.each(EMPTY_STORES)('webhooks on %s', (engine, open) => {
         .split('\n')
         .filter(Boolean)
         .map((line) => JSON.parse(line)),
-    ).toEqual([endpoint, { ...endpoint, types: ALL }]);
+    ).toEqual([listed, { ...listed, types: ALL }]);
     expect(stdout).not.toContain('whsec_');
     const text = await loyalty(env, 'webhooks', 'create', 'blue', '--url', URL);
     expect([text.code, text.stderr]).toEqual([0, 'Save the secret now: it is not shown again.\n']);
@@ -166,6 +167,45 @@ describe.each(EMPTY_STORES)('webhooks on %s', (engine, open) => {
       },
       { ...one, outcome: 'delivered', status: 200, at: '1970-01-01T00:00:01.000Z' },
     ]);
+  });
+
+  test('list and deliveries say how an endpoint fails, and when the next attempt is', async () => {
+    const { webhookId } = await create();
+    const [retrying, failing] = [
+      { failingSince: 1_000, failures: 1, lastStatus: 500, nextAttemptAt: 6_000, waiting: 2 },
+      {
+        failingSince: 1_000,
+        failures: 12,
+        lastReason: 'TIMEOUT',
+        nextAttemptAt: 61_000,
+        waiting: 2,
+      },
+    ];
+    const set = (health: object) =>
+      inStore((store) =>
+        store.webhooks.endpoints.update(webhookId, (row) => row && { ...row, ...health }),
+      );
+    await set(retrying);
+    const shown = { webhookId, state: 'retrying', failingSince: '1970-01-01T00:00:01.000Z' };
+    const next = { attempts: 1, lastStatus: 500, waiting: 2 };
+    const [listed] = await run('list', 'blue');
+    expect(listed).toMatchObject({ ...shown, ...next, nextAttemptAt: '1970-01-01T00:00:06.000Z' });
+    await set({ ...failing, lastStatus: undefined });
+    expect(await run('deliveries', webhookId)).toEqual([
+      {
+        ...shown,
+        state: 'failing',
+        attempts: 12,
+        lastReason: 'TIMEOUT',
+        waiting: 2,
+        nextAttemptAt: '1970-01-01T00:01:01.000Z',
+      },
+    ]);
+    const { stdout, stderr } = await loyalty(env, 'webhooks', 'deliveries', webhookId);
+    expect([stdout, stderr]).toEqual([expect.stringMatching(/^state +failing$/m), '']);
+    expect(await run('disable', webhookId)).toMatchObject([{ state: 'disabled' }]);
+    expect(await run('enable', webhookId)).toMatchObject([{ state: 'active' }]);
+    expect(await run('deliveries', webhookId)).toEqual([]);
   });
 
   test('replay sets the place back to a time, by a duration or an instant', async () => {

@@ -6,6 +6,7 @@ import type {
   WebhookAnswer,
   WebhookInput,
   WebhookRefusal,
+  WebhookSummary,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import {
   createSender,
@@ -81,7 +82,7 @@ async function list(shell: Shell, partnerId: string): Promise<void> {
   const { webhooks } = await ask(shell, 'list', { partnerId });
   if (webhooks.length === 0)
     shell.note(`partner ${partnerId} has no webhooks: loyalty webhooks create ${partnerId}`);
-  else shell.printAll(webhooks.map(rowOf));
+  else shell.printAll(webhooks.map((one) => ({ ...rowOf(one), ...healthOf(one) })));
 }
 
 function rowOf(webhook: Webhook): Row {
@@ -89,6 +90,16 @@ function rowOf(webhook: Webhook): Row {
   const { disabledBecause } = webhook;
   const createdAt = new Date(webhook.createdAt);
   return { webhookId, partnerId, url, types, state, disabledBecause, createdAt };
+}
+
+/** How the attempts went, and what comes. */
+function healthOf({ failingSince, nextAttemptAt, ...webhook }: WebhookSummary): Row {
+  const { attempts, waiting, lastStatus, lastReason } = webhook;
+  return {
+    failingSince: failingSince && new Date(failingSince),
+    ...{ lastStatus, lastReason, attempts, waiting },
+    nextAttemptAt: nextAttemptAt && new Date(nextAttemptAt),
+  };
 }
 
 async function update(
@@ -116,10 +127,12 @@ async function test(shell: Shell, webhookId: string): Promise<void> {
 }
 
 async function deliveries(shell: Shell, webhookId: string): Promise<void> {
-  const { deliveries: found } = await ask(shell, 'show', { webhookId });
+  const { webhook, deliveries: found } = await ask(shell, 'show', { webhookId });
+  const { state } = webhook;
   const rows = found.map(({ isEvent: _, ...one }) => ({ ...one, at: new Date(one.at) }));
-  if (rows.length === 0) shell.note(`nothing was sent to webhook ${webhookId} yet`);
-  else shell.printAll(rows);
+  if (state !== 'active') shell.print({ webhookId, state, ...healthOf(webhook) });
+  if (rows.length > 0) shell.printAll(rows);
+  else if (state === 'active') shell.note(`nothing was sent to webhook ${webhookId} yet`);
 }
 
 async function enable(shell: Shell, webhookId: string): Promise<void> {

@@ -193,6 +193,34 @@ describe('webhooks', () => {
     await expect(page()).rejects.toThrow(NotFoundError);
   });
 
+  test('an endpoint that fails says since when, with what, and when the next attempt is', async () => {
+    const { webhookId } = await add();
+    const fail = (health: object) =>
+      opened.standings.webhooks.endpoints.update(webhookId, (row) => row && { ...row, ...health });
+    const pages = async () => [
+      await show('webhooks'),
+      await show('webhooks', visit(`webhook=${webhookId}`)),
+    ];
+    await fail({ failingSince: 0, failures: 3, lastStatus: 500, nextAttemptAt: 60_000 });
+    for (const html of await pages()) {
+      expect(html).toContain('<span class="state retrying">retrying</span>');
+      expect(html).toContain('status 500');
+      expect(html).toContain('1970-01-01 00:01 UTC');
+      expect(html).not.toContain('role="alert"');
+    }
+    await fail({ failures: 12, lastStatus: undefined, lastReason: 'DNS', waiting: 3_000 });
+    for (const html of await pages()) {
+      expect(html).toContain('<span class="state failing">failing</span>');
+      expect(html).toContain('its host name was not found');
+      expect(html).toContain('3000 events');
+    }
+    const [, page = ''] = await pages();
+    expect(page).toMatch(
+      /No message has got through since\s[^.]*1970-01-01 00:00 UTC[^.]*, in 12 attempts/,
+    );
+    expect(buttons(page)).toContain('disable');
+  });
+
   test('a test and other messages are listed, and events can be sent again', async () => {
     const receiver = await startReceiver();
     const { webhookId } = await add(receiver.url);

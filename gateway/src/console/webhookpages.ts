@@ -1,9 +1,8 @@
 // The pages of the section for webhooks as HTML.
-import {
-  MAX_WAITING,
-  type Webhook,
-  type WebhookDelivery,
-  type WebhookSummary,
+import type {
+  Webhook,
+  WebhookDelivery,
+  WebhookSummary,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import { codeBlock } from '../pages/frame.ts';
 import { type Html, html } from '../pages/html.ts';
@@ -22,10 +21,11 @@ export function listPage({ webhooks, eventTypes }: List, visit: ConsoleVisit): H
   const items = webhooks.map((webhook) => {
     const { webhookId, url, types, waiting, last } = webhook;
     const outcome = last && html`${stateText(last.outcome)} ${timeText(last.at)}`;
-    return html`<li class="row"><h2><a href="${pathOf(webhookId)}">${url}</a> ${stateOf(webhook)}</h2>
+    return html`<li class="row"><h2><a href="${pathOf(webhookId)}">${url}</a> ${stateText(webhook.state)}</h2>
 ${facts([
   ['Events', typesText(types)],
   ['Waiting', waitingText(waiting)],
+  ...nextAttempt(webhook),
   ['Last message', outcome ?? 'None yet'],
 ])}</li>`;
   });
@@ -46,12 +46,13 @@ export function endpointPage(shown: Shown, visit: ConsoleVisit): Html {
   const { webhook, deliveries, eventTypes } = shown;
   const { webhookId, url, types, waiting, createdAt } = webhook;
   return html`<p><a href="/console/webhooks">All endpoints</a></p>
-<h2>${url} ${stateOf(webhook)}</h2>
+<h2>${url} ${stateText(webhook.state)}</h2>
 ${warningOf(webhook)}
 ${facts([
   ['ID', html`<code>${webhookId}</code>`],
   ['Events', typesText(types)],
   ['Waiting', waitingText(waiting)],
+  ...nextAttempt(webhook),
   ['Created', timeText(createdAt)],
 ])}
 ${isAdmin(visit) ? changes(webhook, eventTypes, visit) : ''}
@@ -83,7 +84,7 @@ ${endpointForm(
 so that you have time to switch.</p>${endpointForm(webhook, 'rotate', 'Create a new secret')}`;
   const removing = html`<p>Events that are waiting for it are discarded, and its messages are no
 longer listed. This cannot be undone.</p>${endpointForm(webhook, 'remove', 'Remove this endpoint', html``, 'danger')}`;
-  const isActive = webhook.state === 'active';
+  const isActive = webhook.state !== 'disabled';
   return html`<div class="actions">${endpointForm(webhook, 'test', 'Send a test', html``, 'plain')}
 ${endpointForm(webhook, isActive ? 'disable' : 'enable', isActive ? 'Disable' : 'Enable', html``, 'plain')}
 ${confirmed('Edit', endpointForm(webhook, 'edit', 'Save', fieldsOf(webhook, eventTypes, edited)), edited.isRejected)}
@@ -124,12 +125,20 @@ function typesText(types: string[] | undefined): string {
 
 function waitingText(waiting: number): string {
   if (waiting === 0) return 'Nothing';
-  if (waiting >= MAX_WAITING) return `${MAX_WAITING} events or more`;
   return waiting === 1 ? '1 event' : `${waiting} events`;
 }
 
-function stateOf({ state, failingSince }: Webhook): Html {
-  return stateText(state === 'active' && failingSince !== undefined ? 'failing' : state);
+function nextAttempt({
+  lastStatus,
+  lastReason,
+  nextAttemptAt,
+}: Webhook): [string, string | Html][] {
+  if (nextAttemptAt === undefined) return [];
+  const failure = responseOf({ status: lastStatus, reason: lastReason });
+  return [
+    ['Last failure', failure],
+    ['Next attempt', timeText(nextAttemptAt)],
+  ];
 }
 
 const DISABLED = {
@@ -140,16 +149,17 @@ const DISABLED = {
   FAILING: 'No message got through for five days, so we disabled it.',
 };
 
-function warningOf({ state, disabledBecause, failingSince }: Webhook): Html {
+function warningOf({ state, disabledBecause, failingSince, attempts }: Webhook): Html {
   if (state === 'disabled') {
     const why = disabledBecause === undefined ? '' : DISABLED[disabledBecause];
     const then = 'Enable it to receive new events, then send the missed ones again.';
     return noticeBox(`${why} ${then}`, true);
   }
-  if (failingSince === undefined) return html``;
+  if (state !== 'failing' || failingSince === undefined) return html``;
   return html`<p class="notice problem" role="alert">No message has got through since
-${timeText(failingSince)}. We keep trying, and disable the endpoint after five days.
-Send a test to see how it responds.</p>`;
+${timeText(failingSince)}, in ${attempts} attempts. We keep trying, one message at a time, and
+disable the endpoint after five days. Once a message gets through, we send what is waiting.
+Send a test to see how the endpoint responds.</p>`;
 }
 
 function fieldsOf(
@@ -188,7 +198,7 @@ function deliveryList(deliveries: WebhookDelivery[], webhook: Webhook, canSend: 
     const again = endpointForm(webhook, 'resend', 'Send again', hidden('event', one.id), 'plain');
     return html`<li class="row"><h3>${one.type} ${stateText(one.outcome)}</h3>
 <p class="soft"><code>${one.id}</code><br>${timeText(one.at)}, ${answerOf(one)}</p>
-${canSend && webhook.state === 'active' && one.isEvent ? again : ''}</li>`;
+${canSend && webhook.state !== 'disabled' && one.isEvent ? again : ''}</li>`;
   });
   return html`<ul class="rows messages" aria-labelledby="messages">${rows}</ul>`;
 }
@@ -203,7 +213,10 @@ const REASONS: Readonly<Record<string, string>> = {
   SECRET: 'its secret cannot be read here',
 };
 
-function answerOf({ status, reason = '', durationMs, attempts }: WebhookDelivery): string {
-  const answer = status === undefined ? (REASONS[reason] ?? reason) : `status ${status}`;
-  return `${answer}, ${durationMs} ms${attempts > 1 ? `, attempt ${attempts}` : ''}`;
+function answerOf({ durationMs, attempts, ...one }: WebhookDelivery): string {
+  return `${responseOf(one)}, ${durationMs} ms${attempts > 1 ? `, attempt ${attempts}` : ''}`;
+}
+
+function responseOf({ status, reason = '' }: Pick<WebhookDelivery, 'status' | 'reason'>): string {
+  return status === undefined ? (REASONS[reason] ?? reason) : `status ${status}`;
 }

@@ -1,5 +1,6 @@
 // Notices to staff, on each engine: when they are due, who receives them, and each sent once.
 import type { StaffNotice } from '@partner-loyalty/runtime/signin/staff.ts';
+import type { SubgraphRequest } from '@partner-loyalty/runtime/transport/types.ts';
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
 import { openKeyStore } from '../stores.ts';
 import { issueKey, type KeyLimits } from './apikey.ts';
@@ -16,6 +17,7 @@ describe.each(['lmdb', 'mongodb'])('notices to staff on %s', (engine) => {
   let release: () => unknown;
   let mailed: StaffNotice[];
   let isDown: boolean;
+  let failing: { webhookId: string; partnerId: string; host: string; failingSince: number }[];
   let disabled: { webhookId: string; partnerId: string; host: string; disabledAt: number }[];
   beforeEach(async () => {
     const place = emptyPlace(engine);
@@ -23,6 +25,7 @@ describe.each(['lmdb', 'mongodb'])('notices to staff on %s', (engine) => {
     store = await openKeyStore({ ...place.settings, environment: 'sandbox' });
     mailed = [];
     disabled = [];
+    failing = [];
     isDown = false;
     await store.createPartner({ partnerId: 'inn', name: 'The Inn', createdAt: new Date(NOW) });
     await invite('inn', 'eve@inn.example');
@@ -54,7 +57,13 @@ describe.each(['lmdb', 'mongodb'])('notices to staff on %s', (engine) => {
       },
     },
     graphs: {
-      askFeed: async () => ({ data: { disabledWebhooks: JSON.stringify(disabled) } }),
+      askFeed: async ({ query, variables }: SubgraphRequest) => {
+        const until = Number(variables?.time);
+        const due = failing.filter(({ failingSince }) => failingSince <= until);
+        return query.includes('failingWebhooks')
+          ? { data: { failingWebhooks: JSON.stringify(due) } }
+          : { data: { disabledWebhooks: JSON.stringify(disabled) } };
+      },
     },
     log: { outage: () => undefined },
   });
@@ -124,6 +133,17 @@ describe.each(['lmdb', 'mongodb'])('notices to staff on %s', (engine) => {
     expect(await sent(NOW + HOUR)).toEqual([]);
     disabled = [{ ...endpoint, disabledAt: NOW + HOUR }];
     expect(await sent(NOW + HOUR)).toEqual([`wh_1/${NOW + HOUR}`]);
+  });
+
+  test('an hour after an endpoint began to fail, once until it is disabled, and when it fails again', async () => {
+    const endpoint = { webhookId: 'wh_1', partnerId: 'inn', host: 'inn.example' };
+    failing = [{ ...endpoint, failingSince: NOW }];
+    expect(await sent(NOW + HOUR - 1)).toEqual([]);
+    expect(await sent(NOW + HOUR)).toEqual([`wh_1/failing/${NOW}`]);
+    expect(mailed[0]).toMatchObject({ letter: 'webhookFailing', about: 'wh_1 (inn.example)' });
+    for (let day = 1; day <= 5; day += 1) expect(await sent(NOW + day * DAY)).toEqual([]);
+    failing = [{ ...endpoint, failingSince: NOW + 6 * DAY }];
+    expect(await sent(NOW + 6 * DAY + HOUR)).toEqual([`wh_1/failing/${NOW + 6 * DAY}`]);
   });
 
   test('several gateways at the same time mail a notice once', async () => {

@@ -1,6 +1,6 @@
-// Notices to partners' staff, by mail: that a key expires soon, or that an endpoint was disabled.
+// Notices to partners' staff, by mail: a key expires soon, an endpoint is failing or disabled.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
-import type { DisabledWebhook } from '@partner-loyalty/runtime/manage/webhooks.ts';
+import type { DisabledWebhook, FailingWebhook } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { StaffNotice } from '@partner-loyalty/runtime/signin/staff.ts';
 import type {
@@ -16,6 +16,10 @@ const DAY_MS = 86_400_000;
 const DAYS_BEFORE = [14, 3];
 /** How late a notice may be. None is due of a day that a rotation moves further back. */
 const MAX_DELAY_MS = DAY_MS;
+/** How long an endpoint has failed when its partner's staff get a mail. */
+const FAILING_MS = 3_600_000;
+/** An endpoint that has failed for five days is disabled. */
+const KEPT_MS = 7 * DAY_MS;
 /** For so long no other process mails a notice. */
 const CLAIM_MS = 60_000;
 
@@ -26,7 +30,8 @@ type NoticeParts = {
   log: Pick<Log, 'outage'>;
 };
 
-type DueNotice = Omit<StaffNotice, 'recipients'> & { dueAt: number };
+/** The mark that it was mailed is kept until then, which is longer than it is due by any clock. */
+type DueNotice = Omit<StaffNotice, 'recipients'> & { keptUntil: number };
 
 /** Mails what is due, now and every 5 minutes. Gateways that share a store mail each once. */
 export function startNotices(parts: NoticeParts): { close(): Promise<void> } {
@@ -62,7 +67,7 @@ export async function sendNotices(
     parts.log.outage({ err }, 'notices to staff wait');
     return [];
   };
-  for (const find of [dueKeys, disabledEndpoints])
+  for (const find of [dueKeys, failingEndpoints, disabledEndpoints])
     for (const notice of await find(parts, now).catch(unavailable)) {
       if (signal?.aborted) return;
       await send(notice, parts, now).catch(unavailable);
@@ -85,41 +90,64 @@ function noticesOf({ keyId, partnerId, name, createdAt, expiresAt }: KeyRecord, 
     const dueAt = until - days * DAY_MS;
     const isDue = createdAt.getTime() < dueAt && dueAt <= now && now < dueAt + MAX_DELAY_MS;
     const noticeId = `${keyId}/${days}`;
-    return isDue ? [{ noticeId, dueAt, letter: 'keyExpires', partnerId, about, until }] : [];
+    const keptUntil = dueAt + 2 * MAX_DELAY_MS;
+    return isDue ? [{ noticeId, keptUntil, letter: 'keyExpires', partnerId, about, until }] : [];
   });
 }
 
-// This field is on no surface: it is for the service alone.
-const DISABLED = 'query ($since: Float!) { disabledWebhooks(since: $since) }';
+// These fields are on no surface: they are for the service alone.
+const QUERIES = {
+  disabledWebhooks: 'query ($time: Float!) { disabledWebhooks(since: $time) }',
+  failingWebhooks: 'query ($time: Float!) { failingWebhooks(before: $time) }',
+};
 
-async function disabledEndpoints({ graphs }: NoticeParts, now: number): Promise<DueNotice[]> {
-  const { data } = await graphs.askFeed({
-    query: DISABLED,
-    variables: { since: now - MAX_DELAY_MS },
-    caller: { kind: 'service' },
-    requestId: 'staff-notices',
-  });
-  if (typeof data?.disabledWebhooks !== 'string') return fail('SERVICE_UNAVAILABLE');
-  const webhooks: DisabledWebhook[] = JSON.parse(data.disabledWebhooks);
+async function disabledEndpoints(parts: NoticeParts, now: number): Promise<DueNotice[]> {
+  const webhooks = await askWebhooks<DisabledWebhook>(
+    parts,
+    'disabledWebhooks',
+    now - MAX_DELAY_MS,
+  );
   return webhooks.map(({ webhookId, partnerId, host, disabledAt }) => ({
     noticeId: `${webhookId}/${disabledAt}`,
-    dueAt: disabledAt,
+    keptUntil: disabledAt + 2 * MAX_DELAY_MS,
     letter: 'webhookDisabled',
     partnerId,
     about: `${webhookId} (${host})`,
   }));
 }
 
+async function failingEndpoints(parts: NoticeParts, now: number): Promise<DueNotice[]> {
+  const webhooks = await askWebhooks<FailingWebhook>(parts, 'failingWebhooks', now - FAILING_MS);
+  return webhooks.map(({ webhookId, partnerId, host, failingSince }) => ({
+    noticeId: `${webhookId}/failing/${failingSince}`,
+    keptUntil: now + KEPT_MS,
+    letter: 'webhookFailing',
+    partnerId,
+    about: `${webhookId} (${host})`,
+  }));
+}
+
+async function askWebhooks<Webhook>(
+  { graphs }: NoticeParts,
+  field: keyof typeof QUERIES,
+  time: number,
+): Promise<Webhook[]> {
+  const caller = { kind: 'service' } as const;
+  const request = { query: QUERIES[field], variables: { time }, caller };
+  const { data } = await graphs.askFeed({ ...request, requestId: 'staff-notices' });
+  const found = data?.[field];
+  return typeof found === 'string' ? JSON.parse(found) : fail('SERVICE_UNAVAILABLE');
+}
+
 /** The mark comes after the mail, so that no crash loses it. */
 async function send(
-  { dueAt, ...notice }: DueNotice,
+  { keptUntil, ...notice }: DueNotice,
   { keyStore, members }: NoticeParts,
   now: number,
 ): Promise<void> {
   const { noticeId, partnerId } = notice;
   const tables = await keyStore.staffTables();
-  // Longer than it is due, by any clock.
-  const done: NoticeRow = { noticeId, until: dueAt + 2 * MAX_DELAY_MS };
+  const done: NoticeRow = { noticeId, until: keptUntil };
   const isFree = (row: NoticeRow | undefined) =>
     row === undefined || (row.claimedUntil !== undefined && row.claimedUntil <= now);
   // Most were mailed in an earlier round, which a read shows without a write.

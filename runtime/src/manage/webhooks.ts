@@ -7,10 +7,18 @@ export type Webhook = {
   url: string;
   /** Undefined is every type. */
   types?: string[] | undefined;
-  state: 'active' | 'disabled';
+  /** Retrying: something that has failed waits. Failing: the last 10 attempts or more failed. */
+  state: 'active' | 'retrying' | 'failing' | 'disabled';
   disabledBecause?: 'COMMAND' | 'CONSOLE' | 'SUSPENDED' | 'GONE' | 'FAILING' | undefined;
   /** Since when no attempt has succeeded, if the last one failed. */
   failingSince?: number | undefined;
+  /** How many attempts have failed since then. */
+  attempts: number;
+  /** What the last failed attempt got, while something waits to be sent again. */
+  lastStatus?: number | undefined;
+  lastReason?: string | undefined;
+  /** When something that has failed is sent again. */
+  nextAttemptAt?: number | undefined;
   createdAt: number;
 };
 
@@ -30,10 +38,7 @@ export type WebhookDelivery = {
 };
 
 export type WebhookSummary = Webhook & {
-  /**
-   * How many events are not delivered yet, those of other types included. MAX_WAITING is that many
-   * or more.
-   */
+  /** How many events are not delivered yet, those of other types included. */
   waiting: number;
   last?: WebhookDelivery | undefined;
 };
@@ -45,7 +50,8 @@ export type DisabledWebhook = Pick<Webhook, 'webhookId' | 'partnerId'> & {
   disabledAt: number;
 };
 
-export const MAX_WAITING = 100;
+/** An endpoint that is failing, for the same. */
+export type FailingWebhook = Omit<DisabledWebhook, 'disabledAt'> & { failingSince: number };
 
 type OfOne = { webhookId: string };
 

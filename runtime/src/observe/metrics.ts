@@ -18,6 +18,7 @@ import {
 
 // Typed as text, since there are others too.
 const SUBGRAPHS: readonly string[] = OWN_SUBGRAPHS;
+export const WEBHOOK_ATTEMPTS = ['delivered', 'refused', 'unreachable', 'timeout'] as const;
 const CODES: readonly string[] = ['OK', ...Object.keys(ERRORS)];
 
 /**
@@ -158,6 +159,12 @@ export const METRICS = {
     labels: ['partner', 'outcome'],
     meaning:
       "Webhook messages that were `delivered` or, after the last attempt or with their endpoint, have `failed`: the first 300 partners, and `other`. A partner's series begin with its first endpoint.",
+  }),
+  webhookAttempt: sum<[partnerId: string, outcome: (typeof WEBHOOK_ATTEMPTS)[number]]>({
+    name: 'loyalty_webhook_attempts_total',
+    labels: ['partner', 'outcome'],
+    meaning:
+      'Attempts to send a webhook message, by what came of them: `delivered`, `refused` by another status, `unreachable`, or `timeout`. The first 300 partners, and `other`.',
   }),
   webhookBacklog: gauge({
     name: 'loyalty_webhook_backlog',
@@ -302,6 +309,8 @@ export function createMetrics(commit = 'unknown'): Metrics {
     budgetUsed: (partnerId, ratio) => methods.budgetUsed(partnerLabel(partnerId), ratio),
     webhookDelivery: (partnerId, ...rest) =>
       methods.webhookDelivery(partnerLabel(partnerId), ...rest),
+    webhookAttempt: (partnerId, ...rest) =>
+      methods.webhookAttempt(partnerLabel(partnerId), ...rest),
     webhookBacklog: (read) => methods.webhookBacklog(joined(read, (one, other) => one + other)),
     webhookOldest: (read) => methods.webhookOldest(joined(read, Math.max)),
     text: async () =>

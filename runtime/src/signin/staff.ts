@@ -30,7 +30,7 @@ export type StaffSignInAnswer =
 export type StaffNotice = {
   /** The same if it is sent again. */
   noticeId: string;
-  letter: 'keyExpires' | 'webhookDisabled' | 'staffInvited';
+  letter: 'keyExpires' | 'webhookFailing' | 'webhookDisabled' | 'staffInvited';
   partnerId: string;
   /** What it is about: an ID, and what people call it; or the address that was invited. */
   about: string;

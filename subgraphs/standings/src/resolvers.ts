@@ -15,7 +15,7 @@ import { tierOf } from './rules/tiers.ts';
 import { yearStart } from './rules/year.ts';
 import type { SubgraphResolvers } from './schema.generated.ts';
 import type { StandingsStore } from './store/store.ts';
-import { disabledSince } from './webhooks/endpoints.ts';
+import { disabledSince, failingBefore } from './webhooks/endpoints.ts';
 import type { WebhookManager } from './webhooks/manage.ts';
 
 type ResolverOptions = {
@@ -54,6 +54,10 @@ export function createResolvers(
       async disabledWebhooks(_, { since }, { caller }) {
         if (caller.kind !== 'service') return fail('INTERNAL_SERVER_ERROR');
         return JSON.stringify(await disabledSince(store, since));
+      },
+      async failingWebhooks(_, { before }, { caller }) {
+        if (caller.kind !== 'service') return fail('INTERNAL_SERVER_ERROR');
+        return JSON.stringify(await failingBefore(store, before));
       },
     },
     Mutation: {

@@ -40,6 +40,8 @@ export type Query = {
    * runtime/src/manage/webhooks.ts has them. In milliseconds since 1970.
    */
   disabledWebhooks: Scalars['String']['output'];
+  /** Those that are failing, and have had no success since `before` or earlier, in the same way. */
+  failingWebhooks: Scalars['String']['output'];
 };
 
 
@@ -52,6 +54,11 @@ export type QueryEventsArgs = {
 
 export type QueryDisabledWebhooksArgs = {
   since: Scalars['Float']['input'];
+};
+
+
+export type QueryFailingWebhooksArgs = {
+  before: Scalars['Float']['input'];
 };
 
 /** How a partner's membership year and tiers work. */
@@ -496,6 +503,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   program?: Resolver<Maybe<ResolversTypes['Program']>, ParentType, ContextType>;
   events?: Resolver<Maybe<ResolversTypes['EventConnection']>, ParentType, ContextType, RequireFields<QueryEventsArgs, 'first'>>;
   disabledWebhooks?: Resolver<ResolversTypes['String'], ParentType, ContextType, RequireFields<QueryDisabledWebhooksArgs, 'since'>>;
+  failingWebhooks?: Resolver<ResolversTypes['String'], ParentType, ContextType, RequireFields<QueryFailingWebhooksArgs, 'before'>>;
 };
 
 export type ProgramResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Program'] = ResolversParentTypes['Program']> = {

@@ -37,7 +37,12 @@ export type NotComposed = 'dropped' | 'limited' | 'early';
 type Context = Composer & { job: Job; now: number };
 type TaskOf<Kind extends MailTask['kind']> = Extract<MailTask, { kind: Kind }>;
 
-const NOTICE_PATHS = { keyExpires: '/keys', webhookDisabled: '/webhooks', staffInvited: '' };
+const NOTICE_PATHS = {
+  keyExpires: '/keys',
+  webhookFailing: '/webhooks',
+  webhookDisabled: '/webhooks',
+  staffInvited: '',
+};
 /** How long a notice waits for its change of address, or for the undoing of one. */
 const CHANGE_MS = 60_000;
 

@@ -47,9 +47,12 @@ describe.each(ENGINES)('notices to staff on %s', (engine) => {
     await arrived(3);
     expect(sentTo(EVE.address)[1]?.text).toContain('The webhook endpoint wh_1 of The Inn');
     expect(sentTo(EVE.address)[1]?.text).toContain(`${BASE}/console/webhooks`);
-    await ask({ ...KEY, noticeId: 's_1', letter: 'staffInvited', about: EVE.address, recipients });
+    await ask({ ...KEY, noticeId: 'wh_1/2', letter: 'webhookFailing', about: 'wh_1', recipients });
     await arrived(4);
-    expect(sentTo(EVE.address)[2]?.text).toContain(`To sign in, enter ${EVE.address} at this`);
+    expect(sentTo(EVE.address)[2]?.text).toContain('has accepted no event for an hour or longer');
+    await ask({ ...KEY, noticeId: 's_1', letter: 'staffInvited', about: EVE.address, recipients });
+    await arrived(5);
+    expect(sentTo(EVE.address)[3]?.text).toContain(`To sign in, enter ${EVE.address} at this`);
   });
 
   test('a notice that is sent again has the ID by which mailboxes know a mail', async () => {

@@ -33,6 +33,18 @@ export type Endpoint = {
   lease?: { token: string; until: number };
   /** Since when no attempt has succeeded, if the last one failed. */
   failingSince?: number;
+  /** How many attempts have failed since then. */
+  failures?: number;
+  /** What the last failed attempt got, while something waits to be sent again. */
+  lastStatus?: number;
+  lastReason?: string;
+  lastAttemptAt?: number;
+  /** When something that has failed is sent again. */
+  nextAttemptAt?: number;
+  /** Of the feed: what waits up to there, since the endpoint was failing, is sent slowly. */
+  releasedTo?: number;
+  /** How many messages up to `position` wait in rows. */
+  waiting?: number;
   createdAt: number;
 };
 

@@ -1,19 +1,19 @@
 // Delivers to one endpoint for as long as this process holds its lease.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { type Metrics, WEBHOOK_ATTEMPTS } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Event } from '../rules/event.ts';
 import type { StandingsStore } from '../store/store.ts';
 import { dropWaiting, type WaitingMessage } from '../store/webhooks.ts';
 import { type EndpointEnd, type Hold, saveEndpoint } from './holding.ts';
 import { eventAt } from './place.ts';
 import { FAILING_MS } from './queue.ts';
-import type { Send } from './send.ts';
+import type { Send, Sent } from './send.ts';
 
 export type DeliveryOptions = {
   send: Send;
-  log: Pick<Log, 'warn' | 'outage'>;
-  metrics: Pick<Metrics, 'webhookDelivery'>;
+  log: Pick<Log, 'info' | 'warn' | 'outage'>;
+  metrics: Pick<Metrics, 'webhookDelivery' | 'webhookAttempt'>;
   /** Returns milliseconds since 1970. */
   now: () => number;
   /**
@@ -28,6 +28,7 @@ export type Delivery = ReturnType<typeof startDelivery>;
 const POLL_MS = 1_000;
 const PAGE_SIZE = 100;
 const SAVE_MS = 500;
+const MIN_REST_MS = 5;
 const RENEW_MS = 5_000;
 /** An attempt, which takes 15 seconds at most, begins so long before the end of the lease. */
 export const ATTEMPT_MS = 16_000;
@@ -57,6 +58,7 @@ export function startDelivery(
   const wake = () => woken.abort();
   for (const outcome of ['delivered', 'failed'] as const)
     metrics.webhookDelivery(partnerId, outcome, 0);
+  for (const outcome of WEBHOOK_ATTEMPTS) metrics.webhookAttempt(partnerId, outcome, 0);
 
   /** The lease stays, and ends: whoever takes it then goes on with what is stored. */
   function fail(err: unknown): void {
@@ -69,6 +71,8 @@ export function startDelivery(
   }
 
   const mayBegin = () => now() < hold.until - ATTEMPT_MS;
+  // After a failure one at a time, until one succeeds.
+  const mostAttempts = () => (queue.failingSince() === undefined ? shares.attempts : 1);
 
   async function attempt(message: WaitingMessage): Promise<void> {
     const { position } = message;
@@ -84,8 +88,16 @@ export function startDelivery(
       return;
     }
     const { ok, ...outcome } = sent;
+    metrics.webhookAttempt(partnerId, ok ? 'delivered' : failureOf(outcome), 1);
+    const wasFailing = queue.isFailing();
+    const end = ok && wasFailing ? await store.feed.last(partnerId) : undefined;
     const at = now();
-    const fate = queue.done(message, ok, at, shares.rows);
+    const fate = queue.done(message, sent, at, shares.rows, end);
+    if (wasFailing && ok) log.info({ partner: partnerId, webhookId }, 'webhook recovered');
+    if (!wasFailing && queue.isFailing()) {
+      const { status, reason } = outcome;
+      log.warn({ partner: partnerId, webhookId, status, reason }, 'webhook failing');
+    }
     if (outcome.status === 410) disable('GONE');
     else if (at - (queue.failingSince() ?? at) >= FAILING_MS) disable('FAILING');
     if (fate === 'waits') return;
@@ -95,9 +107,7 @@ export function startDelivery(
   }
 
   function begin(): void {
-    // One at a time, until one succeeds.
-    const most = queue.failingSince() === undefined ? shares.attempts : 1;
-    while (ending === undefined && mayBegin() && attempts.size < most) {
+    while (ending === undefined && mayBegin() && attempts.size < mostAttempts()) {
       const message = queue.next(now(), shares.rows);
       if (message === undefined) return;
       const running = attempt(message)
@@ -142,11 +152,11 @@ export function startDelivery(
     }
   }
 
-  /** What is due and was not begun waits for an attempt in progress, whose end wakes it. */
   function restMs(): number {
     if (readAt === 0 && queue.wantsEvents(shares.rows)) return 0;
-    const untilRetry = queue.wakeAt() - now();
-    return untilRetry > 0 ? Math.min(untilRetry, SAVE_MS) : SAVE_MS;
+    // The end of an attempt wakes it.
+    if (attempts.size >= mostAttempts()) return SAVE_MS;
+    return Math.min(SAVE_MS, Math.max(MIN_REST_MS, queue.wakeAt(now()) - now()));
   }
 
   async function end(): Promise<void> {
@@ -198,6 +208,11 @@ export function startDelivery(
       return (now() - oldestAt) / 1_000;
     },
   };
+}
+
+function failureOf({ status, reason }: Pick<Sent, 'status' | 'reason'>) {
+  if (status !== undefined) return 'refused';
+  return reason === 'TIMEOUT' ? 'timeout' : 'unreachable';
 }
 
 /** The event with the fields that the API has and this event has, without `member`. */

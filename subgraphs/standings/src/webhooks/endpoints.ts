@@ -1,11 +1,12 @@
 // What operators and partners' staff do with the endpoints of partners.
 import { randomBytes } from 'node:crypto';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
-import type { DisabledWebhook } from '@partner-loyalty/runtime/manage/webhooks.ts';
+import type { DisabledWebhook, FailingWebhook } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import type { EventType } from '../rules/event.ts';
 import type { StandingsStore } from '../store/store.ts';
 import { dropWaiting, type Endpoint, type WebhookTables } from '../store/webhooks.ts';
 import { eventAt, positionBefore } from './place.ts';
+import { isFailing } from './queue.ts';
 import type { WebhookSecrets } from './secrets.ts';
 
 type Store = Pick<StandingsStore, 'webhooks' | 'feed'>;
@@ -85,10 +86,22 @@ export async function disabledSince(
   const found = await webhooks.endpoints.select(
     ({ disabledAt = 0, disabledBecause }) => disabledAt >= since && disabledBecause !== 'SUSPENDED',
   );
-  return found.map(({ webhookId, partnerId, url, disabledAt = 0 }) => ({
-    ...{ webhookId, partnerId, disabledAt },
-    host: new URL(url).host,
-  }));
+  return found.map(({ disabledAt = 0, ...one }) => ({ ...namesOf(one), disabledAt }));
+}
+
+/** Those that are failing, and have had no success since `before` or earlier. */
+export async function failingBefore(
+  { webhooks }: Pick<Store, 'webhooks'>,
+  before: number,
+): Promise<FailingWebhook[]> {
+  const found = await webhooks.endpoints.select(
+    (one) => one.state === 'active' && isFailing(one) && (one.failingSince ?? before) <= before,
+  );
+  return found.map(({ failingSince = before, ...one }) => ({ ...namesOf(one), failingSince }));
+}
+
+function namesOf({ webhookId, partnerId, url }: Pick<Endpoint, 'webhookId' | 'partnerId' | 'url'>) {
+  return { webhookId, partnerId, host: new URL(url).host };
 }
 
 /** What waits goes to the new URL too. */
@@ -139,7 +152,8 @@ export async function enableEndpoint(
   const position = await feed.last(found.partnerId);
   await dropWaiting(webhooks, webhookId);
   return change(webhooks, webhookId, (before) => {
-    const { disabledBecause, disabledAt, failingSince, ...rest } = before;
+    const { disabledBecause, disabledAt, failingSince, failures, ...former } = before;
+    const { lastStatus, lastReason, nextAttemptAt, releasedTo, waiting, ...rest } = former;
     return before.state === 'active' ? before : { ...rest, state: 'active', position };
   });
 }
@@ -174,7 +188,9 @@ export async function resendEvent(
   const message = { messageId: `${webhookId}/${position}`, position, occurredAt, attempts: 0 };
   await webhooks.waiting.put(omitUndefined({ ...message, memberId, mergedMemberId }));
   // Who delivers now does not look for new rows.
-  await change(webhooks, webhookId, (before) => ({ ...before }));
+  await change(webhooks, webhookId, (before) => {
+    return { ...before, waiting: (before.waiting ?? 0) + 1 };
+  });
   return true;
 }
 
@@ -185,7 +201,10 @@ export async function removeEndpoint({ webhooks }: Store, { webhookId }: Endpoin
   await webhooks.logs.remove(webhookId);
 }
 
-/** Resolves with the endpoint as it is then; undefined if there is none. */
+/**
+ * Resolves with the endpoint as it is then; undefined if there is none. If it was failing, it is
+ * tried now: what was wrong may have been changed.
+ */
 async function change(
   { endpoints }: WebhookTables,
   webhookId: string,
@@ -194,7 +213,9 @@ async function change(
   const changed = await endpoints.update(webhookId, (before) => {
     if (before === undefined) return undefined;
     const after = next(before);
-    return after === before ? before : { ...after, revision: before.revision + 1 };
+    if (after === before) return before;
+    const { lastAttemptAt, ...rest } = after;
+    return { ...rest, revision: before.revision + 1 };
   });
   return changed ?? endpoints.get(webhookId);
 }

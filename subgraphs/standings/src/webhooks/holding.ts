@@ -63,7 +63,7 @@ export async function saveEndpoint(
   const { queue, token, endpoint, outcomes } = hold;
   const { webhookId, revision } = endpoint;
   const changes = queue.changes();
-  const [position, failingSince] = [queue.position(), queue.failingSince()];
+  const state = queue.state(now);
   const lease = end === undefined ? { token, until: now + LEASE_MS } : undefined;
   hold.outcomes = { delivered: [], failed: [] };
   await Promise.all(
@@ -74,7 +74,7 @@ export async function saveEndpoint(
     if (row?.lease?.token !== token) return row;
     isSame = row.revision === revision;
     if (!isSame) return omitUndefined({ ...row, lease: undefined });
-    return omitUndefined({ ...row, position, failingSince, lease, ...end });
+    return omitUndefined({ ...row, ...state, lease, ...end });
   });
   if (isSame && outcomes.delivered.length + outcomes.failed.length > 0)
     await addOutcomes({ logs }, webhookId, outcomes);

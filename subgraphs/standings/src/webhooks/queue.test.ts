@@ -1,4 +1,5 @@
 // The queue of one endpoint: order per member, the retry schedule, and what a takeover begins with.
+import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { Event } from '../rules/event.ts';
 import type { Endpoint, WaitingMessage } from '../store/webhooks.ts';
 import { createQueue, type Queue, RETRY_MS } from './queue.ts';
@@ -48,13 +49,15 @@ function take(queue: Queue, now = START, maxRows = MAX_ROWS): WaitingMessage[] {
   return taken;
 }
 
+const OK = { ok: true, status: 200 };
+const REFUSED = { ok: false, status: 503, reason: 'STATUS' };
 const positions = (messages: readonly WaitingMessage[]) => messages.map(({ position }) => position);
 const settle = (
   queue: Queue,
   messages: readonly WaitingMessage[],
   isDelivered = true,
   at = START,
-) => messages.map((message) => queue.done(message, isDelivered, at, MAX_ROWS));
+) => messages.map((message) => queue.done(message, isDelivered ? OK : REFUSED, at, MAX_ROWS));
 /** Fails everything that goes, now. */
 const fail = (queue: Queue, at = START) => settle(queue, take(queue, at), false, at);
 
@@ -115,23 +118,25 @@ test('retried after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h; after the las
   let at = START;
   for (const waitMs of schedule) {
     expect(fail(queue, at)).toEqual(['waits']);
-    expect(queue.wakeAt()).toBe(at + waitMs);
+    expect(queue.wakeAt(at)).toBe(at + waitMs);
     expect(take(queue, at + waitMs - 1)).toEqual([]);
     at += waitMs;
   }
   expect(fail(queue, at)).toEqual(['failed']);
-  expect(positions(take(queue, at))).toEqual([2]);
+  // Those were ten in a row.
+  expect(take(queue, at)).toEqual([]);
+  expect(positions(take(queue, at + 5_000))).toEqual([2]);
   expect(queue.failingSince()).toBe(START);
 });
 
-test('retries that are due go before new events, the earliest first', () => {
+test('retries that are due go before new events, the oldest first', () => {
   const queue = queueOf(['ada', 'bob']);
   const [ada, bob] = take(queue);
   if (ada === undefined || bob === undefined) throw new Error('not taken');
   settle(queue, [bob], false, START + 1);
   settle(queue, [ada], false, START + 2);
   add(queue, ['eve']);
-  expect(positions(take(queue, START + 5_002))).toEqual([2, 1, 3]);
+  expect(positions(take(queue, START + 5_002))).toEqual([1, 2, 3]);
 });
 
 test('the position passes what is delivered or has a row, and nothing else', () => {
@@ -184,19 +189,155 @@ test('rows whose position was not written keep their order and their time', () =
   }
 });
 
+/** A queue whose first events, each of another member, were refused until it was failing. */
+function failingQueue(count: number) {
+  const queue = queueOf(Array.from({ length: count }, (_, index) => `m${index + 1}`));
+  const first = [...Array(10)].flatMap(() => queue.next(START, MAX_ROWS) ?? []);
+  settle(queue, first, false);
+  return queue;
+}
+
+test('after 10 refusals in a row, one attempt after 5 s, with the time doubled after each up to 5 min', () => {
+  const queue = queueOf(Array.from({ length: 30 }, (_, index) => `m${index + 1}`));
+  const first = [...Array(10)].flatMap(() => queue.next(START, MAX_ROWS) ?? []);
+  settle(queue, first.slice(0, 9), false);
+  expect(queue.isFailing()).toBe(false);
+  settle(queue, first.slice(9), false);
+  expect([queue.isFailing(), take(queue)]).toEqual([true, []]);
+  let at = START;
+  for (const seconds of [5, 10, 20, 40, 80, 160, 300, 300]) {
+    expect(queue.wakeAt(at)).toBe(at + seconds * 1_000);
+    expect(take(queue, at + seconds * 1_000 - 1)).toEqual([]);
+    at += seconds * 1_000;
+    expect(fail(queue, at)).toEqual(['waits']);
+  }
+  expect(queue.state(at)).toMatchObject({
+    failingSince: START,
+    failures: 18,
+    lastStatus: 503,
+    nextAttemptAt: at + 300_000,
+    waiting: 10,
+  });
+});
+
+test('the probe is the oldest message that is due, and does not count among its attempts', () => {
+  const queue = failingQueue(12);
+  write(queue);
+  const probe = take(queue, START + 5_000);
+  expect(probe).toMatchObject([{ position: 1, attempts: 1 }]);
+  settle(queue, probe, false, START + 5_000);
+  expect(probe).toMatchObject([{ attempts: 1, nextAt: START + 5_000 }]);
+  expect(write(queue).size).toBe(0);
+  expect(positions(take(queue, START + 15_000))).toEqual([1]);
+});
+
+test('a message that is always refused is not the only probe: every 5 min comes the next one that is due', () => {
+  const queue = failingQueue(12);
+  const probed: number[] = [];
+  for (let at = START, probes = 0; probes < 9; probes += 1) {
+    at = queue.wakeAt(at);
+    const probe = take(queue, at);
+    probed.push(...positions(probe));
+    settle(queue, probe, false, at);
+  }
+  expect(probed).toEqual([1, 1, 1, 1, 1, 1, 2, 3, 4]);
+});
+
+test('a success releases what waits, in order, 50 a second until it is sent, whatever comes meanwhile', () => {
+  const queue = failingQueue(80);
+  let at = START + 5_000;
+  const [probe] = take(queue, at);
+  if (probe === undefined) throw new Error('not taken');
+  // The feed has 20 more that are not read yet.
+  queue.done(probe, OK, at, MAX_ROWS, 100);
+  expect([queue.isFailing(), queue.failingSince()]).toEqual([false, undefined]);
+  const sent: number[] = [];
+  const next = () => {
+    const taken = take(queue, at);
+    sent.push(...positions(taken));
+    settle(queue, taken, true, at);
+    return taken.length;
+  };
+  for (; sent.length < 79; at += 20) expect(next()).toBe(1);
+  expect(sent).toEqual(Array.from({ length: 79 }, (_, index) => index + 2));
+  add(
+    queue,
+    Array.from({ length: 40 }, (_, index) => `n${index}`),
+  );
+  for (; sent.length < 99; at += 20) expect(next()).toBe(1);
+  expect(next()).toBe(20);
+});
+
+test('what is refused once more after a recovery keeps its time and its attempts', () => {
+  const queue = queueOf(['ada', ...Array.from({ length: 9 }, (_, index) => `m${index}`)]);
+  const [ada, ...others] = take(queue);
+  if (ada === undefined) throw new Error('not taken');
+  settle(queue, [ada], false);
+  settle(queue, take(queue, START + 5_000), false, START + 5_000);
+  settle(queue, others.slice(0, 8), false, START + 5_000);
+  expect(queue.isFailing()).toBe(true);
+  const at = START + 10_000;
+  settle(queue, [...take(queue, at)], true, at);
+  const dueAt = START + 5_000 + 300_000;
+  expect(ada).toMatchObject({ attempts: 2, nextAt: dueAt });
+  expect(positions(take(queue, at + 20))).toEqual([1]);
+  settle(queue, [ada], false, at + 20);
+  expect(ada).toMatchObject({ attempts: 2, nextAt: dueAt });
+  for (let later = at + 40; later < at + 1_000; later += 20)
+    settle(queue, take(queue, later), true, later);
+  expect(take(queue, dueAt - 1)).toEqual([]);
+  settle(queue, take(queue, dueAt), false, dueAt);
+  expect(ada.attempts).toBe(3);
+});
+
+test('a probe whose event was dropped gives way to the next one', () => {
+  const queue = failingQueue(12);
+  for (const dropped of take(queue, START + 5_000)) queue.drop(dropped);
+  expect(positions(take(queue, START + 5_000))).toEqual([2]);
+});
+
+test('a queue that goes on where a failing one was stored is failing, and waits as long', () => {
+  const before = failingQueue(12);
+  const rows = write(before);
+  const queue = createQueue({ ...ENDPOINT, ...omitUndefined(before.state(START)) }, [
+    ...rows.values(),
+  ]);
+  expect(queue.isFailing()).toBe(true);
+  expect(take(queue, START + 4_999)).toEqual([]);
+  expect(positions(take(queue, START + 5_000))).toEqual([1]);
+});
+
+test('one that goes on in the middle of a release keeps its pace', () => {
+  const before = failingQueue(12);
+  settle(before, take(before, START + 5_000), true, START + 5_000);
+  const rows = write(before);
+  const stored = { ...ENDPOINT, ...omitUndefined(before.state(START + 5_000)) };
+  const queue = createQueue(stored, [...rows.values()]);
+  add(queue, ['m11', 'm12', 'm13']);
+  const sent: number[] = [];
+  for (let at = START + 5_001; sent.length < 11; at += 20) {
+    const taken = take(queue, at);
+    expect(taken).toHaveLength(1);
+    sent.push(...positions(taken));
+    settle(queue, taken, true, at);
+  }
+  expect(sent).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+});
+
 test('an endpoint with as many messages waiting as it may have reads no more, is tried every 5 minutes, and all of them are due after a success', () => {
   const queue = queueOf(['ada', 'bob', 'eve']);
   const maxRows = 3;
-  for (let at = START; at < START + 8 * 3_600_000; at = Math.max(at + 1, queue.wakeAt()))
-    fail(queue, at);
-  const at = START + 8 * 3_600_000;
-  expect(queue.wakeAt()).toBeGreaterThan(at + 300_000);
+  fail(queue);
+  fail(queue, START + 5_000);
+  fail(queue, START + 305_000);
+  expect(queue.isFailing()).toBe(false);
   expect(queue.wantsEvents(maxRows)).toBe(false);
   expect(queue.wantsEvents(MAX_ROWS)).toBe(true);
+  expect(queue.next(START + 604_999, maxRows)).toBeUndefined();
+  const at = START + 605_000;
   const [probe, ...more] = [queue.next(at, maxRows), queue.next(at, maxRows)];
   expect(more).toEqual([undefined]);
   if (probe === undefined) throw new Error('not taken');
-  expect(queue.next(at + 299_999, maxRows)).toBeUndefined();
-  queue.done(probe, true, at, maxRows);
-  expect(take(queue, at, maxRows)).toHaveLength(2);
+  queue.done(probe, OK, at, maxRows);
+  expect([...take(queue, at, maxRows), ...take(queue, at + 1_000, maxRows)]).toHaveLength(2);
 });

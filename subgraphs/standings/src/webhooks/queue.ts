@@ -2,6 +2,7 @@
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { EventPage } from '../store/feed.ts';
 import type { Endpoint, WaitingMessage } from '../store/webhooks.ts';
+import type { Sent } from './send.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -16,32 +17,58 @@ export const RETRY_MS = [
 ];
 /** An endpoint is disabled once it has failed for so long without a success. */
 export const FAILING_MS = 5 * DAY_MS;
-/** How often an endpoint is tried that has as many messages waiting as it may have. */
-const PROBE_MS = 5 * MINUTE_MS;
+/** After so many attempts in a row without a success, an endpoint is failing. */
+const FAILING_AFTER = 10;
+/** The time between two attempts of a failing endpoint, doubled after each up to `most`. */
+const PROBE_MS = { first: 5 * SECOND_MS, most: 5 * MINUTE_MS };
+/**
+ * The time between two attempts, until what waited for an endpoint to recover is sent; and how long
+ * the next one waits for the end of the last, so that messages arrive in order.
+ */
+const PACE_MS = { least: 20, most: 1_000 };
 /** Of messages that are read ahead. */
 const READ_AHEAD = 100;
 
 export type Queue = ReturnType<typeof createQueue>;
+
+type HealthField = 'failingSince' | 'failures' | 'lastStatus' | 'lastReason' | 'lastAttemptAt';
+type Health = { [Name in HealthField]?: Endpoint[Name] | undefined };
+
+const NO_FAILURE = { lastStatus: undefined, lastReason: undefined };
+
+export function isFailing({ failingSince, failures = 0 }: Health): boolean {
+  return failingSince !== undefined && failures >= FAILING_AFTER;
+}
+
+function probeMs({ failures = 0 }: Health): number {
+  return Math.min(PROBE_MS.first * 2 ** (failures - FAILING_AFTER), PROBE_MS.most);
+}
 
 /**
  * Begins where an endpoint is stored, with its rows. It does no I/O: what `changes` returns has to
  * be written before a position that is read later. Times are in milliseconds since 1970.
  */
 export function createQueue(
-  { webhookId, position, failingSince }: Endpoint,
+  { webhookId, position, releasedTo: lastReleased = 0, ...endpoint }: Endpoint,
   stored: readonly WaitingMessage[],
 ) {
+  const { failingSince, failures, lastStatus, lastReason, lastAttemptAt } = endpoint;
   let readTo = position;
-  let failing = failingSince;
-  let triedAt = 0;
+  let health: Health = { failingSince, failures, lastStatus, lastReason, lastAttemptAt };
+  /** The last message that was sent. */
+  let last = { position: 0, at: 0 };
+  /** After a recovery, what waits up to there is due, but for what has failed since. */
+  let releasedTo = lastReleased;
+  const failedSince = new Set<WaitingMessage>();
+  let pacedUntil = 0;
   /** Every message that is neither delivered nor given up. */
   const messages = new Map<number, WaitingMessage>();
   /** Those without a row, in the order of positions. */
   const unstored = new Set<number>();
   /** Those of each member, in their order. A message that is first of all its members may go. */
   const byMember = new Map<string, WaitingMessage[]>();
-  const fresh: WaitingMessage[] = [];
-  const retries = new Set<WaitingMessage>();
+  /** Those that may go once they are due. */
+  const ready = new Set<WaitingMessage>();
   /** Rows of events that are not read again yet: the position had not been written. */
   const ahead = new Map<number, WaitingMessage>();
   let changed = new Map<string, WaitingMessage | undefined>();
@@ -55,7 +82,7 @@ export function createQueue(
       return before !== undefined && !unstored.has(before.position);
     });
     for (const list of lists) list.push(message);
-    if (isFirst(message)) makeReady(message);
+    if (isFirst(message)) ready.add(message);
     else if (isBehindRow && !hasRow) keep(message);
   }
 
@@ -63,18 +90,49 @@ export function createQueue(
     return membersOf(message).every((memberId) => byMember.get(memberId)?.[0] === message);
   }
 
-  function makeReady(message: WaitingMessage): void {
-    if (message.nextAt === undefined) fresh.push(message);
-    else retries.add(message);
+  function isDue(message: WaitingMessage, now: number): boolean {
+    const { position: at, nextAt = 0 } = message;
+    return nextAt <= now || (at <= releasedTo && !failedSince.has(message));
   }
 
-  /** The retry that is due first. */
-  function firstRetry(): { retry?: WaitingMessage; dueAt: number } {
-    let first: ReturnType<typeof firstRetry> = { dueAt: Number.POSITIVE_INFINITY };
-    for (const retry of retries)
-      if (retry.nextAt !== undefined && retry.nextAt < first.dueAt)
-        first = { retry, dueAt: retry.nextAt };
-    return first;
+  /** The oldest message after a position that is due; by default, any. */
+  function oldestDue(now: number, after = 0): WaitingMessage | undefined {
+    let oldest: WaitingMessage | undefined;
+    for (const message of ready)
+      if (message.position > after && isDue(message, now))
+        if (oldest === undefined || message.position < oldest.position) oldest = message;
+    return oldest;
+  }
+
+  /** No message may go before. */
+  function mayGoAt(): number {
+    return isFailing(health) ? (health.lastAttemptAt ?? 0) + probeMs(health) : pacedUntil;
+  }
+
+  /** When the next message may go; it may be in the past. */
+  function wakeAt(now: number): number {
+    let dueAt = Number.POSITIVE_INFINITY;
+    for (const message of ready)
+      dueAt = Math.min(dueAt, isDue(message, now) ? 0 : (message.nextAt ?? 0));
+    return Math.max(mayGoAt(), dueAt);
+  }
+
+  /** Whether something that waited for a recovery is still to be sent, and not behind a retry. */
+  function isReleasing(now: number): boolean {
+    if (readTo < releasedTo) return true;
+    if (releasedTo === 0) return false;
+    for (const message of messages.values()) {
+      const before = membersOf(message).map((memberId) => byMember.get(memberId)?.[0] ?? message);
+      if (message.position <= releasedTo && [message, ...before].every((one) => isDue(one, now)))
+        return true;
+    }
+    release(0);
+    return false;
+  }
+
+  function release(to: number): void {
+    releasedTo = to;
+    failedSince.clear();
   }
 
   /** Gives a message a row, and with it those that wait behind it. */
@@ -94,7 +152,7 @@ export function createQueue(
       list.shift();
       const [next] = list;
       if (next === undefined) byMember.delete(memberId);
-      else if (isFirst(next)) makeReady(next);
+      else if (isFirst(next)) ready.add(next);
     }
   }
 
@@ -103,6 +161,12 @@ export function createQueue(
     else ahead.set(row.position, row);
 
   const isFull = (maxRows: number) => messages.size - unstored.size >= maxRows;
+
+  /** Each event up to there is delivered, given up, or has a row once `changes` are written. */
+  function storable(): number {
+    const [first] = unstored;
+    return first === undefined ? readTo : first - 1;
+  }
 
   return {
     readTo: () => readTo,
@@ -120,53 +184,92 @@ export function createQueue(
       }
       readTo = end;
     },
-    /** Takes the message to send now: a retry that is due, or else a new one. */
+    /** Takes the message to send now: the oldest that is due. */
     next(now: number, maxRows: number): WaitingMessage | undefined {
-      const { retry, dueAt } = firstRetry();
-      const isProbe = fresh.length === 0 && isFull(maxRows) && now - triedAt >= PROBE_MS;
-      const message = dueAt <= now || isProbe ? retry : fresh.shift();
+      if (now < mayGoAt()) return undefined;
+      // A message that is always refused holds up the others for some minutes only.
+      const isSlow = isFailing(health) && probeMs(health) === PROBE_MS.most;
+      const isStuck = isFull(maxRows) && now - (health.lastAttemptAt ?? 0) >= PROBE_MS.most;
+      const message =
+        oldestDue(now, isSlow ? last.position : 0) ??
+        oldestDue(now) ??
+        (isStuck ? oldestDue(Number.POSITIVE_INFINITY) : undefined);
       if (message === undefined) return undefined;
-      retries.delete(message);
-      triedAt = now;
+      ready.delete(message);
+      last = { position: message.position, at: now };
+      health = { ...health, lastAttemptAt: now };
+      if (isReleasing(now)) pacedUntil = now + PACE_MS.most;
       return message;
     },
-    /** Notes what became of a message that `next` has returned. */
+    /**
+     * Notes what became of a message that `next` has returned. What waits up to `end` is due if the
+     * endpoint recovers.
+     */
     done(
       message: WaitingMessage,
-      isDelivered: boolean,
+      { ok, status, reason }: Pick<Sent, 'ok' | 'status' | 'reason'>,
       now: number,
       maxRows: number,
+      end = readTo,
     ): 'delivered' | 'failed' | 'waits' {
-      message.attempts += 1;
-      if (isDelivered) {
-        failing = undefined;
-        // What waits may keep new events out.
-        if (isFull(maxRows)) for (const retry of retries) retry.nextAt = now;
+      const wasFailing = isFailing(health);
+      if (message.position === last.position)
+        pacedUntil = Math.min(pacedUntil, last.at + PACE_MS.least);
+      if (ok) {
+        if (wasFailing || isFull(maxRows)) release(end);
+        health = { ...health, failures: undefined, failingSince: undefined, lastAttemptAt: now };
+        message.attempts += 1;
         remove(message);
         return 'delivered';
       }
-      failing ??= now;
-      const retryMs = RETRY_MS[message.attempts - 1];
-      if (retryMs === undefined) {
-        remove(message);
-        return 'failed';
+      health = {
+        failures: (health.failures ?? 0) + 1,
+        failingSince: health.failingSince ?? now,
+        lastStatus: status,
+        lastReason: status === undefined ? reason : undefined,
+        lastAttemptAt: now,
+      };
+      if (isFailing(health)) release(0);
+      else failedSince.add(message);
+      // What comes before its time does not count.
+      if (!wasFailing && (message.nextAt ?? 0) <= now) {
+        message.attempts += 1;
+        const retryMs = RETRY_MS[message.attempts - 1];
+        if (retryMs === undefined) {
+          remove(message);
+          return 'failed';
+        }
+        message.nextAt = now + retryMs;
+        keep(message);
       }
-      message.nextAt = now + retryMs;
-      keep(message);
-      makeReady(message);
+      ready.add(message);
       return 'waits';
     },
-    /** Leaves out a message whose event was dropped. */
-    drop: remove,
-    /** Each event up to there is delivered, given up, or has a row once `changes` are written. */
-    position(): number {
-      const [first] = unstored;
-      return first === undefined ? readTo : first - 1;
+    /** Leaves out a message whose event was dropped, and which was not sent. */
+    drop(message: WaitingMessage): void {
+      health = { ...health, lastAttemptAt: undefined };
+      remove(message);
     },
+    position: storable,
+    /** What to store of the endpoint. */
+    state(now: number) {
+      const end = storable();
+      const all = [...messages.values()];
+      const retryAt = Math.min(...all.map(({ nextAt = Number.POSITIVE_INFINITY }) => nextAt));
+      const nextAt = isFailing(health) ? Math.min(wakeAt(now), retryAt) : retryAt;
+      return {
+        ...health,
+        ...(retryAt === Number.POSITIVE_INFINITY && !isFailing(health) && NO_FAILURE),
+        nextAttemptAt: Number.isFinite(nextAt) ? Math.max(nextAt, mayGoAt()) : undefined,
+        position: end,
+        releasedTo: releasedTo || undefined,
+        waiting: all.filter(({ position: at }) => at <= end).length,
+      };
+    },
+    isFailing: () => isFailing(health),
     /** Since when no attempt has succeeded, if the last one failed. */
-    failingSince: () => failing,
-    /** When the next retry is due. */
-    wakeAt: () => firstRetry().dueAt,
+    failingSince: () => health.failingSince,
+    wakeAt,
     hasRows: () => messages.size > unstored.size,
     hasChanges: () => changed.size > 0,
     /** Takes the rows to write, by ID; undefined is one to remove. */

@@ -6,6 +6,7 @@ import type { Event } from '../rules/event.ts';
 import type { DeliveryLog, Endpoint, WaitingMessage } from '../store/webhooks.ts';
 import { ATTEMPT_MS } from './delivery.ts';
 import { type Hold, isFree, LEASE_MS, saveEndpoint, takeEndpoint } from './holding.ts';
+import type { Queue } from './queue.ts';
 
 const HISTORIES = 1_000;
 const START = Date.UTC(2026, 0, 1);
@@ -90,6 +91,8 @@ async function simulate(seed: number): Promise<void> {
   let mode = { name: 'ok', until: START };
   const modes = ['ok', 'ok', 'failing', 'slow', 'flaky', 'lossy', 'one member'] as const;
   const areFaulty = () => now < faultsEnd;
+  let hasRecovered = false;
+  const mostAttempts = (queue: Queue) => (queue.failingSince() === undefined ? 3 : 1);
 
   function append(): void {
     const memberId = oneOf('ada', 'bob', 'eve', undefined);
@@ -149,15 +152,15 @@ async function simulate(seed: number): Promise<void> {
   function start(process: Process, hold: Hold): void {
     const { queue } = hold;
     if (now >= hold.until - ATTEMPT_MS) return;
-    while (process.attempts.length < (queue.failingSince() === undefined ? 3 : 1)) {
+    while (process.attempts.length < mostAttempts(queue)) {
       const message = queue.next(now, maxRows);
       if (message === undefined) return;
       for (const other of processes)
         if (other !== process && other.attempts.some(({ endsAt }) => endsAt > now))
           throw new Error('two processes deliver at the same time');
       const row = world.waiting.get(message.messageId);
-      // An endpoint that is full tries them earlier.
-      if ((row?.nextAt ?? 0) > now && maxRows === 10_000)
+      // An endpoint that is full tries them earlier, and one that has recovered.
+      if ((row?.nextAt ?? 0) > now && maxRows === 10_000 && !hasRecovered)
         throw new Error(`${message.position} is sent before its time`);
       process.attempts.push(ask(message));
     }
@@ -177,7 +180,10 @@ async function simulate(seed: number): Promise<void> {
     const { queue } = hold;
     const ended = process.attempts.filter(({ endsAt }) => endsAt <= now);
     process.attempts = process.attempts.filter(({ endsAt }) => endsAt > now);
-    for (const { message, isOk } of ended) queue.done(message, isOk, now, maxRows);
+    for (const { message, isOk: ok } of ended) {
+      hasRecovered ||= ok && queue.isFailing();
+      queue.done(message, { ok, ...(!ok && { status: 500 }) }, now, maxRows, feed.length);
+    }
     start(process, hold);
     if (queue.wantsEvents(maxRows) && queue.readTo() < feed.length) {
       const from = queue.readTo();
@@ -208,7 +214,7 @@ async function simulate(seed: number): Promise<void> {
       now + 1,
       Math.min(
         ...attempts.map(({ endsAt }) => endsAt),
-        queue.wakeAt(),
+        attempts.length < mostAttempts(queue) ? queue.wakeAt(now) : Number.POSITIVE_INFINITY,
         isBusy ? now + 500 : Number.POSITIVE_INFINITY,
         // One that is full is probed.
         world.waiting.size >= maxRows ? now + 5 * MINUTE_MS : Number.POSITIVE_INFINITY,

@@ -1,38 +1,44 @@
 // Endpoints and their deliveries as they may be shown.
-import {
-  MAX_WAITING,
-  type Webhook,
-  type WebhookDelivery,
-  type WebhookSummary,
+import type {
+  Webhook,
+  WebhookDelivery,
+  WebhookSummary,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import { EVENT_TYPES, type EventType } from '../rules/event.ts';
 import type { StandingsStore } from '../store/store.ts';
-import { type DeliveryLog, type Endpoint, type Outcome, waitingOf } from '../store/webhooks.ts';
+import type { DeliveryLog, Endpoint, Outcome } from '../store/webhooks.ts';
+import { isFailing } from './queue.ts';
 
 // Cast: the names of the table are all there are.
 export const TYPES = Object.keys(EVENT_TYPES) as EventType[];
 
 /** Without its secrets, and what a worker needs. */
 export function viewOf(endpoint: Endpoint): Webhook {
-  const { webhookId, partnerId, url, types, state, disabledBecause } = endpoint;
-  const { failingSince, createdAt } = endpoint;
-  return { webhookId, partnerId, url, types, state, disabledBecause, failingSince, createdAt };
+  const { webhookId, partnerId, url, types, disabledBecause, createdAt } = endpoint;
+  const { failingSince, failures: attempts = 0, lastStatus, lastReason } = endpoint;
+  const state = stateOf(endpoint);
+  const nextAttemptAt = state === 'disabled' ? undefined : endpoint.nextAttemptAt;
+  return {
+    ...{ webhookId, partnerId, url, types, state, disabledBecause, createdAt },
+    ...{ failingSince, attempts, lastStatus, lastReason, nextAttemptAt },
+  };
 }
 
-/** Reads a bounded number of rows. */
+function stateOf(endpoint: Endpoint): Webhook['state'] {
+  if (endpoint.state === 'disabled') return 'disabled';
+  if (isFailing(endpoint)) return 'failing';
+  return endpoint.nextAttemptAt === undefined ? 'active' : 'retrying';
+}
+
 export async function summaryOf(
   { webhooks, feed }: Pick<StandingsStore, 'webhooks' | 'feed'>,
   endpoint: Endpoint,
 ): Promise<WebhookSummary> {
-  const { webhookId, partnerId, position, state } = endpoint;
-  const [end, rows, log] = await Promise.all([
-    feed.last(partnerId),
-    waitingOf(webhooks, webhookId, MAX_WAITING),
-    webhooks.logs.get(webhookId),
-  ]);
-  const waiting = state === 'disabled' ? 0 : Math.max(0, end - position) + rows.length;
+  const { webhookId, partnerId, position, state, waiting = 0 } = endpoint;
+  const [end, log] = await Promise.all([feed.last(partnerId), webhooks.logs.get(webhookId)]);
   const [last] = deliveriesOf(log);
-  return { ...viewOf(endpoint), waiting: Math.min(waiting, MAX_WAITING), last };
+  const count = state === 'disabled' ? 0 : Math.max(0, end - position) + waiting;
+  return { ...viewOf(endpoint), waiting: count, last };
 }
 
 /** The newest first. */

@@ -1,4 +1,5 @@
 // Delivery to real receivers, on each engine: order, retries, takeover, and what disables.
+import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { type Receiver, startReceiver } from '../../../../test/support/servers/receiver.ts';
@@ -8,14 +9,18 @@ import { createSequencer } from '../events/sequencer.ts';
 import type { EventType } from '../rules/event.ts';
 import type { StandingsStore } from '../store/store.ts';
 import type { Endpoint } from '../store/webhooks.ts';
-import { resendEvent } from './endpoints.ts';
+import { editEndpoint, resendEvent } from './endpoints.ts';
 import { takeEndpoint } from './holding.ts';
 import { RETRY_MS } from './queue.ts';
 import { createWebhookSecrets } from './secrets.ts';
 import { createSender } from './send.ts';
+import { summaryOf } from './view.ts';
 import { startDeliveries } from './worker.ts';
 
 const HOUR_MS = 3_600_000;
+
+const lineOf = ({ partner, webhookId, status, reason }: LogFields, message: string) =>
+  [message, partner, webhookId, status, reason].filter((one) => one !== undefined).join(' ');
 
 const secrets = createWebhookSecrets({ environment: 'sandbox', keyEncryptionKey: undefined });
 
@@ -28,6 +33,7 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
   let workers: ReturnType<typeof startDeliveries>[];
   let metrics: ReturnType<typeof createMetrics>;
   const warnings: string[] = [];
+  const lines: string[] = [];
 
   beforeEach(async () => {
     place = newPlace(engine);
@@ -38,6 +44,7 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
     workers = [];
     metrics = createMetrics();
     warnings.length = 0;
+    lines.length = 0;
   });
   afterEach(async () => {
     for (const worker of workers) await worker.stop();
@@ -50,7 +57,11 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
   function start(of = store) {
     const log = {
       ...createLog('silent'),
-      warn: ({ reason }: { reason?: unknown }) => void warnings.push(`${reason}`),
+      info: (fields: LogFields, message: string) => void lines.push(lineOf(fields, message)),
+      warn(fields: LogFields, message: string) {
+        if (message === 'webhook disabled') warnings.push(`${fields.reason}`);
+        else lines.push(lineOf(fields, message));
+      },
     };
     const worker = startDeliveries(of, { send: sender.send, log, metrics, now });
     workers.push(worker);
@@ -175,6 +186,10 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
       laterMs += retryMs;
       worker.wake();
     }
+    // After ten failures in a row, the next attempt is 5 s later.
+    await until(async () => (await log())?.failed.length === 1);
+    laterMs += 5_000;
+    worker.wake();
     await receives(11);
     expect(ids().slice(0, 10)).toEqual(Array.from({ length: 10 }, () => failing[0]));
     await until(async () => (await log())?.delivered.length === 1);
@@ -188,6 +203,74 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
       'loyalty_webhook_deliveries_total{partner="inn",outcome="delivered"} 1\n',
     );
     expect(text).toContain('loyalty_webhook_deliveries_total{partner="inn",outcome="failed"} 1\n');
+  });
+
+  test('an endpoint that refuses everything is spared, says so, and gets what waits in order once it recovers', async () => {
+    await create();
+    let status = 500;
+    receiver.respond = () => status;
+    const first = start();
+    const everybody = Array.from({ length: 30 }, (_, index) => `m-${index}`);
+    await record(...everybody);
+    await until(async () => (await endpoint())?.failures === 10);
+    expect(ids()).toHaveLength(10);
+    expect(lines).toEqual(['webhook failing inn wh_1 500 STATUS']);
+    const held = await endpoint();
+    expect(held && (await summaryOf(store, held))).toMatchObject({
+      state: 'failing',
+      failingSince: held?.failingSince,
+      attempts: 10,
+      lastStatus: 500,
+      waiting: 30,
+      nextAttemptAt: Number(held?.lastAttemptAt) + 5_000,
+    });
+    // Another process goes on with it.
+    await first.stop();
+    const worker = start();
+    await until(async () => (await endpoint())?.lease !== undefined);
+    expect((await endpoint())?.failures).toBe(10);
+    laterMs += 5_000;
+    worker.wake();
+    await until(async () => (await endpoint())?.failures === 11);
+    expect(members()[10]).toBe('m-0');
+    expect((await rows()).map(({ attempts }) => attempts)).toEqual(Array(10).fill(1));
+    status = 204;
+    laterMs += 10_000;
+    worker.wake();
+    await receives(41);
+    expect(members().slice(11)).toEqual(everybody);
+    const recovered = await until(async () => {
+      const row = await endpoint();
+      const summary = row && (await summaryOf(store, row));
+      return summary?.waiting === 0 && summary;
+    });
+    expect(recovered).toMatchObject({ state: 'active', attempts: 0 });
+    const { failingSince, lastStatus, nextAttemptAt } = recovered;
+    expect([failingSince, lastStatus, nextAttemptAt]).toEqual([undefined, undefined, undefined]);
+    expect(lines.slice(1)).toEqual(['webhook recovered inn wh_1']);
+    const attempts = (outcome: string, count: number) =>
+      `loyalty_webhook_attempts_total{partner="inn",outcome="${outcome}"} ${count}\n`;
+    const text = await metrics.text();
+    expect(text).toContain(attempts('delivered', 30));
+    expect(text).toContain(attempts('refused', 11));
+    expect(text).toContain(attempts('timeout', 0));
+  });
+
+  test('two processes do not try a failing endpoint at once, and a change by a command is tried at once', async () => {
+    await create();
+    receiver.respond = () => 500;
+    const other = await place.open();
+    const both = [start(), start(other)];
+    await record(...Array.from({ length: 12 }, (_, index) => `m-${index}`));
+    await until(async () => (await endpoint())?.failures === 10);
+    laterMs += 5_000;
+    for (const { wake } of both) wake();
+    await until(async () => (await endpoint())?.failures === 11);
+    expect(ids()).toHaveLength(11);
+    const { url = '' } = (await endpoint()) ?? {};
+    await editEndpoint(store, 'wh_1', { url: `${url}/moved` });
+    receiver.respond = ({ path }) => (path.endsWith('/moved') ? 204 : 500);
+    await until(() => new Set(members('/wh_1/moved')).size === 12);
   });
 
   test('410 disables, and what waits is failed', async () => {
