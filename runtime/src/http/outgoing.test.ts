@@ -2,8 +2,9 @@
 import { getEventListeners, once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
+import { Worker } from 'node:worker_threads';
 import { startDns } from '../../../test/support/servers/dns.ts';
 import { createOutgoing } from './outgoing.ts';
 import type { Reach } from './publicaddress.ts';
@@ -127,6 +128,71 @@ describe('a request to a URL of a stranger', () => {
       status: 200,
     });
     expect(connections()).toBe(1);
+  });
+
+  test.each([
+    [4, '::1'],
+    [6, '127.0.0.1'],
+  ] as const)('a name server without an answer for IPv%s delays nothing', async (silent, host) => {
+    const { port } = await listening(
+      createServer((_, response) => response.end()),
+      host,
+    );
+    const answers = (_: string, __: number, family: 4 | 6) =>
+      family === silent ? undefined : [host];
+    const { resolver } = await dns(answers, 60_000);
+    const url = new URL(`http://half.example:${port}/`);
+    expect(await outgoing(alsoPrivate, resolver).post(url, CONTENT, ignore)).toEqual({
+      status: 200,
+    });
+  });
+
+  test('IPv6 is preferred, even if the IPv4 address is known a little earlier', async () => {
+    const families: unknown[] = [];
+    const { port } = await listening(
+      createServer(({ socket }, response) => {
+        families.push(socket.localAddress);
+        response.end();
+      }),
+      '::',
+    );
+    let know = () => {};
+    const isKnown = new Promise<void>((resolve) => {
+      know = resolve;
+    });
+    const { resolver } = await dns(async (_, __, family) => {
+      if (family === 4) setImmediate(know);
+      else await isKnown;
+      return ['127.0.0.1', '::1'];
+    });
+    const url = new URL(`http://both.example:${port}/`);
+    expect(await outgoing(alsoPrivate, resolver).post(url, CONTENT, ignore)).toEqual({
+      status: 200,
+    });
+    expect(families).toEqual(['::1']);
+  });
+
+  test('an address that does not answer delays the next one by a moment only', async () => {
+    const { port } = await http((_, response) => response.end());
+    // A listener that accepts nothing, with a full queue, does not answer.
+    const script = `const server = require('node:net').createServer();
+      server.listen({ port: ${port}, host: '127.0.0.2', backlog: 1 }, () => {
+        require('node:worker_threads').parentPort.postMessage('up');
+        setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));
+      });`;
+    const worker = new Worker(script, { eval: true });
+    closing.push(() => worker.terminate());
+    await once(worker, 'message');
+    const queued = Array.from({ length: 4 }, () =>
+      connect(port, '127.0.0.2').on('error', () => {}),
+    );
+    closing.push(() => queued.map((socket) => socket.destroy()));
+    await Promise.any(queued.map((socket) => once(socket, 'connect')));
+    const { resolver } = await dns(() => ['127.0.0.2', '127.0.0.1']);
+    const url = new URL(`http://several.example:${port}/`);
+    expect(await outgoing(alsoPrivate, resolver).post(url, CONTENT, ignore)).toEqual({
+      status: 200,
+    });
   });
 
   test.each([301, 302, 303, 307, 308])('redirects: %s is not followed', async (status) => {

@@ -1,9 +1,9 @@
 // Sends requests to untrusted URLs, with bounds on the addresses, the time and the response.
 import { Resolver } from 'node:dns/promises';
 import { setMaxListeners } from 'node:events';
-import type { LookupFunction } from 'node:net';
 import { Agent } from 'undici';
-import { type Reach, reachOf, reachOfHost } from './publicaddress.ts';
+import { createConnector } from './happyeyeballs.ts';
+import { type Reach, reachOf } from './publicaddress.ts';
 
 /** The status of the response, or why there is none. */
 export type Posted = { status: number } | { reason: ReturnType<typeof reasonOf> };
@@ -14,8 +14,6 @@ type Content = { headers: Record<string, string>; body: string };
 
 /** For everything: the name, the connection, and the response. */
 const TIMEOUT_MS = 15_000;
-/** For one of several addresses. Node's default, 250 ms, is too short for distant receivers. */
-const ADDRESS_TIMEOUT_MS = 3_000;
 const MAX_BODY_BYTES = 65_536;
 /** What a chunk counts at least: one of a byte costs more than its byte. */
 const MIN_CHUNK_BYTES = 1_024;
@@ -33,20 +31,12 @@ export function createOutgoing(
   allows: (reach: Reach) => boolean,
   resolver: Pick<Resolver, 'resolve4' | 'resolve6'> = new Resolver({ timeout: 3_000, tries: 2 }),
 ) {
-  const lookup: LookupFunction = (hostname, _, callback) => {
-    addressesOf(hostname, resolver).then((found) => {
-      const allowed = found.filter(({ address }) => allows(reachOf(address)));
-      const code = found.length === 0 ? 'DNS' : 'ADDRESS';
-      callback(allowed.length > 0 ? null : Object.assign(new Error(code), { code }), allowed);
-    });
-  };
   const agent = new Agent({
-    connect: {
-      timeout: TIMEOUT_MS,
-      lookup,
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
-    },
+    connect: createConnector({
+      lookUp: (hostname) => lookUp(hostname, resolver),
+      allows: (address) => allows(reachOf(address)),
+      timeoutMs: TIMEOUT_MS,
+    }),
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -56,9 +46,6 @@ export function createOutgoing(
   return {
     /** Follows no redirect. Never rejects; resolves within 15 seconds. */
     async post(url: URL, content: Content, signal: AbortSignal): Promise<Posted> {
-      // An address in the URL is dialled without a look-up.
-      const reach = reachOfHost(url.hostname);
-      if (reach !== undefined && !allows(reach)) return { reason: 'ADDRESS' };
       // No AbortSignal.any: on Node 20, a signal that lives on keeps each that was made of it.
       const limit = new AbortController();
       const stop = () => limit.abort();
@@ -96,16 +83,12 @@ export function createOutgoing(
   };
 }
 
-async function addressesOf(hostname: string, resolver: Pick<Resolver, 'resolve4' | 'resolve6'>) {
+function lookUp(hostname: string, resolver: Pick<Resolver, 'resolve4' | 'resolve6'>) {
   // RFC 6761, section 6.3: no name server is asked.
-  const [v4, v6] = /(^|\.)localhost\.?$/.test(hostname)
-    ? [['127.0.0.1'], ['::1']]
-    : await Promise.all([
-        resolver.resolve4(hostname).catch(() => []),
-        resolver.resolve6(hostname).catch(() => []),
-      ]);
-  const listed = (family: 4 | 6) => (address: string) => ({ address, family });
-  return [...v4.map(listed(4)), ...v6.map(listed(6))];
+  const isLocal = /(^|\.)localhost\.?$/.test(hostname);
+  const v6 = isLocal ? Promise.resolve(['::1']) : resolver.resolve6(hostname).catch(() => []);
+  const v4 = isLocal ? Promise.resolve(['127.0.0.1']) : resolver.resolve4(hostname).catch(() => []);
+  return [v6, v4] as const;
 }
 
 function reasonOf(error: unknown) {

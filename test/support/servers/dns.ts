@@ -5,13 +5,19 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Answers with the addresses that a name has at the time of the question; undefined is silence. */
+type Addresses = string[] | undefined;
+
+/**
+ * Answers with the addresses that a name has at the time of the question; undefined is silence.
+ * `question` counts those for IPv4 addresses.
+ */
 export async function startDns(
-  addresses: (name: string, question: number) => string[] | undefined,
+  addresses: (name: string, question: number, family: 4 | 6) => Addresses | Promise<Addresses>,
+  timeout = 2_000,
 ) {
   const socket = createSocket('udp4');
   let questions = 0;
-  socket.on('message', (message, { port, address }) => {
+  socket.on('message', async (message, { port, address }) => {
     const labels: string[] = [];
     let at = 12;
     for (let length = message[at] ?? 0; length > 0; length = message[at] ?? 0) {
@@ -20,7 +26,7 @@ export async function startDns(
     }
     const isV6 = message.readUInt16BE(at + 1) === 28;
     if (!isV6) questions += 1;
-    const found = addresses(labels.join('.'), questions);
+    const found = await addresses(labels.join('.'), questions, isV6 ? 6 : 4);
     if (found === undefined) return;
     const records = found
       .map((text) => ipaddr.parse(text))
@@ -39,12 +45,15 @@ export async function startDns(
   });
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
-  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+  const resolver = new Resolver({ timeout, tries: 2 });
   resolver.setServers([`127.0.0.1:${(socket.address() as AddressInfo).port}`]);
   return {
     resolver,
     /** Questions for IPv4 addresses. */
     questions: () => questions,
-    close: () => socket.close(),
+    close() {
+      resolver.cancel();
+      socket.close();
+    },
   };
 }

@@ -1,0 +1,110 @@
+// Connects to the first address of a name that answers (RFC 8305, Happy Eyeballs version 2).
+import { connect, isIP, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { buildConnector, errors } from 'undici';
+
+/** How long the addresses of the other family wait for those of the preferred one. */
+const RESOLUTION_DELAY_MS = 50;
+/** How long after an attempt that has not failed the next one begins. */
+const ATTEMPT_DELAY_MS = 250;
+/** Of each family. */
+const MAX_ADDRESSES = 10;
+
+export type ConnectorOptions = {
+  /** Looks up the addresses of both families, the preferred one first. */
+  lookUp(hostname: string): readonly [Promise<string[]>, Promise<string[]>];
+  /** Whether an address may be dialled. */
+  allows(address: string): boolean;
+  timeoutMs: number;
+};
+
+/**
+ * Makes an undici connector, which dials no address that is not allowed. It fails with the code DNS
+ * if a name has no address, and ADDRESS if none is allowed.
+ */
+export function createConnector(options: ConnectorOptions): buildConnector.connector {
+  const { lookUp, timeoutMs } = options;
+  const secure = buildConnector({ timeout: timeoutMs });
+  return (target, callback) => {
+    const { hostname, protocol } = target;
+    const isSecure = protocol === 'https:';
+    const port = Number(target.port || (isSecure ? 443 : 80));
+    const lookups = isIP(hostname) === 0 ? lookUp(hostname) : [Promise.resolve([hostname])];
+    connectFirst(port, lookups, options).then(
+      (socket) =>
+        isSecure
+          ? secure({ ...target, httpSocket: socket }, callback)
+          : callback(null, socket.setNoDelay(true)),
+      (error: Error) => callback(error, null),
+    );
+  };
+}
+
+async function connectFirst(
+  port: number,
+  lookups: readonly Promise<string[]>[],
+  { allows, timeoutMs }: ConnectorOptions,
+): Promise<Socket> {
+  const families = lookups.map((): string[] => []);
+  const attempts = new Set<Socket>();
+  let connected: Socket | undefined;
+  let failure = failed('DNS');
+  let lookupsLeft = lookups.length;
+  let isLate = false;
+  let wake = () => {};
+  const timer = setTimeout(() => {
+    isLate = true;
+    wake();
+  }, timeoutMs);
+
+  async function add(lookup: Promise<string[]>, index: number): Promise<void> {
+    const found = await lookup.catch((error: Error) => {
+      failure = error;
+      return [];
+    });
+    const allowed = found.filter(allows).slice(0, MAX_ADDRESSES);
+    if (allowed.length < found.length) failure = failed('ADDRESS');
+    families[index]?.push(...allowed);
+    lookupsLeft -= 1;
+    wake();
+  }
+
+  function attempt(host: string): void {
+    const socket = connect({ host, port });
+    attempts.add(socket);
+    socket.once('connect', () => {
+      connected ??= socket;
+      wake();
+    });
+    socket.once('error', (error) => {
+      attempts.delete(socket);
+      failure = error;
+      wake();
+    });
+  }
+
+  try {
+    const [preferred, other] = lookups.map(add);
+    await Promise.race([preferred, other?.then(() => pause(RESOLUTION_DELAY_MS))]);
+    for (let turn = 0; connected === undefined; turn += 1) {
+      if (isLate) throw new errors.ConnectTimeoutError();
+      const [family, fallback] = turn % 2 === 0 ? families : families.toReversed();
+      const address = family?.shift() ?? fallback?.shift();
+      if (address !== undefined) attempt(address);
+      else if (lookupsLeft === 0 && attempts.size === 0) throw failure;
+      const change = new Promise<void>((resolve) => {
+        wake = resolve;
+        if (address !== undefined) setTimeout(resolve, ATTEMPT_DELAY_MS).unref();
+      });
+      await change;
+    }
+    return connected;
+  } finally {
+    clearTimeout(timer);
+    for (const socket of attempts) if (socket !== connected) socket.destroy();
+  }
+}
+
+function failed(code: 'DNS' | 'ADDRESS'): NodeJS.ErrnoException {
+  return Object.assign(new Error(code), { code });
+}
