@@ -174,16 +174,27 @@ describe.each(EMPTY_STORES)('on %s', (engine, open) => {
     const usage = await openUsageStore(settings());
     await usage.addKeyUses([use(calm, 30, 1_000), use(calm, 2, 10), use(calm, 0, 10)]);
     await usage.addKeyUses([use(busy, 1, 50), use(other, 1, 60), use('key_unknown', 1, 9)]);
+    const recorded = (hoursAgo: number, counts: Record<string, number>) => ({
+      ...{ partnerId: 'amber', counts, budget: 0 },
+      hour: new Date(Date.now() - hoursAgo * 3_600_000).toISOString().slice(0, 13),
+    });
+    const hours = [
+      recorded(1, { requests: 60, partial: 3, refused: 2, l8: 58, l48: 2 }),
+      recorded(30, { requests: 40, partial: 40, l48: 40 }),
+    ];
+    await usage.addRequests({ at: new Date(), hours, chunks: [] });
     await usage.close();
     const blue = { partnerId: 'blue', requests: 70, refusals: 6, errors: 3, keys: 2 };
     const amber = { partnerId: 'amber', requests: 60, refusals: 2, errors: 1, keys: 1 };
     expect(await loyaltyJson(env, 'partners', 'top')).toEqual([
       { ...blue, busiestKey: busy, keyRequests: 50 },
-      { ...amber, busiestKey: other, keyRequests: 60 },
+      { ...amber, busiestKey: other, keyRequests: 60, partial: 3, p50: 0.92, p99: 940 },
     ]);
+    const { stdout } = await loyalty(env, 'partners', 'top');
+    expect(stdout).toMatch(/ keyRequests +partial +p50 +p99\nblue .* - +- +-\namber /);
     expect(await loyaltyJson(env, 'partners', 'top', '--since', '40h')).toMatchObject([
       { requests: 1_070, busiestKey: calm },
-      { requests: 60 },
+      { requests: 60, partial: 43, p50: 0.92, p99: 940 },
     ]);
     const oldest = new Date(Date.now() - 48 * 3_600_000);
     oldest.setUTCMinutes(0, 0, 0);

@@ -51,5 +51,5 @@ export {
   verifyKeys,
   verifyUsage,
 } from './stores.ts';
-export { type RequestRecord, sumOf } from './usage/requests.ts';
+export { hourOf, quantile, type RequestRecord, sumOf } from './usage/requests.ts';
 export type { FieldUsage, KeyActivity, OperationUsage, UsageStore } from './usage/usagestore.ts';

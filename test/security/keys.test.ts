@@ -424,6 +424,9 @@ test('the last use of a key, and its requests and refusals of a day, once the ga
       keys: 4,
       busiestKey: used?.keyId,
       keyRequests: 6,
+      partial: 4,
+      p50: expect.any(Number),
+      p99: expect.any(Number),
     },
   ]);
   remove();

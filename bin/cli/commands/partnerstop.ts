@@ -1,5 +1,5 @@
 // `loyalty partners top`: the partners with the most requests, to look at first in an incident.
-import type { UsageStore } from '@partner-loyalty/gateway';
+import { hourOf, quantile, sumOf, type UsageStore } from '@partner-loyalty/gateway';
 import { CommandError, type Row, type Shell } from '../shell/shell.ts';
 import { withStore } from '../shell/stores.ts';
 
@@ -27,16 +27,29 @@ export async function top(shell: Shell, since = hoursAgo(DEFAULT_HOURS)): Promis
     if (partnerId === undefined) return;
     byPartner.set(partnerId, [...(byPartner.get(partnerId) ?? []), use]);
   });
-  const rows = Array.from(byPartner, ([partnerId, ofPartner]) => rowOf(partnerId, ofPartner));
-  if (rows.length === 0) shell.note(`no requests since ${since.toISOString()}`);
-  else shell.printAll(rows.sort((a, b) => b.requests - a.requests).slice(0, SHOWN_PARTNERS));
+  const rows = Array.from(byPartner, ([partnerId, ofPartner]) => rowOf(partnerId, ofPartner))
+    .sort((a, b) => b.requests - a.requests)
+    .slice(0, SHOWN_PARTNERS);
+  if (rows.length === 0) return shell.note(`no requests since ${since.toISOString()}`);
+  const recorded = await withStore('usage', settings, (usage) =>
+    Promise.all(rows.map(({ partnerId }) => usage.requestHours(partnerId, new Date()))),
+  );
+  const sums = recorded.map((hours) => sumOf(hours.filter(({ hour }) => hour >= hourOf(since))));
+  shell.printAll(rows.map((row, place) => ({ ...row, ...latencyOf(sums[place]) })));
 }
 
 function hoursAgo(hours: number): Date {
   return new Date(Date.now() - hours * HOUR_MS);
 }
 
-function rowOf(partnerId: string, uses: readonly Use[]): Row & { requests: number } {
+/** Undefined if none of the requests is recorded. */
+function latencyOf(sum: ReturnType<typeof sumOf> | undefined): Row {
+  if (!sum?.counts.requests) return { partial: undefined, p50: undefined, p99: undefined };
+  const rounded = (part: number) => Number(quantile(sum, part).toPrecision(2));
+  return { partial: sum.counts.partial ?? 0, p50: rounded(0.5), p99: rounded(0.99) };
+}
+
+function rowOf(partnerId: string, uses: readonly Use[]) {
   const sum = (name: 'requests' | 'refusals' | 'errors') =>
     uses.reduce((total, use) => total + use[name], 0);
   const busiest = uses.reduce((most, use) => (use.requests > most.requests ? use : most));

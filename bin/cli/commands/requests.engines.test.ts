@@ -32,7 +32,8 @@ describe.each(['lmdb', 'mongodb'])('on %s', (engine) => {
       requestId: `r${n}`,
       keyId: 'key_a',
       operation: 'Look',
-      ...(n === 7 && { status: 429, codes: ['RATE_LIMITED'] }),
+      ...(n === 7 && { status: 429, codes: ['RATE_LIMITED'], durationMs: 500.1 }),
+      ...(n === 6 && { durationMs: 500 }),
       ...(n === 8 && { codes: ['MEMBER_NOT_FOUND'], clientId: 'app', keyId: undefined }),
     }));
     const hour = at.toISOString().slice(0, 13);
@@ -47,12 +48,14 @@ describe.each(['lmdb', 'mongodb'])('on %s', (engine) => {
 
     const limited = {
       ...{ time: new Date(at.getTime() - 4_993).toISOString(), requestId: 'r7', keyId: 'key_a' },
-      ...{ operation: 'Look', status: 429, codes: ['RATE_LIMITED'], cost: 1, durationMs: 2.5 },
+      ...{ operation: 'Look', status: 429, codes: ['RATE_LIMITED'], cost: 1, durationMs: 500.1 },
     };
     for (const found of [
       ['--status', '429'],
       ['--code', 'rate_limited'],
       ['--request-id', 'r7'],
+      ['--slower-than', '500ms'],
+      ['--slower-than', '2ms', '--status', '429'],
     ])
       expect(await loyaltyJson(env, 'requests', 'acme', ...found)).toEqual([limited]);
     expect(await loyaltyJson(env, 'requests', 'acme', '--request-id', 'r8')).toMatchObject([
@@ -74,6 +77,9 @@ describe.each(['lmdb', 'mongodb'])('on %s', (engine) => {
     );
     expect((await loyalty(env, 'requests', 'acme', '--status', '42')).stderr).toMatch(
       /^loyalty: --status .*\n$/,
+    );
+    expect((await loyalty(env, 'requests', 'acme', '--slower-than', '0.5')).stderr).toBe(
+      'loyalty: --slower-than must be a duration such as 500ms or 2s\n',
     );
   });
 });

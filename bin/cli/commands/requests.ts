@@ -1,11 +1,17 @@
 // `loyalty requests`: what is recorded of a partner's requests, as the console shows it.
 import { type RequestRecord, sumOf } from '@partner-loyalty/gateway';
 import { Command } from 'commander';
-import { digits, since, typed } from '../shell/argument.ts';
+import { digits, shortMs, since, typed } from '../shell/argument.ts';
 import type { Row, Shell } from '../shell/shell.ts';
 import { requirePartner, withStore } from '../shell/stores.ts';
 
-type Options = { requestId?: string; status?: number; code?: string; before?: Date };
+type Options = {
+  requestId?: string;
+  status?: number;
+  code?: string;
+  slowerThan?: number;
+  before?: Date;
+};
 
 /** And those of the same millisecond as the last one. */
 const PRINTED = 100;
@@ -22,6 +28,11 @@ export function requestsCommand(shell: Shell): Command {
     )
     .option('--code <code>', 'show only requests with this error code')
     .option(
+      '--slower-than <duration>',
+      'show only requests that took longer, such as 500ms',
+      typed('--slower-than', shortMs),
+    )
+    .option(
       '--before <time>',
       'show only earlier ones: than 12h or 7d ago, or than an ISO 8601 time',
       typed('--before', since),
@@ -31,11 +42,12 @@ export function requestsCommand(shell: Shell): Command {
 
 async function requests(shell: Shell, partnerId: string, options: Options): Promise<void> {
   const [settings, now] = [shell.settings(), new Date()];
-  const { requestId, status, code, before } = options;
+  const { requestId, status, code, slowerThan, before } = options;
   const wanted = {
     requestId,
     statuses: status === undefined ? undefined : ([status, status] as const),
     code: code?.toUpperCase(),
+    slowerThanMs: slowerThan,
     before: before?.getTime(),
   };
   await withStore('keys', settings, (keys) => requirePartner(keys, partnerId));

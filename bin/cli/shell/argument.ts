@@ -42,12 +42,12 @@ export function parseInstant(text: string): Date | undefined {
   }
 }
 
-const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const MAX_DURATION_MS = 36_500 * UNITS.d;
 
-/** The milliseconds of a duration such as 2s, 15m, 12h or 90d; undefined if the text is none. */
+/** The milliseconds of a duration such as 500ms, 2s, 15m, 12h or 90d; undefined if the text is none. */
 export function parseDuration(text: string): number | undefined {
-  const [, count, unit] = /^([1-9]\d{0,9})([smhd])$/.exec(text) ?? [];
+  const [, count, unit] = /^([1-9]\d{0,9})(ms|[smhd])$/.exec(text) ?? [];
   if (count === undefined) return undefined;
   // Cast: the pattern allows these units alone.
   const ms = Number(count) * UNITS[unit as keyof typeof UNITS];
@@ -80,6 +80,8 @@ export const addresses = items(
 )
   .refine((list) => list.length > 0, 'must name an address or a range')
   .refine((list) => list.length <= MAX_RANGES, `must have at most ${MAX_RANGES} ranges`);
+
+export const shortMs = parsedBy(parseDuration, 'must be a duration such as 500ms or 2s');
 
 export const durationMs = parsedBy(parseDuration, 'must be a duration such as 2s, 15m, 12h or 90d');
 

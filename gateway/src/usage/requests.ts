@@ -45,6 +45,7 @@ export type RequestSearch = {
   statuses?: readonly [least: number, most: number] | undefined;
   /** Among those of its errors. */
   code?: string | undefined;
+  slowerThanMs?: number | undefined;
   /** In milliseconds since 1970. */
   before?: number | undefined;
 };

@@ -133,12 +133,13 @@ async function findNewest(
 }
 
 function matches(record: RequestRecord, search: RequestSearch): boolean {
-  const { requestId, statuses: [least, most] = [0, 999], code, before } = search;
+  const { requestId, statuses: [least, most] = [0, 999], code, slowerThanMs, before } = search;
   return (
     (requestId === undefined || record.requestId === requestId) &&
     record.status >= least &&
     record.status <= most &&
     (code === undefined || record.codes.includes(code)) &&
+    (slowerThanMs === undefined || record.durationMs > slowerThanMs) &&
     (before === undefined || record.time < before)
   );
 }
