@@ -65,6 +65,12 @@ function install(): void {
   loyalty = join(installed, manifest.bin.loyalty);
 }
 
+test('the package knows the commit that it was packed from', () => {
+  const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8' });
+  const version = execFileSync(process.execPath, [loyalty, '--version'], { encoding: 'utf8' });
+  expect(version).toBe(`0.9.0 ${commit}`);
+});
+
 async function dev(env: Env, ...args: string[]): Promise<Dev> {
   const server = await startProcess({
     command: 'env',

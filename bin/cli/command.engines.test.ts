@@ -1,5 +1,5 @@
 // The operator's command on partners and keys: its output, refusals, and effect on the stores.
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashKey, openKeyStore, openUsageStore, parseKey } from '@partner-loyalty/gateway';
@@ -153,6 +153,14 @@ describe.each(EMPTY_STORES)('on %s', (engine, open) => {
       stderr: 'loyalty: partner blue already exists\n',
     });
     expect(await loyaltyJson(env, 'partners', 'list')).toMatchObject([{ name: 'Blue' }]);
+  });
+
+  test('--version is the version and the commit, also if a setting is wrong', async () => {
+    const commit = execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
+    const printed = { code: 0, stdout: `0.9.0 ${commit}\n`, stderr: '' };
+    expect(await loyalty(env, '--version')).toEqual(printed);
+    const { stdout } = await spawnLoyalty({ COMMIT: '0123abc', PORT: 'x' }, '--version').ran;
+    expect(stdout).toBe('0.9.0 0123abc\n');
   });
 
   test('the partners with the most requests come first, by full hours', async () => {

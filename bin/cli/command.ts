@@ -1,10 +1,13 @@
 // The operator's command as a function: takes arguments, returns an exit code.
+import { readEnv } from '@partner-loyalty/runtime/settings/settings.ts';
+import { ownCommit, ownVersion } from '@partner-loyalty/runtime/version.ts';
 import { Command, CommanderError } from 'commander';
 import { activitiesCommand } from './commands/activities.ts';
 import { appsCommand } from './commands/apps.ts';
 import { auditCommand } from './commands/audit.ts';
 import { backupCommand } from './commands/backup.ts';
 import { compactCommand } from './commands/compact.ts';
+import { doctorCommand } from './commands/doctor.ts';
 import { keysCommand } from './commands/keys.ts';
 import { membersCommand } from './commands/members.ts';
 import { partnersCommand } from './commands/partners.ts';
@@ -33,6 +36,7 @@ const GROUPS = [
   backupCommand,
   compactCommand,
   verifyCommand,
+  doctorCommand,
 ];
 
 /** Runs a command. Resolves to 0, or to 1 after a line on stderr with the reason; never rejects. */
@@ -55,6 +59,11 @@ export function createProgram(shell: Shell): Command {
       'Manage the partners, keys, members and activities of the loyalty platform.\n' +
         'Uses the same settings as the service, and may run beside it.',
     )
+    .option('--version', 'print the version and the commit')
+    .on('option:version', () => {
+      shell.write(`${ownVersion()} ${readEnv().COMMIT || ownCommit()}\n`);
+      throw new CommanderError(0, 'commander.version', '');
+    })
     .option('--json', 'print one JSON object per line')
     .hook('preAction', () => {
       shell.json = program.opts().json === true;

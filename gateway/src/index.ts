@@ -44,6 +44,7 @@ export { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from './schema/scopes.ts';
 export { SURFACE_NAMES, type SurfaceName, surfaceSdl } from './schema/surfaces.ts';
 export { serveGateway } from './serve.ts';
 export {
+  openCounters,
   openGraphStore,
   openKeyStore,
   openUsageStore,

@@ -127,6 +127,7 @@ async function parsed(typed: string, isProse: boolean): Promise<string[]> {
     await program.parseAsync(args, { from: 'user' });
     return [];
   } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return [];
     const isIncomplete = error instanceof CommanderError && INCOMPLETE.has(error.code);
     return isProse && isIncomplete ? [] : [`loyalty ${typed}: ${oneLine(error)}`];
   }

@@ -23,7 +23,7 @@ import { type Registry, refuse } from './request.ts';
  * unless it has a URL. Resolves with lines for the publisher.
  */
 export async function requireServed(
-  { settings, store }: Pick<Registry, 'settings' | 'store'>,
+  { settings, store }: { settings: Settings; store: Registry['store'] | undefined },
   entry: SubgraphEntry,
   sdl: string,
   { givenUrl, others }: { givenUrl: string | undefined; others: readonly string[] },
@@ -33,7 +33,7 @@ export async function requireServed(
   if (target === undefined) return missingFromRelease(name, sdl);
   const { url, isSet, secret } = target;
   const stored =
-    secret === undefined
+    secret === undefined && store !== undefined
       ? openSecrets(name, { store, settings, log: createLog('silent') })
       : undefined;
   await stored?.read();

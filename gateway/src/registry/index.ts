@@ -1,9 +1,11 @@
 // The public list of the registry, for the operator's command.
 
-export { currentContent } from '../graph/content.ts';
+export { committedContent, currentContent } from '../graph/content.ts';
 export type { RegistryTables } from '../graph/tables.ts';
+export { noticing } from '../publish/asked.ts';
 export type { CheckedChange } from '../publish/inuse.ts';
 export type { Notice } from '../publish/notices.ts';
+export { requireServed } from './ask.ts';
 export { refuseReservedName, refuseSharedVariables } from './entry.ts';
 export { runOperation } from './registry.ts';
 export {

@@ -18,11 +18,11 @@ export function contradictions(settings: Settings, process: ProcessName): Fault[
   ];
 }
 
-/** Production would start on an empty store of its own. */
-function misspelledStore({ environment, misspelled, mongodbUrl, hasDataDir }: Settings): Fault[] {
+/** Production would start on an empty store. */
+function misspelledStore({ environment, misspelled, mongodbUrl }: Settings): Fault[] {
   if (environment !== 'production' || mongodbUrl !== undefined) return [];
   return misspelled
-    .filter(({ meant }) => meant === 'MONGODB_URL' || (meant === 'DATA_DIR' && !hasDataDir))
+    .filter(({ meant, isSet }) => !isSet && ['MONGODB_URL', 'DATA_DIR'].includes(meant))
     .map(({ name, meant }) => fault(name, `is no setting: ${meant} is, and is not set`));
 }
 

@@ -28,25 +28,24 @@ export function misspelledIn(
     const typed = name.toUpperCase();
     if (value.trim() === '' || NAMES.has(name) || USUAL.test(typed) || LINK.test(value)) return [];
     const row = rows.find((each) => ELSEWHERE[typed] === each.name || isClose(typed, each.name));
-    return row === undefined ? [] : [{ name, meant: row.name }];
+    return row ? [{ name, meant: row.name, isSet: (env[row.name]?.trim() ?? '') !== '' }] : [];
   });
 }
 
 function isClose(typed: string, name: string): boolean {
-  const edits = name.length >= 8 ? 2 : name.length >= 6 ? 1 : -1;
-  return Math.abs(typed.length - name.length) <= edits && isWithin(typed, name, edits);
+  return name.length >= 6 && isWithin(typed, name, name.length >= 8 ? 2 : 1);
 }
 
 /** Whether so many characters, added, removed or replaced, make one text of the other. */
 function isWithin(one: string, other: string, edits: number): boolean {
+  if (one === other) return true;
+  if (edits === 0 || Math.abs(one.length - other.length) > edits) return false;
   let same = 0;
-  while (same < one.length && one[same] === other[same]) same += 1;
-  if (same === one.length && same === other.length) return true;
-  if (edits === 0) return false;
-  const [rest, otherRest] = [one.slice(same), other.slice(same)];
+  while (one[same] === other[same]) same += 1;
+  const [left, right] = [one.slice(same), other.slice(same)];
   return (
-    isWithin(rest.slice(1), otherRest.slice(1), edits - 1) ||
-    isWithin(rest.slice(1), otherRest, edits - 1) ||
-    isWithin(rest, otherRest.slice(1), edits - 1)
+    isWithin(left.slice(1), right.slice(1), edits - 1) ||
+    isWithin(left.slice(1), right, edits - 1) ||
+    isWithin(left, right.slice(1), edits - 1)
   );
 }

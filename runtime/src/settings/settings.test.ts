@@ -332,7 +332,7 @@ test.each([
   ['COMMITS', 'COMMIT'],
   ['ADMN_PORT', 'ADMIN_PORT'],
 ])('%s was probably meant to be %s', (name, meant) => {
-  expect(readSettings({ [name]: 'x' }, 'all').misspelled).toEqual([{ name, meant }]);
+  expect(readSettings({ [name]: 'x' }, 'all').misspelled).toEqual([{ name, meant, isSet: false }]);
 });
 
 test('variables of shells, npm, Node and Kubernetes, and far or short names, are no settings', () => {

@@ -26,11 +26,10 @@ export function readSettings(
     if (success) values[key] = data;
     else faults.set(row.name, faultOf(error.issues[0]?.message, row, text));
   }
-  const { sandboxUrl, productionUrl, dataDir } = SETTINGS;
+  const { sandboxUrl, productionUrl } = SETTINGS;
   const isSandbox = values.environment === 'sandbox';
   values.hasBaseUrl = isSet(env, isSandbox ? sandboxUrl : productionUrl);
   values.hasOtherBaseUrl = isSet(env, isSandbox ? productionUrl : sandboxUrl);
-  values.hasDataDir = isSet(env, dataDir);
   values.subgraphs = readSubgraphVariables(env, NAMES);
   values.misspelled = misspelledIn(env, process);
   // Cast: SETTINGS has a row for every other key.

@@ -22,7 +22,7 @@ import type { OWN_SUBGRAPHS, WithSubgraphs } from './subgraphs.ts';
 export type ProcessName = 'all' | 'gateway' | (typeof OWN_SUBGRAPHS)[number];
 
 /** A variable that nothing reads, and the setting that was probably meant. */
-export type Misspelled = { name: string; meant: string };
+export type Misspelled = { name: string; meant: string; isSet: boolean };
 
 export type Settings = WithSubgraphs & {
   environment: Environment;
@@ -35,7 +35,6 @@ export type Settings = WithSubgraphs & {
   hasBaseUrl: boolean;
   /** The same of the other environment. */
   hasOtherBaseUrl: boolean;
-  hasDataDir: boolean;
   mongodbUrl?: string | undefined;
   redisUrl?: string | undefined;
   /** Absolute path. */
@@ -140,7 +139,7 @@ function defaultBaseUrl(
 export const SETTINGS: {
   readonly [K in keyof Omit<
     Required<Settings>,
-    'subgraphs' | 'hasBaseUrl' | 'hasOtherBaseUrl' | 'hasDataDir' | 'misspelled'
+    'subgraphs' | 'hasBaseUrl' | 'hasOtherBaseUrl' | 'misspelled'
   >]: SettingRow<Settings[K]>;
 } = {
   environment: {

@@ -1,5 +1,5 @@
 // Opens an embedded store: an LMDB database in a folder, owned by one environment.
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RootDatabase } from 'lmdb';
 import type { Environment } from '../environment.ts';
@@ -8,7 +8,7 @@ import { guardReads, guardWrites, StoreHealth } from './health.lmdb.ts';
 import { holdDataDir } from './lock.lmdb.ts';
 import type { StoreState } from './outage.ts';
 import { type Ownership, ownershipOf, refuseOwner } from './ownership.ts';
-import { makePrivateFolder, restrictFiles, type StoreName } from './private.ts';
+import { EMBEDDED_STORES, makePrivateFolder, restrictFiles, type StoreName } from './private.ts';
 
 export type EmbeddedStore = {
   /**
@@ -75,6 +75,17 @@ async function openAlone(
     await hold.release();
     throw error;
   }
+}
+
+/** Opens each store that exists. Rejects if one cannot be opened or has no room to write. */
+export async function checkLmdb(dataDir: string, environment: Environment): Promise<StoreName[]> {
+  const stores = EMBEDDED_STORES.filter((name) => existsSync(fileOf(dataDir, name)));
+  for (const name of stores) {
+    const { root, ready } = await openLmdb(dataDir, name, environment);
+    const state = await ready().finally(() => root.close());
+    if (state === 'full') throw new Error(`the ${name} store has no room to write`);
+  }
+  return stores;
 }
 
 export function ownerOf(root: RootDatabase): Ownership | undefined {

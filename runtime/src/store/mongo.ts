@@ -63,6 +63,18 @@ export function withMongo<T>(
   });
 }
 
+/** The stores of a database. Rejects if the server is unreachable or one belongs to others. */
+export async function checkMongo(url: string, environment: Environment): Promise<StoreName[]> {
+  const { db, close } = await connectMongo(url);
+  try {
+    const owners = await db.collection<Ownership & { _id: StoreName }>('owners').find().toArray();
+    for (const owner of owners) refuseOwner(owner._id, owner, environment);
+    return owners.map(({ _id }) => _id);
+  } finally {
+    await close();
+  }
+}
+
 /** Throws if the server is unreachable. */
 async function connectMongo(url: string): Promise<Mongo> {
   const client = new MongoClient(url, {

@@ -293,11 +293,10 @@ export class Batch implements Dispatcher.DispatchHandler {
 /** How servers answer an array that they do not take. A busy one is not asked for more. */
 const SEPARATED: ReadonlySet<number> = new Set([200, 400, 404, 413, 415, 422]);
 
-const TYPES: ReadonlySet<unknown> = new Set(['text/html', 'text/plain', 'application/xml']);
+const TYPES = new Set(['without a content type', 'text/html', 'text/plain', 'application/xml']);
 
 /** For a log line: a subgraph may name any type. */
-function nameOfType(type: string | undefined): string {
-  if (type === undefined) return 'without a content type';
+function nameOfType(type = 'without a content type'): string {
   return TYPES.has(type) ? type : 'another content type';
 }
 

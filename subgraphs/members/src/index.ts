@@ -7,6 +7,7 @@ import { createKeyVault, type KeyVault } from './signingkeys/signingkey.ts';
 import type { BuildProgress, MembersStore } from './store/store.ts';
 
 export { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
+export { checkMailServer } from './mail/mailer.ts';
 export { createMembers, startMembers } from './members.ts';
 export { createManageApps, MAX_APPS } from './provider/apps.ts';
 export { makeSecret } from './provider/clientsecret.ts';

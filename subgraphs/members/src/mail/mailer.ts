@@ -66,6 +66,13 @@ export function mailFault(error: unknown): string | undefined {
   return system ?? code;
 }
 
+/** Signs in to the mail server, and sends nothing. Rejects within 20 seconds if it cannot. */
+export async function checkMailServer(url: string): Promise<void> {
+  const { createTransport } = await import('nodemailer');
+  const each = Object.fromEntries(Object.keys(TIMEOUTS).map((name) => [name, 5_000]));
+  await createTransport({ url, ...each }).verify();
+}
+
 function openServer(url: string, from: string): Mailer {
   return {
     async send(email, messageId, signal) {
