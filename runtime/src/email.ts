@@ -27,36 +27,81 @@ const FORBIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}]/u;
 const CONTROL = /\p{Cc}/u;
 /** Printable ASCII without spaces, as most addresses are: nothing to trim, refuse or normalize. */
 const PLAIN = /^[!-~]+$/;
+/** Where simple case folding differs from a letter's capital in lower case. */
+const FOLDED: Readonly<Record<string, string>> = { \u0131: '\u0131', \ufb05: '\ufb06' };
+/** A sigma at the end of a word, which Greek writes as \u03c2. */
+const FINAL_SIGMA = /(?<=[\p{L}\p{M}])\u03c3(?![\p{L}\p{M}])/gu;
 
 /**
- * The canonical form of an address (docs/api.md, Email): trimmed, NFC, in lower case, with the
- * domain in ASCII; nothing else is folded. Undefined if the text is not an address. A canonical
- * form is its own canonical form.
+ * The canonical form of an address (docs/api.md, Email): trimmed, NFC, with the local part in one
+ * case and the domain in ASCII; nothing else is folded. Undefined if the text is not an address. A
+ * canonical form is its own canonical form.
  */
 export function canonicalEmail(typed: string): string | undefined {
-  const folded = fold(typed);
-  if (folded === undefined) return undefined;
-  const at = folded.indexOf('@');
-  const local = folded.slice(0, at);
-  const domain = asciiDomain(folded.slice(at + 1));
+  return canonicalForm(typed, foldCase);
+}
+
+/**
+ * The canonical form of the same address before case was folded as it is now, which stored
+ * addresses keep. Undefined if it is the same one.
+ */
+export function formerEmail(typed: string): string | undefined {
+  if (PLAIN.test(typed)) return undefined;
+  const former = canonicalForm(typed, (local) => local.toLowerCase());
+  const canonical = canonicalEmail(typed);
+  if (former === undefined || former === canonical) return undefined;
+  return canonicalEmail(former) === canonical ? former : undefined;
+}
+
+/** The address to mail to: the local part as it was typed, the domain as DNS has it. */
+export function mailboxOf(typed: string): string {
+  const trimmed = typed.trim();
+  const at = trimmed.indexOf('@') + 1;
+  const domain = trimmed.slice(at);
+  return `${trimmed.slice(0, at)}${PLAIN.test(domain) ? domain : asciiDomain(domain)}`;
+}
+
+function canonicalForm(typed: string, fold: (local: string) => string): string | undefined {
+  const normal = normalized(typed);
+  if (normal === undefined) return undefined;
+  const at = normal.indexOf('@');
+  // Normalized twice: folding can leave a sequence that NFC orders differently.
+  const local = fold(normal.slice(0, at)).normalize('NFC');
+  const domain = asciiDomain(normal.slice(at + 1));
   if (at < 1 || domain === undefined || !LOCAL.test(local)) return undefined;
   const canonical = `${local}@${domain}`;
   return isLongerThan(canonical, ADDRESS_LENGTH) ? undefined : canonical;
 }
 
-/** Trimmed, in NFC and lower case. Undefined if it is too long or has a forbidden character. */
-function fold(typed: string): string | undefined {
+/** Trimmed and in NFC. Undefined if it is too long or has a forbidden character. */
+function normalized(typed: string): string | undefined {
   // The length first: on a very long match, V8's regular expressions run out of stack.
   if (typed.length <= ADDRESS_LENGTH && PLAIN.test(typed)) return typed.toLowerCase();
   // Before trimming, which would remove a line break at the end.
   if (CONTROL.test(typed)) return undefined;
   const trimmed = typed.trim();
   if (FORBIDDEN.test(trimmed) || isLongerThan(trimmed, ADDRESS_LENGTH)) return undefined;
-  // Normalized twice: lower-casing can leave a sequence that NFC orders differently.
-  return trimmed.normalize('NFC').toLowerCase().normalize('NFC');
+  return trimmed.normalize('NFC');
 }
 
-function asciiDomain(typed: string): string | undefined {
+/**
+ * Simple case folding (Unicode's CaseFolding.txt, C and S): two texts in NFC have the same result
+ * if and only if they fold to the same one. The letters are those that lower-casing would leave.
+ */
+function foldCase(text: string): string {
+  if (PLAIN.test(text)) return text.toLowerCase();
+  return text.replace(/./gsu, foldCharacter).replace(FINAL_SIGMA, '\u03c2');
+}
+
+function foldCharacter(character: string): string {
+  const lower = character.toLowerCase();
+  const forms = [character.toUpperCase().toLowerCase(), lower, character];
+  // Several characters in place of one are full case folding, as of \u00df.
+  return FOLDED[character] ?? forms.find((form) => [...form].length === 1) ?? character;
+}
+
+function asciiDomain(written: string): string | undefined {
+  const typed = written.toLowerCase();
   if (!TYPED_DOMAIN.test(typed) || NUMERIC_END.test(typed)) return undefined;
   // The URL standard leaves such a domain unchanged: it is in lower case already.
   if (!MAPPED_DOMAIN.test(typed)) return DOMAIN.test(typed) ? typed : undefined;

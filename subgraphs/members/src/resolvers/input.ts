@@ -58,16 +58,16 @@ export function parseAddress(argument: string, value: string): Address {
 }
 
 /** Returns an address to look up. */
-export function parseLookupAddress(argument: string, value: string): string {
+export function parseLookupAddress(argument: string, value: string): Address {
   return lookUpAddress(parseText(argument, value, LENGTHS.email));
 }
 
 /**
- * Returns the canonical form of an address. Anything else is returned as it is: it equals no stored
+ * Returns an address to look up. Anything else is its own canonical form: it equals no stored
  * address, so the look-up takes the same path as for an unknown address.
  */
-export function lookUpAddress(typed: string): string {
-  return canonicalEmail(typed) ?? typed;
+export function lookUpAddress(typed: string): Address {
+  return { typed, canonical: canonicalEmail(typed) ?? typed };
 }
 
 // Each surface has only the fields of its callers; these checks hold even if one exposes too much.

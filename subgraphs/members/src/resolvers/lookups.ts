@@ -5,6 +5,7 @@ import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { activeEnrollment } from '../rules/enrollment.ts';
 import type { Enrollment, MemberKey, PartnerMember, Profile } from '../rules/member.ts';
+import { formsOf } from '../rules/ownership.ts';
 import type { MembersStore } from '../store/store.ts';
 import {
   LENGTHS,
@@ -49,10 +50,13 @@ export function createLookups(
     Query: {
       memberByEmail(_, { email }, { caller }) {
         const partnerId = partnerOf(caller);
-        return mapMaybe(
-          store.memberByEmail(partnerId, parseLookupAddress('email', email)),
-          orNotFound,
+        const [form, other] = formsOf(parseLookupAddress('email', email));
+        const found = mapMaybe(
+          store.memberByEmail(partnerId, form),
+          (member) =>
+            member ?? (other === undefined ? undefined : store.memberByEmail(partnerId, other)),
         );
+        return mapMaybe(found, orNotFound);
       },
       memberByExternalId(_, args, { caller }) {
         const partnerId = partnerOf(caller);
@@ -73,10 +77,12 @@ export function createLookups(
         if (keys.length === 0 || keys.length > MAX_KEYS)
           failInput('keys', `must have 1 to ${MAX_KEYS} items`);
         const parsed = keys.map(parseKey);
-        const valid = parsed.filter((key) => key !== undefined);
-        return mapMaybe(store.lookUp(partnerId, valid), (found) => {
+        return mapMaybe(store.lookUp(partnerId, parsed.flat()), (found) => {
           const lookUps = found.values();
-          return parsed.map((key) => (key && lookUps.next().value) ?? { status: 'INVALID' });
+          return parsed.map((forms) => {
+            const [first, ...others] = forms.map(() => lookUps.next().value);
+            return others.find((one) => one?.status === 'FOUND') ?? first ?? { status: 'INVALID' };
+          });
         });
       },
       memberProfile: (_, { id }, { caller }) => ownProfile(id, caller),
@@ -141,13 +147,17 @@ function orNotFound<T>(member: T | undefined): T {
 /** Of one field. */
 const MAX_KEYS = 100;
 
-/** Undefined if the key is not valid: one of a batch does not fail the others. */
-function parseKey(key: MemberKeyInput): MemberKey | undefined {
+/**
+ * The key, for an address in each form; none if it is not valid: one of a batch does not fail the
+ * others.
+ */
+function parseKey(key: MemberKeyInput): MemberKey[] {
   const [given, ...others] = KINDS.filter((by) => key[by] !== undefined && key[by] !== null);
-  if (given === undefined || others.length > 0) return undefined;
+  if (given === undefined || others.length > 0) return [];
   const text = key[given] ?? '';
-  if (textFault(text, LENGTHS[given]) !== undefined) return undefined;
-  return { by: given, value: given === 'email' ? lookUpAddress(text.trim()) : text.trim() };
+  if (textFault(text, LENGTHS[given]) !== undefined) return [];
+  const values = given === 'email' ? formsOf(lookUpAddress(text.trim())) : [text.trim()];
+  return values.map((value) => ({ by: given, value }));
 }
 
 const KINDS = ['email', 'externalId', 'memberId'] as const;

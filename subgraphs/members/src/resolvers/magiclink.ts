@@ -12,7 +12,7 @@ import type { Resolvers } from './schema.generated.ts';
 
 /** `issuer` is the issuer and the audience of ID tokens. */
 export function createMagicLink(
-  store: Pick<MembersStore, 'tokens' | 'signingKeys' | 'endedSessions'>,
+  store: Pick<MembersStore, 'tokens' | 'locks' | 'signingKeys' | 'endedSessions'>,
   issuer: string,
   enqueueMail: EnqueueMail,
 ) {
@@ -40,9 +40,9 @@ export function createMagicLink(
       },
     },
     Mutation: {
-      requestMagicLink(_, { email }, { caller }) {
+      async requestMagicLink(_, { email }, { caller }) {
         const partnerId = partnerOf(caller);
-        const address = parseLookupAddress('email', email);
+        const address = await store.locks.stored(parseLookupAddress('email', email));
         return enqueueMail({ kind: 'magic-link', partnerId, address });
       },
       exchangeMagicLink: (_, { token }, { caller }) =>

@@ -48,7 +48,10 @@ export function createResolvers(
       ...provider.Query,
       sandboxMails(_, { email }, { caller }) {
         const partnerId = partnerOf(caller);
-        return (inbox ?? fail('FORBIDDEN')).list(partnerId, parseLookupAddress('email', email));
+        return (inbox ?? fail('FORBIDDEN')).list(
+          partnerId,
+          parseLookupAddress('email', email).canonical,
+        );
       },
     },
     Mutation: {

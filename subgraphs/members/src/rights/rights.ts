@@ -1,7 +1,7 @@
 // Members' rights on any engine: shows all that the store has of a member, and erases it.
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
+import { canonicalEmail, formerEmail } from '@partner-loyalty/runtime/email.ts';
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import { enrolledMark } from '../rules/enrollment.ts';
 import type { MergedMember } from '../rules/member.ts';
@@ -135,7 +135,8 @@ async function removeMailFiles(dataDir: string, { addresses }: Traces): Promise<
       .split(/[\s<>",;()]+/)
       .filter((word) => word.includes('@'));
     // As typed, with an apostrophe or a domain beyond ASCII, for example.
-    if (words.some((word) => addresses.has(canonicalEmail(word) ?? '')))
+    const forms = words.flatMap((word) => [canonicalEmail(word), formerEmail(word)]);
+    if (forms.some((form) => form !== undefined && addresses.has(form)))
       await rm(path, { force: true });
   }
 }

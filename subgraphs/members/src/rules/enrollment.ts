@@ -14,7 +14,7 @@ import type {
   PartnerMember,
 } from './member.ts';
 import { changedNames, namesOf, partnerNames, withNames } from './names.ts';
-import { isExternalIdTaken } from './ownership.ts';
+import { asStored, isExternalIdTaken } from './ownership.ts';
 import {
   addressKey,
   ended,
@@ -35,7 +35,8 @@ import {
  * are unconfirmed.
  */
 export function enroll(records: MemberRecords, input: EnrollInput, confirms = false): EnrollResult {
-  const { partnerId, address, externalId } = input;
+  const { partnerId, externalId } = input;
+  const address = asStored(records, input.address);
   const { canonical } = address;
   const stored = records.byKey(addressKey(canonical));
   if (stored !== undefined && !hasAddress(stored, canonical)) return { outcome: 'email-in-use' };

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { confirmed, nextEnrollment, withEnrollment } from './enrollment.ts';
 import type { Enrollment, EnrollmentImport, ImportResult, MemberImport } from './member.ts';
 import { namesOf } from './names.ts';
-import { claim } from './ownership.ts';
+import { asStored, claim } from './ownership.ts';
 import {
   addressKey,
   isEqual,
@@ -19,7 +19,9 @@ import {
  * other members. A locked address stays where it is. If it is refused, nothing changes.
  */
 export function importMember(records: MemberRecords, line: MemberImport): ImportResult {
-  const { memberId, address } = line;
+  const { memberId } = line;
+  const address = asStored(records, line.address);
+  const previousAddresses = line.previousAddresses.map((one) => asStored(records, one));
   const stored =
     memberId === undefined ? records.byKey(addressKey(address.canonical)) : records.byId(memberId);
   if (stored === undefined && memberId !== undefined && records.merged(memberId)) return 'merged';
@@ -31,13 +33,13 @@ export function importMember(records: MemberRecords, line: MemberImport): Import
     return 'address-locked';
   const enrollments = withEnrollments(member.enrollments, line.enrollments);
   if (enrollments === undefined) return 'external-id-conflict';
-  const given = [address, ...line.previousAddresses].map(({ canonical }) => canonical);
+  const given = [address, ...previousAddresses].map(({ canonical }) => canonical);
   const next: MemberRecord = {
     ...withConfirmed(member, given),
     email: address.typed,
     ...namesOf(line),
     address: address.canonical,
-    earlier: earlierAddresses(member, line),
+    earlier: earlierAddresses(member, { address, previousAddresses }),
     released: member.released.filter((one) => one !== address.canonical),
     enrollments,
   };
@@ -49,7 +51,7 @@ export function importMember(records: MemberRecords, line: MemberImport): Import
 // back and forth.
 function earlierAddresses(
   { address: current, earlier, released, locked = [] }: MemberRecord,
-  { address, previousAddresses }: MemberImport,
+  { address, previousAddresses }: Pick<MemberImport, 'address' | 'previousAddresses'>,
 ): string[] {
   const previous = previousAddresses
     .map(({ canonical }) => canonical)

@@ -1,5 +1,6 @@
 // The rules of locking addresses in dispute (docs/api.md, Addresses).
 import type { Address } from './member.ts';
+import { asStored } from './ownership.ts';
 import {
   addressKey,
   hasAddress,
@@ -64,10 +65,11 @@ export function lockAddress(
  */
 export function unlockAddress(
   records: MemberRecords,
-  address: Address,
+  given: Address,
   to: string | undefined,
   attempt: UnlockAttempt,
 ): UnlockResult {
+  const address = asStored(records, given);
   const { canonical } = address;
   const holder = records.byKey(addressKey(canonical));
   if (!attempt.isFreed && (holder === undefined || !isLocked(holder, canonical)))

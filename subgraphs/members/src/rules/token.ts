@@ -8,6 +8,7 @@ import {
   type TakenAddress,
   TOKEN_USES,
 } from './mailedtoken.ts';
+import { asStored } from './ownership.ts';
 import {
   addressKey,
   enrolledKey,
@@ -54,12 +55,13 @@ export function addChangeToken(
   now: number,
 ): boolean {
   const record = records.byId(memberId);
-  const { canonical } = token.address;
+  const address = asStored(records, token.address);
+  const { canonical } = address;
   const holder = records.byKey(addressKey(canonical));
   if (record === undefined || (record.undone !== undefined && record.undone.at + REST_MS > now))
     return false;
   if (isLocked(record, record.address) || (holder && isLocked(holder, canonical))) return false;
-  addToken(records, record, token, now);
+  addToken(records, record, { ...token, address }, now);
   return true;
 }
 

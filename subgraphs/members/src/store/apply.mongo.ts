@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { importMember } from '../rules/import.ts';
 import type { ImportResult, MemberImport } from '../rules/member.ts';
+import { formsOf } from '../rules/ownership.ts';
 import { addressKey, externalKey, type MemberRecords } from '../rules/record.ts';
 import type { MembersCollection } from './documents.mongo.ts';
 import type { ApplyRule } from './engine.ts';
@@ -96,7 +97,7 @@ export function idsOf(imports: readonly MemberImport[]): string[] {
 /** The keys of all addresses and external IDs in an import. */
 export function claimedKeys(imports: readonly MemberImport[]): string[] {
   return imports.flatMap(({ address, previousAddresses, enrollments }) => [
-    ...[address, ...previousAddresses].map(({ canonical }) => addressKey(canonical)),
+    ...[address, ...previousAddresses].flatMap(formsOf).map(addressKey),
     ...enrollments.flatMap(({ partnerId, externalId }) =>
       externalId === undefined ? [] : [externalKey(partnerId, externalId)],
     ),

@@ -8,6 +8,7 @@ import {
   updateNames,
 } from '../rules/enrollment.ts';
 import type { EnrollInput, NamesChange } from '../rules/member.ts';
+import { formsOf } from '../rules/ownership.ts';
 import { updateOwnNames } from '../rules/ownnames.ts';
 import { addressKey, externalKey, type MemberRecord, type MemberRecords } from '../rules/record.ts';
 
@@ -59,7 +60,7 @@ export function createEnrollmentStore({ apply }: Pick<Engine, 'apply'>) {
 
 function keysToEnroll({ partnerId, address, externalId }: EnrollInput): string[] {
   return [
-    addressKey(address.canonical),
+    ...formsOf(address).map(addressKey),
     ...(externalId === undefined ? [] : [externalKey(partnerId, externalId)]),
   ];
 }

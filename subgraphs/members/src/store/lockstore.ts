@@ -1,4 +1,5 @@
 // Locks addresses in dispute, on any engine.
+import { formerEmail } from '@partner-loyalty/runtime/email.ts';
 import {
   contest,
   lockAddress,
@@ -7,6 +8,7 @@ import {
   unlockAddress,
 } from '../rules/lock.ts';
 import type { Address } from '../rules/member.ts';
+import { formsOf } from '../rules/ownership.ts';
 import { addressKey, isLocked, tokenKey } from '../rules/record.ts';
 import { addContestToken, findToken } from '../rules/token.ts';
 import type { Engine } from './engine.ts';
@@ -23,7 +25,14 @@ export function createLockStore({ find, apply }: Engine) {
     const token = record && findToken(record, hash, 'contest', now);
     return record && token && { memberId: record.memberId, address: token.address };
   };
+  /** The form in which an address is stored, or else the canonical one. */
+  const stored = async (address: Address): Promise<string> => {
+    const former = formerEmail(address.typed);
+    const isStored = former !== undefined && (await find(addressKey(former))) !== undefined;
+    return isStored ? former : address.canonical;
+  };
   return {
+    stored,
     addContest: (
       hash: string,
       loss: { memberId: string; undoId: string; address: string },
@@ -54,7 +63,7 @@ export function createLockStore({ find, apply }: Engine) {
      * else to itself. Undefined if one of the two is locked.
      */
     async mailbox(address: Address): Promise<{ address: Address; memberId?: string } | undefined> {
-      const { canonical } = address;
+      const canonical = await stored(address);
       const record = await find(addressKey(canonical));
       if (record === undefined) return { address };
       if (isLocked(record, canonical) || isLocked(record, record.address)) return undefined;
@@ -67,7 +76,7 @@ export function createLockStore({ find, apply }: Engine) {
 
     unlock(address: Address, to: string | undefined): Promise<UnlockResult> {
       const attempt: UnlockAttempt = { isFreed: false };
-      return apply(to === undefined ? [] : [to], [addressKey(address.canonical)], (records) =>
+      return apply(to === undefined ? [] : [to], formsOf(address).map(addressKey), (records) =>
         unlockAddress(records, address, to, attempt),
       );
     },

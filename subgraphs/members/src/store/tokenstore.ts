@@ -7,6 +7,7 @@ import {
   undoChange,
 } from '../rules/emailchange.ts';
 import type { ChangeToken, SignInToken } from '../rules/mailedtoken.ts';
+import { formsOf } from '../rules/ownership.ts';
 import { addressKey, enrolledKey, isConfirmed, isLocked, tokenKey } from '../rules/record.ts';
 import {
   addChangeToken,
@@ -59,7 +60,7 @@ export function createTokenStore({ find, apply }: Engine) {
       ),
 
     addChange: (token: ChangeToken, memberId: string, now: number) =>
-      apply([memberId], [addressKey(token.address.canonical)], (records) =>
+      apply([memberId], formsOf(token.address).map(addressKey), (records) =>
         addChangeToken(records, token, memberId, now),
       ),
 

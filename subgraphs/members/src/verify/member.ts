@@ -1,6 +1,6 @@
 // Checks one member on any engine: the record, and the partners that it names.
 
-import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
+import { canonicalEmail, formerEmail } from '@partner-loyalty/runtime/email.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import * as z from 'zod';
 import type { MemberEvent } from '../rules/events.ts';
@@ -127,7 +127,7 @@ export function isRecord(value: unknown, report: (problem: string) => void): val
 /** Calls `report` for each rule that the record breaks. */
 function checkRules(record: MemberRecord, report: (problem: string) => void): void {
   const { email, earlier, enrollments, unconfirmed = [] } = record;
-  if (canonicalEmail(email) !== record.address)
+  if (![canonicalEmail(email), formerEmail(email)].includes(record.address))
     report('the address is not the canonical form of the email');
   if (new Set([record.address, ...earlier]).size <= earlier.length)
     report('an address is listed twice');
