@@ -2,6 +2,7 @@
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 
 const ORIGIN = 'https://shop.example';
+const HYBRID = 'capacitor://localhost';
 const QUERY = '{ __typename }';
 const PREFLIGHT = {
   origin: ORIGIN,
@@ -13,7 +14,9 @@ let service: InProcessService;
 let withoutCors: InProcessService;
 
 beforeAll(async () => {
-  service = await startInProcess({ env: { CORS_ORIGINS: `${ORIGIN}, https://other.example` } });
+  service = await startInProcess({
+    env: { CORS_ORIGINS: `${ORIGIN}, https://other.example, ${HYBRID}` },
+  });
   withoutCors = await startInProcess();
 });
 afterAll(async () => {
@@ -49,6 +52,16 @@ test('204 for a preflight of a configured origin, which allows neither cookies n
   expect(headers.get('x-request-id')).toMatch(/./);
 });
 
+test('a hybrid app calls as a page does, with the origin that its web view sends', async () => {
+  const preflight = { ...PREFLIGHT, origin: HYBRID };
+  const allowed = await service.send({ method: 'OPTIONS', key: '', headers: preflight });
+  expect(allowed.status).toBe(204);
+  const token = await service.provider.issue('m-both');
+  const read = await service.send({ query: QUERY, token, headers: { origin: HYBRID } });
+  for (const { headers } of [allowed, read])
+    expect(headers.get('access-control-allow-origin')).toBe(HYBRID);
+});
+
 test.each([
   ['another origin', { ...PREFLIGHT, origin: 'https://evil.example' }],
   [
@@ -58,6 +71,7 @@ test.each([
   ['a configured origin over http', { ...PREFLIGHT, origin: ORIGIN.replace('https', 'http') }],
   ['no origin', { 'access-control-request-method': 'POST' }],
   ['null', { ...PREFLIGHT, origin: 'null' }],
+  ['another hybrid app', { ...PREFLIGHT, origin: 'ionic://localhost' }],
 ])('405 for OPTIONS from %s', async (_, headers) => {
   const response = await service.send({ method: 'OPTIONS', key: '', headers });
   expect([response.status, response.code, corsHeaders(response.headers)]).toEqual([

@@ -137,8 +137,8 @@ on a device also http://127.0.0.1, and in a sandbox any http URI.</p>
 <label for="origins">Origins of its pages, one per line (optional)</label>
 <textarea id="origins" name="origins" rows="2" spellcheck="false" aria-describedby="origin-hint">
 ${value('origins')}</textarea>
-<p class="soft" id="origin-hint">For example, https://app.example.com. If you leave this empty, the
-origins of the https redirect URIs apply.</p>`;
+<p class="soft" id="origin-hint">For example, https://app.example.com, or capacitor://localhost for
+a hybrid app. If you leave this empty, the origins of the https redirect URIs apply.</p>`;
 }
 
 /** A secret is on this page alone. */

@@ -75,11 +75,18 @@ export const subgraphUrl = webUrl
   .refine(({ search, hash }) => search === '' && hash === '', 'must not have a query or a fragment')
   .transform(({ href, origin, pathname }) => (pathname === '/' ? `${origin}/graphql` : href));
 
-/** A browser's origin, exactly as browsers send it. */
-export const browserOrigin = webUrl.refine(
-  (text) => new URL(text).origin === text,
-  'must be a list of origins as browsers send them, such as https://shop.example',
-);
+/** What hybrid apps send; the URL standard knows no origin of theirs. */
+const HYBRID_ORIGIN = /^(capacitor|ionic|tauri):\/\/[a-z0-9-]+(\.[a-z0-9-]+)*$/;
+
+/** The origin of a web page or of a hybrid app, exactly as browsers send it. */
+export const browserOrigin = z
+  .string()
+  .refine(
+    (text) =>
+      HYBRID_ORIGIN.test(text) ||
+      (/^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text),
+    'must be a list of origins as browsers send them, such as https://shop.example or capacitor://localhost',
+  );
 
 /** A CIDR range. A single address is a range of one. */
 export const cidrRange = z.union(

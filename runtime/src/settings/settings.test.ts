@@ -126,7 +126,7 @@ test('every variable is read in its own format', () => {
     SMTP_URL: 'smtps://user:password@mail:465',
     MAIL_FROM: 'Loyalty <no-reply@api.example>',
     TRUSTED_PROXIES: '10.0.0.0/8, fd00::/8,192.0.2.1 ::1',
-    CORS_ORIGINS: 'https://shop.example,http://localhost:3000',
+    CORS_ORIGINS: 'https://shop.example,http://localhost:3000,capacitor://localhost',
     DATA_DIR: '/tmp/somewhere',
     LOG_LEVEL: 'silent',
     HOST: '::',
@@ -150,7 +150,7 @@ test('every variable is read in its own format', () => {
     smtpUrl: env.SMTP_URL,
     mailFrom: env.MAIL_FROM,
     trustedProxies: ['10.0.0.0/8', 'fd00::/8', '192.0.2.1/32', '::1/128'],
-    corsOrigins: ['https://shop.example', 'http://localhost:3000'],
+    corsOrigins: ['https://shop.example', 'http://localhost:3000', 'capacitor://localhost'],
     dataDir: '/tmp/somewhere',
     logLevel: 'silent',
     host: '::',
@@ -208,6 +208,16 @@ test('all faults are reported at once, one per line, without secrets', () => {
   expect(lines.map((line) => line.trim().split(' ')[0]).sort()).toEqual(Object.keys(wrong).sort());
   expect(report).not.toContain('hidden');
   expect(report).toContain('PORT must be an integer from 0 to 65535, but is "70000"');
+});
+
+test.each([
+  ...['file://', 'null', '*', 'chrome-extension://abc', 'app://localhost', 'capacitor://'],
+  ...['capacitor://localhost/', 'ionic://localhost:80', 'tauri://user@localhost', 'ws://a.example'],
+  ...['CAPACITOR://localhost', 'capacitor:localhost', 'https://shop.example/path', 'localhost'],
+])('%s is no origin of a page', (origin) => {
+  expect(message(() => readSettings({ CORS_ORIGINS: origin }, 'all'))).toContain(
+    'CORS_ORIGINS must be a list of origins as browsers send them, such as https://shop.example or capacitor://localhost',
+  );
 });
 
 test('a subgraph that runs on its own needs the secret, and so does the process that calls it', () => {

@@ -323,7 +323,7 @@ export const SETTINGS: {
     name: 'CORS_ORIGINS',
     default: 'none',
     meaning:
-      'Origins whose pages may call the API with a bearer token, and `/mcp` with its key, separated by commas.',
+      'Origins whose pages may call the API with a bearer token, and `/mcp` with its key, separated by commas; of hybrid apps `capacitor://`, `ionic://` or `tauri://` and a host.',
     usedBy: GATEWAY,
     schema: list(browserOrigin),
     fallback: () => [],

@@ -108,6 +108,7 @@ describe.each(ENGINES)('managing apps on %s', (engine) => {
     ],
     ['origins', { origins: ['https://spa.example/path'] }],
     ['origins', { origins: ['null'] }],
+    ['origins', { origins: ['app://localhost'] }],
     ['origins', { origins: ['*'] }],
     ['origins', { origins: Array.from({ length: 21 }, (_, i) => `https://a${i}.example`) }],
   ])('refused: %s of %j', async (argument, input) => {
