@@ -311,10 +311,16 @@ describe('the account page', () => {
     await elsewhere.goto(`${issuer}/account`);
     expect(elsewhere.url()).toBe(`${issuer}/sign-in`);
 
-    const leave = page.getByRole('button', { name: 'Leave', exact: true });
+    const leave = page.locator('summary', { hasText: 'Leave' });
     expect(await leave.count()).toBe(2);
     await leave.first().focus();
-    await Promise.all([page.waitForEvent('domcontentloaded'), page.keyboard.press('Enter')]);
+    await page.keyboard.press('Enter');
+    expect(await page.locator('details[open]').innerText()).toMatch(
+      /You lose your [\d,]+ points and the tier \w+ with alpha, which can no longer see you/,
+    );
+    expect(await leave.count()).toBe(2);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await press(page, 'Leave');
     expect(await leave.count()).toBe(1);
 
     await page.getByLabel('First name').fill('Umber');

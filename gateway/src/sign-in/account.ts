@@ -26,7 +26,7 @@ export function accountPage(account: AccountPage, profile: Profile, texts: Texts
 ${profileList(profile, texts)}
 <h2 id="standing">${words.standing}</h2>
 ${standingTable(partnerStandings, texts)}
-${account.isLimited ? '' : changes(action, profile, words)}
+${account.isLimited ? html`<p class="soft">${words.limited}</p>` : changes(action, profile, words)}
 ${lists(account, partnerStandings, texts)}
 ${form(
   action,
@@ -111,14 +111,22 @@ function lists(
   const format = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const;
   const time = (at: number) => `${new Date(at).toLocaleString(language, format)} UTC`;
 
-  /** Of texts and of what the button sends, if there is one. */
-  function list(name: string, title: string, button: string, items: [string, string?][]): Html {
+  /** Of texts, what the button sends, if there is one, and what to read before it is pressed. */
+  function list(
+    name: string,
+    title: string,
+    button: string,
+    items: [text: string, value?: string, warning?: string][],
+  ): Html {
     if (items.length === 0) return html``;
-    const rows = items.map(([text, value], index) => {
+    const rows = items.map(([text, value, warning], index) => {
       const content = html`<button name="${name}" value="${value ?? ''}" class="plain"
  aria-describedby="${name}-${index}">${button}</button>`;
+      const sender = value === undefined ? html`` : form(action, content);
+      const asking = html`<details><summary aria-describedby="${name}-${index}">${button}</summary>
+<p>${warning ?? ''}</p>${sender}</details>`;
       return html`<li><span id="${name}-${index}">${text}</span>
-${value === undefined ? '' : form(action, content)}</li>`;
+${warning === undefined ? sender : asking}</li>`;
     });
     return html`<h2 id="${name}">${title}</h2>
 <ul class="list" aria-labelledby="${name}">${rows}</ul>`;
@@ -138,10 +146,12 @@ ${value === undefined ? '' : form(action, content)}</li>`;
     });
     return isThis ? [text] : [text, sessionId];
   });
-  const enrolled = standings.map(({ partner, partnerId }): [string, string] => [
-    partner,
-    partnerId,
-  ]);
+  const enrolled = standings.map(
+    ({ partner, partnerId, tier, points }): [string, string, string] => {
+      const lost = { partner, tier, points: points.toLocaleString(language) };
+      return [partner, partnerId, fill(words.leaveText, lost)];
+    },
+  );
   return html`${list('leave', words.enrollments, words.leave, enrolled)}
 ${list('revoke', words.apps, words.revoke, used)}
 ${list('end', words.sessions, words.endSession, open)}`;
