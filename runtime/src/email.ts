@@ -53,14 +53,6 @@ export function formerEmail(typed: string): string | undefined {
   return canonicalEmail(former) === canonical ? former : undefined;
 }
 
-/** The address to mail to: the local part as it was typed, the domain as DNS has it. */
-export function mailboxOf(typed: string): string {
-  const trimmed = typed.trim();
-  const at = trimmed.indexOf('@') + 1;
-  const domain = trimmed.slice(at);
-  return `${trimmed.slice(0, at)}${PLAIN.test(domain) ? domain : asciiDomain(domain)}`;
-}
-
 function canonicalForm(typed: string, fold: (local: string) => string): string | undefined {
   const normal = normalized(typed);
   if (normal === undefined) return undefined;

@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 const sentTo = (address: string) =>
-  server.mails.filter(({ recipients }) => recipients[0] === address);
+  server.mails.filter(({ recipients }) => recipients[0]?.toLowerCase() === address);
 
 /** Requests magic links, from the gateways in turn. */
 async function requestLinks(times: number, email: string, key?: string): Promise<void> {

@@ -125,6 +125,27 @@ test('a link leads to the profile, where the address can be changed, confirmed a
   expect(faults).toEqual([]);
 });
 
+test('mail that a page in German causes is in German, whoever gets it', async () => {
+  const { page } = await openPage({ locale: 'de-DE' });
+  const { email } = await newMember(service);
+  await page.goto(await magicLink(service, email));
+  const press = () => navigates(page, () => page.locator('main form button').first().click());
+  await press();
+  const proof = await nextEmail(service, 'neu@example.org', async () => {
+    await page.locator('#email').fill('neu@example.org');
+    await press();
+  });
+  const notice = await nextEmail(service, email, async () => {
+    await page.goto(linkIn(proof));
+    await press();
+  });
+  const loss = await nextEmail(service, 'neu@example.org', async () => {
+    await page.goto(linkIn(notice));
+    await press();
+  });
+  for (const mail of [proof, notice, loss]) expect(mail).toMatch(/<html lang=3D"de">/);
+});
+
 test('reloading shows the profile again, until the member signs out', async () => {
   const { page, faults } = await openPage();
   await page.goto(await newLink());
@@ -345,7 +366,7 @@ test('the email names the partner and the lifetime, loads nothing, and its link 
     await until(() => server.mails.length > 0);
     const [mail] = server.mails;
     expect(mail).toMatchObject({
-      recipients: ['both@example.com'],
+      recipients: ['Both@example.com'],
       from: { address: 'hi@loyalty.example' },
       subject: 'Sign in to Alpha Hotels',
     });

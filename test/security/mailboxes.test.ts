@@ -34,7 +34,8 @@ describe.each(['one process', 'three processes on MongoDB and Redis'] as const)(
       await mail.down();
     });
 
-    const sentTo = (to: string) => mail.mails.filter(({ recipients }) => recipients[0] === to);
+    const sentTo = (to: string) =>
+      mail.mails.filter(({ recipients }) => recipients[0]?.toLowerCase() === to);
     /** The text of the next mail to an address. */
     const nextMail = async (to: string, act: () => Promise<unknown>): Promise<string> => {
       const before = sentTo(to).length;

@@ -7,9 +7,9 @@ import type { KeyStore } from '../identity/keystore.ts';
 import {
   type ConsoleSession,
   DEMO_PREFIX,
-  isStaffAddress,
   keepLanguage,
   type Staff,
+  staffAddress,
 } from '../identity/staff.ts';
 import { pageResponse } from '../pages/layout.ts';
 import { cardOf, messagePage } from '../sign-in/cards.ts';
@@ -26,7 +26,7 @@ export const CHOICE_PATH = '/console/partner';
 
 const SIGN_IN_MS = 15 * 60_000;
 const YEAR_MS = 365 * 24 * 3_600_000;
-/** What the browser holds that began a sign-in, and one that has signed in before. */
+/** What the browser holds that began sign-ins, and one that has signed in before. */
 const COOKIE = 'console-sign-in';
 const KNOWN_COOKIE = 'known';
 
@@ -54,15 +54,20 @@ export function createStaffSignInPage(parts: Parts) {
     return pageResponse(status, text, set.length > 0 ? { 'set-cookie': set } : {});
   }
 
+  function held(request: HttpRequest) {
+    const known = cookies.read(request, KNOWN_COOKIE);
+    return { id: cookies.read(request, COOKIE), ...(known !== '' && { known }) };
+  }
+
   async function begin(request: HttpRequest, email: string): Promise<HttpResponse> {
     const canonical = canonicalEmail(email);
     const tables = await keyStore.staffTables();
-    const isStaff = canonical !== undefined && (await isStaffAddress(tables, canonical));
+    const staff =
+      canonical === undefined ? { isStaff: false } : await staffAddress(tables, canonical);
     const { requestId, address: clientAddress } = request;
     const { language } = textsOf(request);
-    const known = cookies.read(request, KNOWN_COOKIE);
     const answer = await members.staffSignIn(
-      { kind: 'begin', email, isStaff, clientAddress, language, ...(known !== '' && { known }) },
+      { kind: 'begin', email, ...staff, clientAddress, language, ...held(request) },
       requestId,
     );
     if (answer.outcome === 'invalid' || answer.outcome === 'limited')
@@ -76,16 +81,14 @@ export function createStaffSignInPage(parts: Parts) {
     request: HttpRequest,
     by: { kind: 'code'; code: string } | { kind: 'link'; token: string },
   ): Promise<HttpResponse> {
-    const id = cookies.read(request, COOKIE);
-    const known = cookies.read(request, KNOWN_COOKIE);
-    const held = { id, ...(known !== '' && { known }) };
-    const answer = await members.staffSignIn({ ...by, ...held }, request.requestId);
+    const answer = await members.staffSignIn({ ...by, ...held(request) }, request.requestId);
     if (answer.outcome === 'wrong' || answer.outcome === 'expired')
       return card(request, { name: 'code', address: answer.address, problem: answer.outcome });
     if (answer.outcome !== 'proven') return card(request, { name: 'elsewhere' });
-    const forgotten = cookies.write(COOKIE, '');
+    const { id = '' } = answer;
+    const left = cookies.write(COOKIE, id, id === '' ? 0 : SIGN_IN_MS);
     const remembered = cookies.write(KNOWN_COOKIE, answer.known, YEAR_MS);
-    return enter(request, { address: answer.address }, [forgotten, remembered]);
+    return enter(request, { address: answer.address }, [left, remembered]);
   }
 
   async function enter(

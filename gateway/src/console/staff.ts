@@ -62,7 +62,7 @@ export function createStaffSection({ keyStore, members, ownUrl }: StaffParts): S
     address: string,
   ): Promise<Html> {
     const about = { letter: 'staffInvited', partnerId, about: address } as const;
-    const recipients = [{ staffId, address }];
+    const recipients = [{ staffId, address, email }];
     const mailed = await members.mailStaff({ noticeId: staffId, ...about, recipients }).then(
       () => 'We sent them an email that says so.',
       () => 'No email could be sent: tell them.',

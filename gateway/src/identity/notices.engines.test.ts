@@ -94,6 +94,7 @@ describe.each(['lmdb', 'mongodb'])('notices to staff on %s', (engine) => {
     expect(mailed[0]?.recipients).toContainEqual({
       staffId,
       address: 'bob@inn.example',
+      email: 'Bob@inn.example',
       language: 'de',
     });
     expect(mailed[0]?.recipients.map(({ address }) => address).sort()).toEqual([

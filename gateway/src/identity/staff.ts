@@ -20,9 +20,14 @@ export type Staff = {
 
 type StaffRow = Omit<Staff, 'createdAt'> & { address: string; createdAt: number };
 
-/** A canonical address, for which partners it is staff, and in which language it signed in last. */
+/**
+ * A canonical address, for which partners it is staff, and in which language it signed in last.
+ * `email` is the address as all of them typed it; if they differ, nobody knows whose mailbox is
+ * meant, and mail goes to the canonical form.
+ */
 type AddressRow = {
   address: string;
+  email?: string | undefined;
   places: Pick<Staff, 'partnerId' | 'staffId'>[];
   language?: string;
 };
@@ -95,15 +100,17 @@ export async function inviteStaff(
   const isKnown = (await placesOf(tables, address)).some((one) => one.partnerId === partnerId);
   if (!isKnown && others.length >= MAX_STAFF) return 'full';
   const fresh = `${prefixOf(partnerId)}${randomBytes(9).toString('base64url')}`;
+  const typed = email.trim();
   let staffId = fresh;
   // Of concurrent invitations, the first one decides about the ID.
   await addresses.update(address, (before) => {
     const { places = [] } = before ?? {};
     const known = places.find((one) => one.partnerId === partnerId);
     staffId = known?.staffId ?? fresh;
-    return known ? before : { ...before, address, places: [...places, { partnerId, staffId }] };
+    const same = places.length === 0 || before?.email === typed ? typed : undefined;
+    const next = [...places, { partnerId, staffId }];
+    return known ? before : { ...before, address, email: same, places: next };
   });
-  const typed = email.trim();
   const added = { staffId, partnerId, email: typed, address, role, createdAt: Date.now() };
   const row = await staff.update(staffId, (before) => ({ ...(before ?? added), role }));
   return toStaff(row ?? added);
@@ -141,9 +148,12 @@ export async function removeStaff(
   return true;
 }
 
-/** Of anybody's staff: one read, so that its time says nothing. */
-export async function isStaffAddress({ addresses }: StaffTables, address: string) {
-  return (await addresses.get(address)) !== undefined;
+/**
+ * Whether it is anybody's staff, and how it was typed: one read, so that its time says nothing.
+ */
+export async function staffAddress({ addresses }: StaffTables, address: string) {
+  const row = await addresses.get(address);
+  return { isStaff: row !== undefined, staffEmail: row?.email };
 }
 
 /** What a canonical address is for each partner that it is staff of. */
@@ -170,9 +180,9 @@ export async function recipientsOf(
 ): Promise<StaffRecipient[]> {
   const rows = await staff.startingWith(prefixOf(partnerId));
   const ofPartner = rows.filter((row) => row.partnerId === partnerId);
-  const add = async ({ staffId, address }: StaffRow) => {
+  const add = async ({ staffId, address, email }: StaffRow) => {
     const { language } = (await addresses.get(address)) ?? {};
-    return { staffId, address, language };
+    return { staffId, address, email, language };
   };
   return Promise.all(ofPartner.map(add));
 }

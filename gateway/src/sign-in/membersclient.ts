@@ -42,6 +42,8 @@ export type MembersClient = OwnProvider & {
     field: Field,
     token: string,
     requestId: string,
+    /** The language of the mail that it causes. */
+    language: string,
   ): Promise<Outcome<Redeemed[Field]>>;
 };
 
@@ -57,8 +59,10 @@ const IDENTITY_REQUEST =
 const STAFF_SIGN_IN = 'mutation ($request: String!) { answer: staffSignIn(request: $request) }';
 const MAIL_STAFF = 'mutation ($notice: String!) { mailStaff(notice: $notice) }';
 const REDEEM: Readonly<Record<keyof Redeemed, string>> = {
-  confirmChange: 'mutation ($token: String!) { result: confirmChange(token: $token) { email } }',
-  undoChange: 'mutation ($token: String!) { result: undoChange(token: $token) { email } }',
+  confirmChange:
+    'mutation ($token: String!, $language: String) { result: confirmChange(token: $token, language: $language) { email } }',
+  undoChange:
+    'mutation ($token: String!, $language: String) { result: undoChange(token: $token, language: $language) { email } }',
   contestUndo: 'mutation ($token: String!) { result: contestUndo(token: $token) }',
   invitation: 'query ($token: String!) { result: invitation(token: $token) { partnerName email } }',
   acceptInvitation:
@@ -124,9 +128,17 @@ export function createMembersClient(ask: Ask): MembersClient {
       const { data } = await askAsService(MAIL_STAFF, 'staff-notices', variables);
       if (data?.mailStaff !== true) fail('SERVICE_UNAVAILABLE');
     },
-    async redeem(field, token, requestId) {
-      const { data, errors } = await askAsService(REDEEM[field], requestId, { token });
-      const code = errors?.[0]?.extensions.code;
+    async redeem(field, token, requestId, language) {
+      const query = REDEEM[field];
+      // For members of the version before, which know no language.
+      const former = query.replaceAll(/, \$?language: \$?\w+/g, '');
+      const redeemBy = async (text: string) => {
+        const { data, errors } = await askAsService(text, requestId, { token, language });
+        return { data, code: errors?.[0]?.extensions.code };
+      };
+      let { data, code } = await redeemBy(query);
+      if (code === 'INTERNAL_SERVER_ERROR' && former !== query)
+        ({ data, code } = await redeemBy(former));
       if (code === 'SERVICE_UNAVAILABLE' || code === 'INTERNAL_SERVER_ERROR') return fail(code);
       if (isErrorCode(code)) return { refused: code };
       if (code !== undefined) return fail('INTERNAL_SERVER_ERROR');

@@ -58,7 +58,8 @@ export function createTokens({ members, limiter }: TokenParts) {
       show: (value: Redeemed[Field]) => HttpResponse,
     ): Promise<HttpResponse> {
       return guarded(token, request, async () => {
-        const outcome = await members.redeem(field, token, request.requestId);
+        const { language } = textsOf(request);
+        const outcome = await members.redeem(field, token, request.requestId, language);
         if (!('refused' in outcome)) return show(outcome.value);
         return outcome.refused === 'EMAIL_IN_USE'
           ? messagePage(409, textsOf(request), 'addressInUse')

@@ -1,16 +1,22 @@
 // What the gateway sends to the members subgraph to sign in a partner's staff and to mail them.
 // Requests and answers are JSON texts in the operations `staffSignIn` and `mailStaff`.
 
-/** `id` and `known` are what cookies of the browser hold. */
+/**
+ * `id` and `known` are what cookies of the browser hold: the sign-ins that it has begun, and that it
+ * has signed in before.
+ */
 export type StaffSignIn =
   /** Without `isStaff`, all is the same but the mail. */
   | {
       kind: 'begin';
       email: string;
       isStaff: boolean;
+      /** The address as it was typed at the invitation; without it, mail goes to the canonical form. */
+      staffEmail?: string | undefined;
       clientAddress: string;
       /** The language of the mail, such as `en`. */
       language: string;
+      id?: string | undefined;
       known?: string | undefined;
     }
   | { kind: 'code'; id: string; code: string; known?: string | undefined }
@@ -18,13 +24,13 @@ export type StaffSignIn =
 
 export type StaffSignInAnswer =
   | { outcome: 'invalid' | 'limited' }
-  /** `address` is as typed. */
+  /** `id` is what the browser is to hold, and `address` as typed. */
   | { outcome: 'begun'; id: string; address: string }
   | { outcome: 'wrong' | 'expired'; address: string }
   /** The sign-in of a link was begun in another browser, or it is over. */
   | { outcome: 'elsewhere' }
-  /** `address` is canonical. */
-  | { outcome: 'proven'; address: string; known: string };
+  /** `id` is what the browser is to hold, if anything; `address` is canonical. */
+  | { outcome: 'proven'; id?: string | undefined; address: string; known: string };
 
 /** A mail about something of a partner, to all of its staff, or to whom it is about. */
 export type StaffNotice = {
@@ -43,6 +49,8 @@ export type StaffRecipient = {
   staffId: string;
   /** Canonical. */
   address: string;
+  /** The address as it was typed at the invitation; without it, mail goes to the canonical form. */
+  email?: string | undefined;
   /** That of the last sign-in, if any. */
   language?: string | undefined;
 };

@@ -87,7 +87,10 @@ export async function begin(stage: SignInStage, browser: Browser, page: Answer, 
   const codePage = await browser.submit(page, { email });
   let text: string | undefined;
   await until(() => {
-    text = stage.server.mails.slice(before).find(({ recipients }) => recipients[0] === email)?.text;
+    const sent = stage.server.mails.slice(before);
+    text = sent.find(
+      ({ recipients }) => recipients[0]?.toLowerCase() === email.toLowerCase(),
+    )?.text;
     return text !== undefined;
   });
   return { codePage, text, code: codeIn(text) };

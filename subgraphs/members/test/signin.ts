@@ -106,7 +106,9 @@ export async function startSignIn(engine: (typeof ENGINES)[number]): Promise<Sig
     await act();
     let text: string | undefined;
     await until(() => {
-      text = server.mails.slice(before).find(({ recipients }) => recipients[0] === to)?.text;
+      const isSent = ({ recipients }: MailServer['mails'][0]) =>
+        recipients[0]?.toLowerCase() === to.toLowerCase();
+      text = server.mails.slice(before).find(isSent)?.text;
       return text !== undefined;
     });
     return tokenIn(text);

@@ -13,7 +13,7 @@ export async function nextEmail(
 ): Promise<string> {
   const before = service.mail().length;
   await request();
-  const addressed = new RegExp(`^To: <?${to.replaceAll('.', '\\.')}>?\\r?$`, 'm');
+  const addressed = new RegExp(`^To: <?${to.replaceAll('.', '\\.')}>?\\r?$`, 'mi');
   const found = () =>
     service
       .mail()

@@ -81,23 +81,24 @@ async function composeMagicLink(
   if (mailbox === undefined) return 'dropped';
   const link = linkTo(partner.magicLinkUrl ?? `${baseAddress}/sign-in`, token);
   const words = { partner: partner.name, link, minutes: lifetimeMs / 60_000 };
-  return write('magicLink', mailbox.address, words, await languageOf(memberId, store));
+  return write('magicLink', mailbox.email, words, await languageOf(memberId, job, store));
 }
 
 /** Its limits were checked when the sign-in was begun. */
 async function composeCode(
   task: TaskOf<'code'>,
-  { store, baseAddress }: Context,
+  { store, baseAddress, job }: Context,
 ): Promise<Email | NotComposed> {
   const { signInId, staff } = task;
   const reader = await readerOf(task, store);
   const isOpen = (await store.signIns.find(signInId)) !== undefined;
   if (reader === undefined || !isOpen) return 'dropped';
-  const { mailbox, memberId } = reader;
+  const { to, ...recipient } = reader;
+  const { memberId } = recipient;
   const { token } = makeToken('browser');
   const code = makeCode();
   const isKept = await store.signIns.mailed(signInId, {
-    ...reader,
+    ...recipient,
     code: secretHash(signInId, code),
     token: secretHash(signInId, token),
   });
@@ -105,20 +106,22 @@ async function composeCode(
   const link = linkTo(`${baseAddress}${staff ? '/console' : ''}/sign-in`, token);
   const shown = `${code.slice(0, 4)}-${code.slice(4)}`;
   const words = { code: shown, link, minutes: TOKEN_USES.browser.lifetimeMs / 60_000 };
-  const language = memberId === undefined ? staff?.language : await languageOf(memberId, store);
-  return write(staff ? 'console' : 'code', mailbox, words, language);
+  const language = staff?.language ?? (await languageOf(memberId, job, store));
+  return write(staff ? 'console' : 'code', to, words, language);
 }
 
 /** Who signs in by the mail; undefined if nobody may. */
 async function readerOf(
   { address, staff }: TaskOf<'code'>,
   { locks }: MailStore,
-): Promise<{ mailbox: string; memberId?: string } | undefined> {
-  if (staff !== undefined) return staff.isStaff ? { mailbox: address.canonical } : undefined;
+): Promise<{ to: string; mailbox: string; memberId?: string } | undefined> {
+  const { canonical: mailbox } = address;
+  if (staff !== undefined)
+    return staff.isStaff ? { to: staff.email ?? mailbox, mailbox } : undefined;
   const { memberId, address: current } = (await locks.mailbox(address)) ?? {};
   return memberId === undefined || current === undefined
     ? undefined
-    : { mailbox: current.canonical, memberId };
+    : { to: current.typed, mailbox: current.canonical, memberId };
 }
 
 async function composeChange(
@@ -141,7 +144,7 @@ async function composeChange(
   if (!isAdded) return 'dropped';
   const link = linkTo(`${baseAddress}/sign-in`, token);
   const words = { link, minutes: lifetimeMs / 60_000 };
-  return write('change', address.canonical, words, await languageOf(memberId, store));
+  return write('change', address.typed, words, await languageOf(memberId, job, store));
 }
 
 async function composeChangeNotice(
@@ -153,8 +156,8 @@ async function composeChangeNotice(
   if (change === undefined) return now - job.requestedAt < CHANGE_MS ? 'early' : 'dropped';
   const link = linkTo(`${baseAddress}/sign-in`, token);
   const until = new Date(change.at + TOKEN_USES.undo.lifetimeMs);
-  const language = await languageOf(memberId, store);
-  return write('changed', change.from.canonical, { link, until }, language);
+  const language = await languageOf(memberId, job, store);
+  return write('changed', change.from.typed, { link, until }, language);
 }
 
 async function composeUndoNotice(
@@ -166,7 +169,8 @@ async function composeUndoNotice(
   if (loss === undefined) return now - job.requestedAt < CHANGE_MS ? 'early' : 'dropped';
   const link = linkTo(`${baseAddress}/sign-in`, token);
   const until = new Date(loss.at + TOKEN_USES.contest.lifetimeMs);
-  return write('undone', address, { link, until }, await languageOf(undo.memberId, store));
+  const to = loss.typed ?? address;
+  return write('undone', to, { link, until }, await languageOf(undo.memberId, job, store));
 }
 
 async function composeInvitation(
@@ -193,11 +197,11 @@ async function composeInvitation(
   }
   const link = linkTo(`${baseAddress}/invitation`, token);
   const words = { partner: partner.name, link, days: lifetimeMs / 86_400_000 };
-  return write('invitation', address.canonical, words, await languageOf(memberId, store));
+  return write('invitation', address.typed, words, await languageOf(memberId, job, store));
 }
 
 async function composeStaffNotice(
-  { letter, partnerId, about, until, address, language }: TaskOf<'notice'>,
+  { letter, partnerId, about, until, address, email, language }: TaskOf<'notice'>,
   { store, baseAddress, job, now }: Context,
 ): Promise<Email | NotComposed> {
   const partner = (await store.partners.get(partnerId)) ?? { partnerId, name: partnerId };
@@ -212,10 +216,14 @@ async function composeStaffNotice(
     link,
     ...(until !== undefined && { until: new Date(until) }),
   };
-  return write(letter, address, words, language);
+  return write(letter, email ?? address, words, language);
 }
 
-/** That of the last page that the member used. */
-async function languageOf(memberId: string, { access }: MailStore): Promise<string | undefined> {
-  return (await access.find(memberId))?.language;
+/** That of the page that caused the mail, or else of the last one that the member used. */
+async function languageOf(
+  memberId: string | undefined,
+  { task }: Job,
+  { access }: MailStore,
+): Promise<string | undefined> {
+  return task.language ?? (await access.find(memberId ?? ''))?.language;
 }

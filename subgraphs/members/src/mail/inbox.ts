@@ -12,7 +12,10 @@ export function createInbox({ sandboxMails }: Pick<MembersStore, 'sandboxMails'>
   return {
     /** Whether mail to the address stays here. */
     has,
-    /** Keeps the mail for the partner whose call caused it; nobody reads any other one. */
+    /**
+     * Keeps the mail, whose `to` is canonical, for the partner whose call caused it; nobody reads
+     * any other one.
+     */
     async keep({ jobId, task, requestedAt }: Job, email: Email, now: number): Promise<void> {
       if (task.kind === 'notice' || !('partnerId' in task) || task.partnerId === undefined) return;
       const mail = { ...email, id: jobId, partnerId: task.partnerId, sentAt: now };

@@ -77,7 +77,7 @@ describe.each(ENGINES)('mail from a store on %s', (engine) => {
       await store.partners.put({ partnerId: 'inn', name: 'The Inn' });
       expect(await invite('Eve@Example.com')).toBe('sent');
       const [email] = emails;
-      expect(email).toMatchObject({ to: 'eve@example.com', subject: 'The Inn invites you' });
+      expect(email).toMatchObject({ to: 'Eve@Example.com', subject: 'The Inn invites you' });
       expect(email?.text).toMatch(/^https:\/\/api\.example\/invitation\?token=in_[\w-]{43}$/m);
       expect(email?.text).toContain('expires in 7 days');
       expect(await invited(email, NOW + 7 * 24 * 60 * MINUTE - 1)).toBe('eve@example.com');
@@ -86,7 +86,7 @@ describe.each(ENGINES)('mail from a store on %s', (engine) => {
 
     test("for a member's earlier address go to the current one, which is what they invite", async () => {
       expect(await invite('old@example.com', 'pub')).toBe('sent');
-      expect(emails[0]?.to).toBe('ada@example.com');
+      expect(emails[0]?.to).toBe('Ada@Example.com');
       expect(await invited(emails[0])).toBe('ada@example.com');
     });
 
@@ -129,7 +129,7 @@ describe.each(ENGINES)('mail from a store on %s', (engine) => {
       expect(await ask('inn', 'old@example.com')).toBe('sent');
       const [email] = emails;
       expect(email).toMatchObject({
-        to: 'ada@example.com',
+        to: 'Ada@Example.com',
         subject: 'Sign in to inn',
         messageId: expect.stringMatching(/^[\w-]{36}@api\.example$/),
       });
@@ -266,7 +266,7 @@ describe.each(ENGINES)('mail from a store on %s', (engine) => {
       await store.importMembers([memberImport('bob@example.com', { memberId: 'bob' })]);
       expect(await askChange('Bob@Example.com')).toBe('sent');
       expect(emails[0]).toMatchObject({
-        to: 'bob@example.com',
+        to: 'Bob@Example.com',
         subject: 'Confirm your new email address',
       });
       expect(emails[0]?.text).toMatch(/^https:\/\/api\.example\/sign-in\?token=ec_[\w-]{43}$/m);
@@ -309,7 +309,7 @@ describe.each(ENGINES)('mail from a store on %s', (engine) => {
         'sent',
       );
       expect(emails[1]).toMatchObject({
-        to: 'ada@example.com',
+        to: 'Ada@Example.com',
         subject: 'Your email address was changed',
       });
       expect(emails[1]?.text).toContain('until Wed, 11 Mar 2026 05:06:07 GMT');

@@ -1,5 +1,6 @@
 // Handles one job of the outbox: sends its mail, then removes, postpones or gives up the job.
 import { setTimeout } from 'node:timers/promises';
+import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
@@ -63,7 +64,8 @@ export async function deliver(
   if (typeof email === 'string') return email;
   // The recipient may have been erased, or the claim may have expired.
   if (!(await sender.store.outbox.holds(job))) return 'dropped';
-  if (sender.inbox?.has(email.to)) await sender.inbox.keep(job, email, now);
+  const to = canonicalEmail(email.to) ?? email.to;
+  if (sender.inbox?.has(to)) await sender.inbox.keep(job, { ...email, to }, now);
   else await sender.mailer.send(email, `${job.jobId}@${sender.mailDomain}`, signal);
   return 'sent';
 }

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { domainToASCII } from 'node:url';
 import { getSystemErrorMap } from 'node:util';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { makeFolder, makePrivateFolder } from '@partner-loyalty/runtime/store/private.ts';
@@ -40,9 +41,9 @@ export function openMailer({
 const SERVER_CODES =
   /^E(CONNECTION|TIMEDOUT|SOCKET|DNS|TLS|PROTOCOL|ENVELOPE|MESSAGE|ABORT|AUTH|NOAUTH|PROXY)$/;
 
-/** The domain of a sender, with or without a display name. */
+/** The domain of a sender, with or without a display name, in ASCII. */
 export function domainOf(mailFrom: string): string {
-  return /@([^@>]+)>?$/.exec(mailFrom)?.[1] ?? 'localhost';
+  return domainToASCII(/@([^@>]+)>?$/.exec(mailFrom)?.[1] ?? '') || 'localhost';
 }
 
 /**
@@ -95,7 +96,7 @@ function openFolder(dataDir: string, from: string): Mailer {
     async send(email, messageId) {
       const { createTransport } = await import('nodemailer');
       const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
-      const composed = await composer.sendMail(message(email, messageId, from));
+      const composed = await composer.sendMail(message(email, messageId, from, true));
       const time = new Date().toISOString().replaceAll(':', '-');
       const name = `${time}_${messageId.split('@')[0]}.eml`;
       // Cast: with `buffer`, as above, the message is a Buffer.
@@ -121,12 +122,17 @@ async function writeWhole(folder: string, name: string, bytes: Buffer): Promise<
   await rename(partial, join(folder, name));
 }
 
-function message({ to, subject, text, html }: Email, messageId: string, from: string) {
+function message(
+  { to, subject, text, html }: Email,
+  messageId: string,
+  from: string,
+  isFile = false,
+) {
   return {
     from,
     to: { name: '', address: to },
     subject,
-    text: unencoded(text),
+    text: unencoded(text, isFile),
     html,
     messageId: `<${messageId}>`,
     headers: { 'Auto-Submitted': 'auto-generated' },
@@ -137,9 +143,11 @@ function message({ to, subject, text, html }: Email, messageId: string, from: st
 
 // Quoted-printable would break a link of more than 76 characters, which could then not be copied
 // from an .eml file. Unencoded lines may have 998 (RFC 5322, section 2.1.1).
-function unencoded(text: string) {
-  if (!/^(?:[\x20-\x7e]{0,998}\n)*$/.test(text)) return text;
-  const head =
-    'Content-Type: text/plain; charset=us-ascii\r\nContent-Transfer-Encoding: 7bit\r\n\r\n';
+function unencoded(text: string, isFile: boolean) {
+  const isAscii = /^(?:[\x20-\x7e]{0,998}\n)*$/.test(text);
+  // Not every mail server takes eight bits.
+  if (!isAscii && !isFile) return text;
+  const [charset, encoding] = isAscii ? ['us-ascii', '7bit'] : ['utf-8', '8bit'];
+  const head = `Content-Type: text/plain; charset=${charset}\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`;
   return { raw: head + text.replaceAll('\n', '\r\n') };
 }

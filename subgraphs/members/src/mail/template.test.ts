@@ -6,11 +6,12 @@ import PostalMime from 'postal-mime';
 import PAGES_DE from '../../../../gateway/src/sign-in/languages/de.json' with { type: 'json' };
 import PAGES_EN from '../../../../gateway/src/sign-in/languages/en.json' with { type: 'json' };
 import { temporaryFolder } from '../../../../test/support/folder.ts';
+import { startMailServer } from '../../../../test/support/servers/mailserver.ts';
 import { anyText } from '../../../../test/support/text.ts';
 import { makeToken } from '../rules/mailedtoken.ts';
 import DE from './letters/de.json' with { type: 'json' };
 import EN from './letters/en.json' with { type: 'json' };
-import { openMailer } from './mailer.ts';
+import { domainOf, openMailer } from './mailer.ts';
 import { type Email, linkTo, write } from './template.ts';
 
 const LINK = 'https://api.example/sign-in?token=ml_x';
@@ -50,13 +51,36 @@ test("magic link mail has the partner's name, the link and its lifetime, as text
     for (const said of ['The Inn', LINK, '15 minutes']) expect(part).toContain(said);
 });
 
-test('a link is on one line of the file, so that it can be copied', async () => {
+test.each(['en', 'de'])('a link is on one line of the file, to be copied: %s', async (language) => {
   const link = linkTo('http://localhost:4000/sign-in', makeToken('sign-in').token);
   expect(
     (
-      await sent(write('magicLink', 'ada@example.com', { partner: 'The Inn', link, minutes: 15 }))
+      await sent(write('magicLink', 'ada@example.com', { partner: 'The Inn', link }, language))
     ).raw.split('\r\n'),
   ).toContain(link);
+});
+
+test('a name keeps the joiners that its script needs, and nothing else that is invisible', () => {
+  const partner =
+    '\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u0915\u094d\u200d\u0937\u202e\u200b\u2028';
+  const { subject, text, html } = write('magicLink', 'ada@example.com', { partner, link: LINK });
+  const shown = partner.slice(0, -3);
+  for (const part of [subject, text, html]) expect(part).toContain(shown);
+  expect(subject + text + html).not.toMatch(/[\u202e\u200b\u2028]/);
+});
+
+test('by SMTP: Message-ID is ASCII, and the local part is as its owner typed it', async () => {
+  const server = await startMailServer();
+  const mailFrom = 'Loyalty <no-reply@b\u00fccher.example>';
+  const { send: sendBySmtp } = openMailer({ smtpUrl: server.url, mailFrom, dataDir: '' });
+  for (const to of ['Ada.L@M\u00dcNCHEN.example', '\u03a9\u03a3.\u0391@example.com'])
+    await sendBySmtp(write('change', to, { link: LINK }), `job@${domainOf(mailFrom)}`);
+  await server.down();
+  // The mail server shows the domain decoded.
+  expect(server.mails.map(({ messageId, recipients }) => [messageId, ...recipients])).toEqual([
+    ['<job@xn--bcher-kva.example>', 'Ada.L@m\u00fcnchen.example'],
+    ['<job@xn--bcher-kva.example>', '\u03a9\u03a3.\u0391@example.com'],
+  ]);
 });
 
 test('mail loads nothing and tracks nobody: the link is its only URL', async () => {

@@ -7,7 +7,7 @@ import en from './letters/en.json' with { type: 'json' };
 type Letters = typeof en;
 const LETTERS: Readonly<Record<string, Letters>> = { en, de };
 
-/** `to` is a canonical address from the store. */
+/** `to` is an address as its owner typed it. */
 export type Email = { to: string; subject: string; text: string; html: string };
 
 /** What a letter says of its own; `until` is when the link ends. */
@@ -84,9 +84,9 @@ function germanTime(time: Date): string {
 }
 
 // A line break would start a header, and characters that change the writing direction would
-// disguise a name.
+// disguise a name. Persian and Hindi are misspelled without the two joiners.
 function oneLine(name: string): string {
-  return name.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+  return name.replace(/(?:(?![\u200c\u200d])[\p{C}\p{Zl}\p{Zp}\s])+/gu, ' ').trim();
 }
 
 function escaped(text: string): string {

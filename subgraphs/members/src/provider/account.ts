@@ -62,9 +62,13 @@ export function createAccount({ store, grants, sessions, ...parts }: AccountPart
     };
   }
 
-  async function changeAddress(memberId: string, email: string): Promise<AccountNotice> {
+  async function changeAddress(
+    memberId: string,
+    email: string,
+    language: string,
+  ): Promise<AccountNotice> {
     const address = parseAddress('email', email);
-    const task = { kind: 'change', memberId, address } as const;
+    const task = { kind: 'change', memberId, address, language } as const;
     await store.outbox.add({ jobId: randomUUID(), task, requestedAt: Date.now() });
     wake();
     return { name: 'linkSent', email: address.typed };
@@ -81,6 +85,7 @@ export function createAccount({ store, grants, sessions, ...parts }: AccountPart
   async function act(
     { memberId, limitedTo }: SignedIn,
     form: URLSearchParams,
+    language: string,
   ): Promise<AccountNotice | undefined> {
     const [leave, revoke, end] = ['leave', 'revoke', 'end'].map((field) =>
       form.get(field)?.slice(0, LENGTHS.id),
@@ -101,7 +106,7 @@ export function createAccount({ store, grants, sessions, ...parts }: AccountPart
       return { name: 'sessionEnded' };
     }
     if (email !== null)
-      return changeAddress(memberId, email).catch(orFault({ name: 'invalidAddress' }));
+      return changeAddress(memberId, email, language).catch(orFault({ name: 'invalidAddress' }));
     if (form.has('firstName') || form.has('lastName'))
       return changeNames(memberId, form).catch(orFault({ name: 'invalidNames' }));
     return undefined;
@@ -122,7 +127,7 @@ export function createAccount({ store, grants, sessions, ...parts }: AccountPart
         await sessions.signOut(ctx, session);
         return say(ctx, 200, 'signedOut');
       }
-      await view(ctx, signedIn, await act(signedIn, form));
+      await view(ctx, signedIn, await act(signedIn, form, ctx.get('x-language')));
     },
   };
 }

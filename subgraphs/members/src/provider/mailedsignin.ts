@@ -8,7 +8,7 @@ import type { Address } from '../rules/member.ts';
 import type { MembersStore } from '../store/store.ts';
 import { digest } from '../tables/access.ts';
 import type { MailTask } from '../tables/outbox.ts';
-import { type Proof, SIGN_IN_MS, secretHash } from '../tables/signins.ts';
+import { type Proof, SIGN_IN_MS, type SignIn, secretHash } from '../tables/signins.ts';
 
 /** For how long a browser is known. */
 export const YEAR_MS = 365 * 24 * 3_600_000;
@@ -20,27 +20,49 @@ export type MailedSignInParts = {
   wake(): void;
 };
 
-/** `known` is what a browser holds that has signed in before. */
+/** `held` is what a browser holds, and `known` what one holds that has signed in before. */
 type Beginning = {
   clientAddress: string;
+  held: string | undefined;
   known: string | undefined;
   /** An app's request or CONSOLE; none on the own page. */
   purpose: string | undefined;
-} & Pick<Extract<MailTask, { kind: 'code' }>, 'partnerId' | 'staff'>;
+} & Pick<Extract<MailTask, { kind: 'code' }>, 'partnerId' | 'language' | 'staff'>;
 
 type Problem = { problem: 'wrong' | 'expired'; address: string };
+
+/** `purpose` is that of the sign-in, and `held` what the browser is to hold from now on. */
+export type Finished = Proof & { purpose: string | undefined; held: string };
+
+/** How many pending sign-ins a browser can finish. */
+const KEPT = 5;
 
 /** The purpose of a sign-in of staff. */
 export const CONSOLE = 'console';
 
-/** What a sign-in was begun for, by what the browser holds that began it. */
-export function purposeOf(id: string): string | undefined {
+type Pending = { id: string; signIn: SignIn };
+
+const has =
+  (kind: 'code' | 'token', secret: string) =>
+  ({ signIn: { signInId, mailed } }: Pending) =>
+    mailed?.[kind] === secretHash(signInId, secret);
+
+/** Whether a sign-in is one of members, or of staff, as the purpose is. */
+const isOf =
+  (purpose: string | undefined) =>
+  ({ id }: Pending) =>
+    (purposeOf(id) === CONSOLE) === (purpose === CONSOLE);
+
+const idsIn = (held: string) => (held.match(/[^~]+/g) ?? []).slice(-KEPT);
+
+/** What a sign-in was begun for. */
+function purposeOf(id: string): string | undefined {
   return id.split('.')[1] || undefined;
 }
 
 /**
- * `id` is what the browser holds that began a sign-in. It is hashed as a whole, so that no other
- * purpose can take the place of the one in it.
+ * `held` is what a browser holds: the IDs of the sign-ins that it has begun, the newest last. An ID
+ * is hashed as a whole, so that no other purpose can take the place of the one in it.
  */
 export function createMailedSignIns({ store, metrics, wake }: MailedSignInParts) {
   const { outbox, payloads, signIns } = store;
@@ -56,16 +78,37 @@ export function createMailedSignIns({ store, metrics, wake }: MailedSignInParts)
     return false;
   }
 
-  async function prove(signInId: string, kind: 'code' | 'token', typed: string) {
-    const outcome = await signIns.finish(signInId, kind, typed);
+  /** The pending sign-ins of a browser, the newest first. */
+  async function pendingIn(held: string): Promise<Pending[]> {
+    const ids = idsIn(held).reverse();
+    const found = await Promise.all(ids.map((id) => signIns.find(digest(id))));
+    return found.flatMap((signIn, index) => (signIn ? { id: ids[index] ?? '', signIn } : []));
+  }
+
+  async function finish(
+    held: string,
+    tried: readonly Pending[],
+    kind: 'code' | 'token',
+    secret: string,
+  ): Promise<Finished | 'wrong' | 'ended'> {
+    let outcome: Finished | 'wrong' | 'ended' = 'ended';
+    for (const { id, signIn } of tried) {
+      const one = await signIns.finish(signIn.signInId, kind, secret);
+      const left = idsIn(held).filter((other) => other !== id);
+      if (typeof one !== 'string')
+        outcome = { ...one, purpose: purposeOf(id), held: left.join('~') };
+      else if (one === 'wrong') outcome = one;
+    }
     if (typeof outcome === 'string') metrics.signIn(outcome === 'wrong' ? 'wrong_code' : 'expired');
     return outcome;
   }
 
   return {
-    /** The same writes, whether mail will be sent or not. Resolves with the browser's new ID. */
+    /**
+     * The same writes, whether mail will be sent or not. Resolves with what the browser is to hold.
+     */
     async begin(address: Address, beginning: Beginning) {
-      const { clientAddress, known, purpose, partnerId, staff } = beginning;
+      const { clientAddress, held = '', known, purpose, partnerId, ...more } = beginning;
       const client = addressBlock(clientAddress);
       if (await isLimited(address.canonical, client, known)) {
         metrics.signIn('limited');
@@ -77,30 +120,36 @@ export function createMailedSignIns({ store, metrics, wake }: MailedSignInParts)
       const now = Date.now();
       const expiresAt = now + SIGN_IN_MS;
       await signIns.begin({ signInId, address, client, expiresAt, tries: 0 });
-      const of = { ...(partnerId !== undefined && { partnerId }), ...(staff && { staff }) };
+      const of = { ...(partnerId !== undefined && { partnerId }), ...more };
       const task = { kind: 'code', signInId, address, ...of } as const;
       await outbox.add({ jobId: randomUUID(), task, requestedAt: now });
       wake();
-      return id;
+      return [...idsIn(held).slice(1 - KEPT), id].join('~');
     },
 
-    /** By the code, for what the sign-in was begun for. */
-    async byCode(id: string, typed: string, purpose?: string): Promise<Proof | Problem> {
-      const signIn = await signIns.find(digest(id));
-      const address = signIn?.address.typed ?? '';
-      if (signIn === undefined || purposeOf(id) !== purpose) return { problem: 'expired', address };
-      const proof = await prove(digest(id), 'code', readCode(typed));
-      if (proof === 'wrong') return { problem: 'wrong', address };
-      return proof === 'ended' ? { problem: 'expired', address } : proof;
+    /**
+     * By the code of any sign-in that the browser began, of members or of staff; a wrong code counts
+     * for each of them. A problem has the address of the newest one for the purpose, or of all.
+     */
+    async byCode(held: string, typed: string, purpose?: string): Promise<Finished | Problem> {
+      const all = await pendingIn(held);
+      const newest = all.find(({ id }) => purposeOf(id) === purpose) ?? all[0];
+      const address = newest?.signIn.address.typed ?? '';
+      const pending = all.filter(isOf(purpose));
+      if (pending.length === 0) return { problem: 'expired', address };
+      const code = readCode(typed);
+      const found = pending.filter(has('code', code));
+      const outcome = await finish(held, found.length > 0 ? found : pending, 'code', code);
+      if (typeof outcome !== 'string') return outcome;
+      return { problem: outcome === 'wrong' ? 'wrong' : 'expired', address };
     },
 
     /** By the link, in the browser that the sign-in was begun in; undefined in any other. */
-    async byLink(id: string, token: string): Promise<Proof | undefined> {
-      const signInId = digest(id);
-      const signIn = await signIns.find(signInId);
-      if (signIn?.mailed?.token !== secretHash(signInId, token)) return undefined;
-      const proof = await prove(signInId, 'token', token);
-      return typeof proof === 'string' ? undefined : proof;
+    async byLink(held: string, token: string, purpose?: string): Promise<Finished | undefined> {
+      const pending = (await pendingIn(held)).filter(isOf(purpose)).filter(has('token', token));
+      if (pending.length === 0) return undefined;
+      const outcome = await finish(held, pending, 'token', token);
+      return typeof outcome === 'string' ? undefined : outcome;
     },
 
     /** Resolves with what the browser is to hold for a year. */

@@ -47,7 +47,8 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     expect(codePage.page).toEqual({ name: 'code', action: '/sign-in', address: ADA });
     expect(code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
     expect(text).toContain('15 minutes');
-    const typed = ` ${code.toLowerCase().replace('-', ' ')} `;
+    const wide = [...code.replace('-', '')].map((letter) => letter.charCodeAt(0) + 0xfee0);
+    const typed = ` ${String.fromCharCode(...wide).toLowerCase()} `;
     const account = await browser.submit(codePage, { code: typed });
     expect(account.page).toMatchObject({
       name: 'account',
@@ -68,6 +69,42 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     expect((await browser.open(link)).page?.name).toBe('account');
     expect((await browser.open('/account')).page?.name).toBe('account');
     expect(elsewhere.cookies.size).toBe(0);
+  });
+
+  test('every mail works in the browser that asked, however often and in however many tabs', async () => {
+    const config = configure(stage, await addApp(stage, { isFirstParty: true }));
+    const first = await begun();
+    const page = await browser.open((await authorization(config)).url);
+    const app = await begin(stage, browser, page, ADA);
+    const bob = await begun('bob@example.com');
+    const last = await begun();
+    const account = await browser.submit(last.codePage, { code: first.code });
+    expect(account.page?.name).toBe('account');
+    expect((await browser.open(`/sign-in?token=${tokenIn(last.text)}`)).page?.name).toBe('account');
+    // Where it was begun for, whichever tab it is typed in.
+    await browser.submit(account, { 'sign-out': 'yes' });
+    const { location = '' } = await browser.submit(bob.codePage, { code: app.code });
+    expect(new URL(location).searchParams.has('code')).toBe(true);
+    expect((await browser.open(`/sign-in?token=${tokenIn(bob.text)}`)).page?.name).toBe('account');
+    expect(await stage.store.signIns.select(() => true)).toEqual([]);
+  });
+
+  test('code guessing: a wrong code counts for every sign-in of the browser', async () => {
+    const first = await begun();
+    for (let n = 0; n < 3; n += 1) await browser.submit(first.codePage, { code: 'BBBB-BBBB' });
+    const second = await begun('bob@example.com');
+    for (const problem of ['wrong', 'wrong'])
+      expect((await browser.submit(first.codePage, { code: 'BBBB-BBBB' })).page).toMatchObject({
+        address: 'bob@example.com',
+        problem,
+      });
+    expect((await browser.submit(first.codePage, { code: first.code })).page).toMatchObject({
+      problem: 'wrong',
+    });
+    expect((await browser.submit(second.codePage, { code: second.code })).page?.name).toBe(
+      'account',
+    );
+    expect(await counted('wrong_code')).toBe(6);
   });
 
   test('code guessing: the fifth wrong code ends code and link', async () => {
@@ -212,7 +249,7 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
       Object.keys(headers),
     ];
     expect(masked(unknown)).toEqual(masked(known.codePage));
-    expect(stage.server.mails.map(({ recipients }) => recipients)).toEqual([[ADA]]);
+    expect(stage.server.mails.map(({ recipients }) => recipients)).toEqual([['Ada@example.com']]);
   });
 
   test.each(['', 'ada', 'a b@example.com', `${'a'.repeat(300)}@example.com`])(
@@ -255,11 +292,22 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     expect((await attacker.open('/account')).page?.name).toBe('address');
   });
 
+  test('a browser keeps the last five that it has begun', async () => {
+    const { text, codePage } = await begun();
+    for (let n = 0; n < 4; n += 1) await browser.submit(codePage, { email: `m${n}@example.com` });
+    const kept = [...browser.cookies];
+    await browser.submit(codePage, { email: 'm4@example.com' });
+    const link = `/sign-in?token=${tokenIn(text)}`;
+    expect((await browser.open(link)).page?.name).toBe('elsewhere');
+    for (const [key, cookie] of kept) browser.cookies.set(key, cookie);
+    expect((await browser.open(link)).page?.name).toBe('account');
+  });
+
   test('login CSRF: a code of another request does not finish an app’s', async () => {
     const config = configure(stage, await addApp(stage));
     const { code } = await begun();
     const page = await browser.open((await authorization(config)).url);
-    expect((await browser.submit(page, { code })).page).toMatchObject({ problem: 'expired' });
+    expect((await browser.submit(page, { code })).page?.name).toBe('account');
     const victim = createBrowser(stage);
     expect((await victim.submit(page, { email: ADA })).page).toMatchObject({ message: 'expired' });
   });
@@ -309,14 +357,14 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     expect((await thief.open('/account')).page?.name).toBe('address');
   });
 
-  test('mail is in the language of the last page that the member used', async () => {
+  test('mail is in the language of the page that caused it, or of the last one', async () => {
     const german = createBrowser(stage, '192.0.2.1', 'de');
-    const { text } = await begun(ADA, german);
-    expect(text).toContain('type this code');
-    await signIn(ADA, german);
-    await german.open('/account');
-    expect((await begun()).text).toContain(
+    expect((await begun(ADA, german)).text).toContain(
       'geben Sie dort, wo Sie begonnen haben, diesen Code ein',
     );
+    await signIn(ADA, german);
+    expect((await begun()).text).toContain('type this code');
+    await stage.link('inn');
+    expect(stage.server.mails.at(-1)?.html).toContain('<html lang="de">');
   });
 });

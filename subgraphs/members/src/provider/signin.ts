@@ -3,12 +3,11 @@ import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { PageContent } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { KoaContextWithOIDC as Context } from 'oidc-provider';
 import type { MembersStore } from '../store/store.ts';
-import { type Proof, SIGN_IN_MS, type SignIn } from '../tables/signins.ts';
+import { SIGN_IN_MS, type SignIn } from '../tables/signins.ts';
 import {
-  CONSOLE,
   createMailedSignIns,
+  type Finished,
   type MailedSignInParts,
-  purposeOf,
   YEAR_MS,
 } from './mailedsignin.ts';
 import type { Sessions } from './sessions.ts';
@@ -38,13 +37,13 @@ export function createSignIns(parts: SignInParts) {
   const mailed = createMailedSignIns(parts);
   const cookie = sessions.cookieName('sign-in');
   const knownCookie = sessions.cookieName('known');
-  const idOf = (ctx: Context) => ctx.cookies.get(cookie) ?? '';
+  const heldBy = (ctx: Context) => ctx.cookies.get(cookie) ?? '';
 
-  function provenBy(ctx: Context, { signIn, mailed: to }: Proof): Proven | undefined {
-    sessions.setCookie(ctx, cookie, null, 0);
+  function provenBy(ctx: Context, finished: Finished): Proven | undefined {
+    const { signIn, mailed: to, purpose: interactionId, held } = finished;
+    sessions.setCookie(ctx, cookie, held || null, SIGN_IN_MS);
     const { memberId, mailbox: address } = to;
-    if (memberId === undefined) return undefined;
-    return { memberId, address, signIn, interactionId: purposeOf(idOf(ctx)) };
+    return memberId === undefined ? undefined : { memberId, address, signIn, interactionId };
   }
 
   return {
@@ -55,16 +54,18 @@ export function createSignIns(parts: SignInParts) {
       const canonical = canonicalEmail(typed);
       if (canonical === undefined) return { problem: 'invalid' };
       const known = ctx.cookies.get(knownCookie);
-      const beginning = { clientAddress: ctx.ip, known, purpose: interactionId, partnerId };
-      const id = await mailed.begin({ typed, canonical }, beginning);
-      if (id === undefined) return { problem: 'limited' };
-      sessions.setCookie(ctx, cookie, id, SIGN_IN_MS);
+      const browser = { clientAddress: ctx.ip, held: heldBy(ctx), known };
+      const language = ctx.get('x-language');
+      const beginning = { ...browser, purpose: interactionId, partnerId, language };
+      const held = await mailed.begin({ typed, canonical }, beginning);
+      if (held === undefined) return { problem: 'limited' };
+      sessions.setCookie(ctx, cookie, held, SIGN_IN_MS);
       return { name: 'code', address: typed };
     },
 
-    /** By the code, for the request that the sign-in was begun for; else the page again. */
+    /** By a code, for the request that its sign-in was begun for; else the page again. */
     async byCode(ctx: Context, typed: string, interactionId?: string): Promise<Proven | CodePage> {
-      const outcome = await mailed.byCode(idOf(ctx), typed, interactionId);
+      const outcome = await mailed.byCode(heldBy(ctx), typed, interactionId);
       if ('problem' in outcome) return { name: 'code', ...outcome };
       const { typed: address } = outcome.signIn.address;
       return provenBy(ctx, outcome) ?? { name: 'code', address, problem: 'expired' };
@@ -72,9 +73,8 @@ export function createSignIns(parts: SignInParts) {
 
     /** By the link, in the browser that the sign-in was begun in; undefined in any other. */
     async byLink(ctx: Context, token: string): Promise<Proven | undefined> {
-      const id = idOf(ctx);
-      const proof = purposeOf(id) === CONSOLE ? undefined : await mailed.byLink(id, token);
-      return proof && provenBy(ctx, proof);
+      const finished = await mailed.byLink(heldBy(ctx), token);
+      return finished && provenBy(ctx, finished);
     },
 
     /**

@@ -67,6 +67,24 @@ describe.each(ENGINES)('signing staff in on %s', (engine) => {
     expect(await ask({ kind: 'link', id, token })).toEqual({ outcome: 'elsewhere' });
   });
 
+  test('every mail works in the browser that asked, and goes to the address as it was invited', async () => {
+    const first = await mailed({ staffEmail: 'Eve.E@Inn.example' });
+    expect(first.recipients).toEqual(['Eve.E@inn.example']);
+    const second = await mailed({ id: first.id });
+    const third = await mailed({ id: second.id });
+    const { id } = third;
+    const proven = await ask({ kind: 'code', id, code: first.code });
+    expect(proven).toMatchObject({ outcome: 'proven', id: expect.stringContaining('~') });
+    expect(await ask({ kind: 'code', id, code: 'BBBB-BBBB' })).toMatchObject({ outcome: 'wrong' });
+    const left = proven.outcome === 'proven' ? (proven.id ?? '') : '';
+    const link = { kind: 'link', id: left, token: second.token } as const;
+    expect(await ask(link)).toMatchObject({
+      outcome: 'proven',
+      id: expect.not.stringContaining('~'),
+    });
+    expect(await ask({ kind: 'code', id, code: third.code })).toMatchObject({ outcome: 'proven' });
+  });
+
   // The rest does not depend on the engine.
   if (engine !== 'lmdb') return;
 

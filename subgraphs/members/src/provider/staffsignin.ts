@@ -1,8 +1,12 @@
 // Signing a partner's staff in for the console. The gateway knows who is staff; the mail is here.
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { StaffSignIn, StaffSignInAnswer } from '@partner-loyalty/runtime/signin/staff.ts';
-import type { Proof } from '../tables/signins.ts';
-import { CONSOLE, createMailedSignIns, type MailedSignInParts, purposeOf } from './mailedsignin.ts';
+import {
+  CONSOLE,
+  createMailedSignIns,
+  type Finished,
+  type MailedSignInParts,
+} from './mailedsignin.ts';
 
 /** Both texts are JSON, as runtime/src/signin/staff.ts has them. */
 export function createStaffSignIn(parts: MailedSignInParts): (request: string) => Promise<string> {
@@ -11,28 +15,31 @@ export function createStaffSignIn(parts: MailedSignInParts): (request: string) =
   async function begin(
     request: Extract<StaffSignIn, { kind: 'begin' }>,
   ): Promise<StaffSignInAnswer> {
-    const { isStaff, clientAddress, language, known } = request;
+    const { isStaff, staffEmail, clientAddress, language, id: before, known } = request;
     const typed = request.email.trim();
     const canonical = canonicalEmail(typed);
     if (canonical === undefined) return { outcome: 'invalid' };
-    const staff = { isStaff, language };
-    const beginning = { clientAddress, known, purpose: CONSOLE, staff };
+    const staff = { isStaff, email: staffEmail, language };
+    const beginning = { clientAddress, held: before, known, purpose: CONSOLE, staff };
     const id = await mailed.begin({ typed, canonical }, beginning);
     return id === undefined ? { outcome: 'limited' } : { outcome: 'begun', id, address: typed };
   }
 
-  async function proven({ signIn }: Proof, known: string | undefined): Promise<StaffSignInAnswer> {
+  async function proven(
+    { signIn, held }: Finished,
+    known: string | undefined,
+  ): Promise<StaffSignInAnswer> {
     parts.metrics.signIn('success');
     const { canonical: address } = signIn.address;
-    return { outcome: 'proven', address, known: await mailed.remember(address, known) };
+    const id = held || undefined;
+    return { outcome: 'proven', id, address, known: await mailed.remember(address, known) };
   }
 
   async function answer(request: StaffSignIn): Promise<StaffSignInAnswer> {
     if (request.kind === 'begin') return begin(request);
     const { id, known } = request;
     if (request.kind === 'link') {
-      const isOurs = purposeOf(id) === CONSOLE;
-      const proof = isOurs ? await mailed.byLink(id, request.token) : undefined;
+      const proof = await mailed.byLink(id, request.token, CONSOLE);
       return proof === undefined ? { outcome: 'elsewhere' } : proven(proof, known);
     }
     const proof = await mailed.byCode(id, request.code, CONSOLE);

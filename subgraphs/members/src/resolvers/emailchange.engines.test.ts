@@ -45,7 +45,7 @@ describe.each(ENGINES)('changing an address on %s', (engine) => {
 
   test('undoing ends the sessions and mails a notice to the address taken away, which contests it', async () => {
     const { endedSessions } = stage.store;
-    const change = await stage.change('next@example.com');
+    const change = await stage.change('Next@Example.com');
     const undo = await stage.mailed('ada@example.com', () =>
       stage.ask(SERVICE, CONFIRM, { token: change }),
     );
@@ -56,6 +56,12 @@ describe.each(ENGINES)('changing an address on %s', (engine) => {
     const ended = (await endedSessions.find('ada')) ?? 0;
     expect(ended).toBeGreaterThan(0);
     expect(token).toMatch(/^co_/);
+    // As their owners typed them; the domain is DNS's.
+    expect(stage.server.mails.map(({ recipients }) => recipients)).toEqual([
+      ['Next@example.com'],
+      ['Ada@example.com'],
+      ['Next@example.com'],
+    ]);
     expect(await stage.ask(member('ada'), CONTEST, { token })).toBe('INTERNAL_SERVER_ERROR');
     expect(await stage.ask(SERVICE, CONTEST, { token: `co_${'x'.repeat(43)}` })).toBe(
       'INVALID_TOKEN',

@@ -5,11 +5,13 @@ import type { UndoResult } from '../rules/emailchange.ts';
 import type { Member } from '../rules/member.ts';
 import { endingSessions } from '../signingkeys/endedsessions.ts';
 import type { MembersStore } from '../store/store.ts';
+import type { MailTask } from '../tables/outbox.ts';
 import { ownerOf, parseAddress, requireService } from './input.ts';
 import { type EnqueueMail, hashTokenArgument } from './mail.ts';
 import { profileOf } from './profile.ts';
 import type { Resolvers } from './schema.generated.ts';
 
+type Language = MailTask['language'];
 type EmailChangeStore = Pick<MembersStore, 'tokens' | 'locks' | 'endedSessions'>;
 
 export function createEmailChange(
@@ -31,15 +33,15 @@ export function createEmailChange(
       async confirmEmailChange(_, { token }, { caller }) {
         return profileOf(await confirm(token, ownerOf(caller, refusal)), undefined);
       },
-      confirmChange(_, { token }, { caller }) {
+      confirmChange(_, { token, language }, { caller }) {
         requireService(caller);
-        return confirm(token);
+        return confirm(token, undefined, language);
       },
-      async undoChange(_, { token }, { caller }) {
+      async undoChange(_, { token, language }, { caller }) {
         requireService(caller);
         const hash = hashTokenArgument('undo', token);
         for (;;) {
-          const member = await undo(hash);
+          const member = await undo(hash, language);
           if (member !== undefined) return member;
         }
       },
@@ -58,7 +60,7 @@ export function createEmailChange(
 
 /** Returns a function that confirms a change of address; with `memberId`, only that member's. */
 function createConfirm({ tokens }: EmailChangeStore, enqueueMail: EnqueueMail) {
-  return async (token: string, memberId?: string): Promise<Member> => {
+  return async (token: string, memberId?: string, language?: Language): Promise<Member> => {
     const hash = hashTokenArgument('change', token);
     const change = await tokens.findChange(hash, Date.now());
     if (change === undefined || (memberId !== undefined && change.memberId !== memberId))
@@ -66,7 +68,7 @@ function createConfirm({ tokens }: EmailChangeStore, enqueueMail: EnqueueMail) {
     // Before the change, so that no crash leaves the former address without its notice; it is
     // dropped if the change is not made.
     const changeId = randomUUID();
-    await enqueueMail({ kind: 'changed', memberId: change.memberId, changeId });
+    await enqueueMail({ kind: 'changed', memberId: change.memberId, changeId, language });
     return changedMember(await tokens.confirmChange(hash, changeId, Date.now()));
   };
 }
@@ -76,11 +78,12 @@ function createConfirm({ tokens }: EmailChangeStore, enqueueMail: EnqueueMail) {
  * has changed again meanwhile.
  */
 function createUndo({ tokens, endedSessions }: EmailChangeStore, enqueueMail: EnqueueMail) {
-  return async (hash: string): Promise<Member | undefined> => {
+  return async (hash: string, language: Language): Promise<Member | undefined> => {
     const { memberId, taken } = (await tokens.findUndo(hash, Date.now())) ?? fail('INVALID_TOKEN');
     const undoId = randomUUID();
     // Before the undoing, as for the notice of a change.
-    for (const address of taken) await enqueueMail({ kind: 'undone', memberId, undoId, address });
+    for (const address of taken)
+      await enqueueMail({ kind: 'undone', memberId, undoId, address, language });
     const result = await endingSessions(endedSessions, memberId, () =>
       tokens.undoChange(hash, { undoId, taken }, Date.now()),
     );

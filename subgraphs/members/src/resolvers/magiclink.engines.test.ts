@@ -183,8 +183,8 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     await until(() => stage.server.mails.length >= 2);
     await stage.transport.close();
     expect(stage.server.mails.map(({ recipients }) => recipients)).toEqual([
-      ['ada@example.com'],
-      ['ada@example.com'],
+      ['Ada@example.com'],
+      ['Ada@example.com'],
     ]);
   });
 

@@ -225,9 +225,9 @@ export type Mutation = {
   mailStaff: Scalars['Boolean']['output'];
   /** Signs a member in with the token of a link to the sign-in page. */
   signIn: Maybe<MagicLinkSession>;
-  /** Confirms a change of address for anyone who has the token. */
+  /** Confirms a change of address for anyone who has the token, with a notice in the language. */
   confirmChange: Maybe<ConfirmedChange>;
-  /** Undoes a change of address with the token mailed to the former address. */
+  /** Undoes a change of address with the token mailed to the former address, as above. */
   undoChange: Maybe<ConfirmedChange>;
   /**
    * Contests that undoing took an address away, with the token mailed to that address: locks it and
@@ -323,11 +323,13 @@ export type MutationSignInArgs = {
 
 export type MutationConfirmChangeArgs = {
   token: Scalars['String']['input'];
+  language?: InputMaybe<Scalars['String']['input']>;
 };
 
 
 export type MutationUndoChangeArgs = {
   token: Scalars['String']['input'];
+  language?: InputMaybe<Scalars['String']['input']>;
 };
 
 

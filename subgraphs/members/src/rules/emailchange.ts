@@ -45,6 +45,7 @@ export function confirmChange(
     at: now,
     from: currentAddress(record),
     to: canonical,
+    typed: token.address.typed,
     known: record.earlier.includes(canonical),
   };
   return moveTo(records, record, token.address, {
@@ -118,7 +119,10 @@ function withoutChanges(
   const introduced = changes
     .filter(({ known, to }) => !known && to !== first?.from.canonical)
     .map(({ to }) => to);
-  const losses = taken.map((address) => ({ undoId: undone.id, at: undone.at, address }));
+  const losses = taken.map((address) => {
+    const typed = changes.findLast(({ to }) => to === address)?.typed;
+    return { undoId: undone.id, at: undone.at, address, ...(typed !== undefined && { typed }) };
+  });
   const contestable = (record.takenAway ?? []).filter(
     ({ at }) => at + TOKEN_USES.contest.lifetimeMs > undone.at,
   );

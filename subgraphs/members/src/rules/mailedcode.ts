@@ -8,7 +8,10 @@ export function makeCode(): string {
   return Array.from({ length: LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('');
 }
 
-/** The code as it is made, from what was typed: neither case nor separators matter. */
+/** The code as it is made, from what was typed: neither case, width nor separators matter. */
 export function readCode(typed: string): string {
-  return typed.replace(/[^a-z]/gi, '').toUpperCase();
+  return typed
+    .normalize('NFKC')
+    .replace(/[^a-z]/gi, '')
+    .toUpperCase();
 }

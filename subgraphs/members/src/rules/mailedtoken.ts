@@ -63,17 +63,24 @@ export type AddressChange = {
   id: string;
   at: number;
   from: Address;
-  /** The new address, canonical. */
+  /** The new address, canonical, and as it was typed. */
   to: string;
+  typed?: string | undefined;
   /** Whether the new address was one of the member's earlier ones. */
   known: boolean;
 };
 
 /**
  * A canonical address that undoing took away from its member, kept as long as that can be
- * contested. `undoId` identifies the undoing, and `at` is its time, in milliseconds since 1970.
+ * contested, and as it was typed. `undoId` identifies the undoing, and `at` is its time, in
+ * milliseconds since 1970.
  */
-export type TakenAddress = { undoId: string; at: number; address: string };
+export type TakenAddress = {
+  undoId: string;
+  at: number;
+  address: string;
+  typed?: string | undefined;
+};
 
 /** A new token of 32 random bytes, and the hash to store. */
 export function makeToken(use: TokenUse): { token: string; hash: string } {

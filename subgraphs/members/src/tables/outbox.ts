@@ -6,9 +6,12 @@ import type { Address, EnrollInput } from '../rules/member.ts';
 
 /**
  * What to mail. The addresses are only looked up, except the one that a member wants to change to
- * and that of a person who is invited. The field names are the stored format.
+ * and that of a person who is invited. `language` is that of the page that caused the mail, if a
+ * page did. The field names are the stored format.
  */
-export type MailTask =
+export type MailTask = { language?: string | null | undefined } & TaskOfKind;
+
+type TaskOfKind =
   | { kind: 'magic-link'; partnerId: string; address: string }
   /**
    * The link and the code of a sign-in that was begun here; for an app of the partner if any;
@@ -19,7 +22,7 @@ export type MailTask =
       signInId: string;
       address: Address;
       partnerId?: string | undefined;
-      staff?: { isStaff: boolean; language: string };
+      staff?: { isStaff: boolean; email?: string | undefined; language: string };
     }
   | { kind: 'change'; memberId: string; address: Address }
   /** The notice of a change of address; dropped if the change was never made. */
