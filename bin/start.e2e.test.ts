@@ -200,6 +200,7 @@ test.each([
 });
 
 test('a store of the other environment stops the start with a clear message', async () => {
-  await loyalty({ DATA_DIR: folder.path, ENVIRONMENT: 'production' }, 'partners', 'list');
+  const env = { DATA_DIR: folder.path, ENVIRONMENT: 'production' };
+  await loyalty(env, 'partners', 'create', 'blue', '--name', 'Blue');
   await expect(start()).rejects.toThrow(/belongs to the production environment/);
 });

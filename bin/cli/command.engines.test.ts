@@ -1,6 +1,6 @@
 // The operator's command on partners and keys: its output, refusals, and effect on the stores.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashKey, openKeyStore, openUsageStore, parseKey } from '@partner-loyalty/gateway';
 import { openMembersStore } from '@partner-loyalty/members';
@@ -588,6 +588,35 @@ describe('on an empty store', () => {
     expect(stdout).toContain('--expires');
     expect(stdout).toContain('--json');
   });
+});
+
+test('what only reads makes no store, and finds none', async () => {
+  const folder = temporaryFolder();
+  const env = { DATA_DIR: join(folder.path, 'data') };
+  const schema = join(import.meta.dirname, '../../examples/offers-apollo/schema.graphql');
+  for (const [args, code] of [
+    ['partners list', 0],
+    ['partners show blue', 1],
+    ['partners top', 0],
+    ['keys list blue', 1],
+    ['apps list blue', 1],
+    ['staff list blue', 1],
+    ['webhooks list blue', 1],
+    ['webhooks deliveries wh_1', 1],
+    ['members export m1', 1],
+    ['requests blue', 1],
+    ['usage', 0],
+    ['supergraph list', 0],
+    ['supergraph list --pending', 0],
+    ['supergraph show', 0],
+    ['supergraph fetch members', 0],
+    ['supergraph changelog', 0],
+    ['supergraph token list', 0],
+    [`supergraph check offers ${schema}`, 1],
+  ] as const)
+    expect([args, (await loyalty(env, ...args.split(' '))).code]).toEqual([args, code]);
+  expect(readdirSync(folder.path)).toEqual([]);
+  folder.remove();
 });
 
 test('for people, lists are aligned and a new key comes with a note', async () => {

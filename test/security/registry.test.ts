@@ -1,6 +1,6 @@
 // The registry over HTTP: what a team may do with its token, and what nobody may.
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -134,6 +134,20 @@ test('a token is printed once, with what it is for', async () => {
   expect(stdout).not.toContain(token);
   const long = ['supergraph', 'token', 'create', 'x', '--owner', 'y', '--expires', '367d'];
   expect((await loyalty(store, ...long)).stderr).toContain('--expires must be at most 366d');
+});
+
+test('a token says whose it is, and only where it is sent is it of use', async () => {
+  const { token, ...rest } = await issue('offers', 'Offers Team');
+  const { stdout } = await loyalty(envOf(token), 'supergraph', 'whoami', '--json');
+  expect(JSON.parse(stdout)).toEqual(rest);
+  const alone = { LOYALTY_SUBGRAPH_TOKEN: token, DATA_DIR: join(folder.path, 'none') };
+  for (const args of [['whoami'], ['list'], ['fetch', 'offers'], ['publish', 'x', files.spa]])
+    expect(await loyalty(alone, 'supergraph', ...args)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^loyalty: .*set LOYALTY_REGISTRY.*\n$/),
+    });
+  expect(existsSync(join(folder.path, 'none'))).toBe(false);
 });
 
 test('a team publishes its subgraph, and the versions and the audit log say who did', async () => {
@@ -437,6 +451,20 @@ describe('of two teams', () => {
     );
   });
 
+  test('what was approved once comes back without asking again', async () => {
+    const taking = ['publish', 'offers', files.taking, '--codes', 'OFFERS_BACK'];
+    const message = await refused(team, ...taking);
+    const [, proposalId = ''] = /(p-[0-9a-f]+)/.exec(message) ?? [];
+    await as(await issue('spa'), 'approve', proposalId);
+    await as(team, ...taking);
+    await publishOffers(team);
+    expect(await as(team, 'rollback', 'offers')).toMatchObject([{ change: 'rollback offers' }]);
+    expect(await as(team, 'fetch', 'offers')).toMatchObject([
+      { subgraph: 'offers', schema: TAKING },
+    ]);
+    await publishOffers(team, files.offers, '--codes', '');
+  });
+
   test('a subgraph moves to another host or port by an operator’s approval alone', async () => {
     const publish = ['publish', 'offers', files.offers, '--url', moved.url];
     const message = await refused(team, ...publish);
@@ -459,7 +487,13 @@ describe('of two teams', () => {
     const elsewhere = ['publish', 'offers', files.offers, '--url', moved.url];
     const message = await refused(team, ...elsewhere);
     expect(message).toContain(`called at ${new URL(moved.url).origin} instead of`);
-    expect(await publishOffers(team)).toMatchObject([{ change: 'publish offers' }]);
+    // Without an address, it is back where it was.
+    await as(team, 'check', 'offers', files.offers);
+    expect(await as(team, 'publish', 'offers', files.offers)).toMatchObject([
+      { change: 'publish offers' },
+    ]);
+    const [shown] = await as(team, 'show');
+    expect(shown?.subgraphs).toContainEqual(expect.objectContaining({ url: offers.url }));
   });
 
   test('who approves a part of what moves elsewhere does not learn where to', async () => {

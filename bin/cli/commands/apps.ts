@@ -9,7 +9,7 @@ import type {
 import { type Command, Option } from 'commander';
 import { commandGroup, PARTNER } from '../shell/group.ts';
 import { CommandError, noSuch, type Shell } from '../shell/shell.ts';
-import { changeMembers, requirePartner, withStore } from '../shell/stores.ts';
+import { changeMembers, readStore, requirePartner, withStore } from '../shell/stores.ts';
 import { putIntoMembers } from './partners.ts';
 
 export function appsCommand(shell: Shell): Command {
@@ -72,7 +72,7 @@ async function create(shell: Shell, partnerId: string, options: CreateOptions): 
 
 async function list(shell: Shell, partnerId: string): Promise<void> {
   const settings = settingsOf(shell);
-  await withStore('keys', settings, (keys) => requirePartner(keys, partnerId));
+  await readStore('keys', settings, (keys) => requirePartner(keys, partnerId));
   const { apps } = await ask(shell, { action: 'list', partnerId });
   if (apps.length === 0) shell.note(`partner ${partnerId} has no apps yet: loyalty apps create`);
   else shell.printAll(apps.map((app) => ({ ...app, createdAt: new Date(app.createdAt) })));
@@ -105,7 +105,7 @@ async function ask<Action extends AppAction>(
   const settings = shell.settings();
   const run = (members: MembersStore) => createManageApps(members, settings)(request, 'operator');
   const answer = await (request.action === 'list'
-    ? withStore('members', settings, run)
+    ? readStore('members', settings, run)
     : changeMembers(shell, run));
   if ('refused' in answer) throw refusal(answer, request);
   // Cast: TypeScript does not see that only the answer of the action is left.

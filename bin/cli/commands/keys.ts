@@ -18,7 +18,7 @@ import { type Command, Option } from 'commander';
 import { addresses, durationMs, expiry, scopes, typed } from '../shell/argument.ts';
 import { commandGroup, PARTNER } from '../shell/group.ts';
 import { CommandError, noSuch, type Row, type Shell } from '../shell/shell.ts';
-import { claimForOperator, requirePartner, withStore } from '../shell/stores.ts';
+import { claimForOperator, readStore, requirePartner, withStore } from '../shell/stores.ts';
 
 export function keysCommand(shell: Shell): Command {
   const { group, add } = commandGroup('keys', 'manage the keys that partners authenticate with');
@@ -116,9 +116,9 @@ async function rotate(
 
 async function list(shell: Shell, partnerId: string): Promise<void> {
   const settings = shell.settings();
-  const found = await withStore('keys', settings, async (keys) => {
+  const found = await readStore('keys', settings, async (keys) => {
     await requirePartner(keys, partnerId);
-    return withStore('usage', settings, async (usage) =>
+    return readStore('usage', settings, async (usage) =>
       keysWithUse(await keys.keys(partnerId), usage),
     );
   });

@@ -14,7 +14,7 @@ import type { Command } from 'commander';
 import { since, typed } from '../shell/argument.ts';
 import { commandGroup } from '../shell/group.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
-import { claimForOperator, requirePartner, withStore } from '../shell/stores.ts';
+import { claimForOperator, readStore, requirePartner, withStore } from '../shell/stores.ts';
 import {
   type PartnerOptions,
   partnerId,
@@ -187,12 +187,12 @@ export async function putIntoMembers(settings: Settings, partner: Partner): Prom
 
 async function show(shell: Shell, partnerId: string): Promise<void> {
   const settings = shell.settings();
-  const [{ createdAt, suspendedAt, ...partner }, records] = await withStore(
+  const [{ createdAt, suspendedAt, ...partner }, records] = await readStore(
     'keys',
     settings,
     async (keys) => [await requirePartner(keys, partnerId), await keys.keys(partnerId)] as const,
   );
-  const program = await withStore('standings', settings, async (store) => store.program(partnerId));
+  const program = await readStore('standings', settings, async (store) => store.program(partnerId));
   shell.print({
     ...partner,
     state: suspendedAt === undefined ? 'active' : 'suspended',
@@ -204,7 +204,7 @@ async function show(shell: Shell, partnerId: string): Promise<void> {
 }
 
 async function list(shell: Shell): Promise<void> {
-  const partners = await withStore('keys', shell.settings(), (keys) => keys.partners());
+  const partners = await readStore('keys', shell.settings(), (keys) => keys.partners());
   if (partners.length === 0)
     shell.note('there are no partners yet: loyalty partners create ID --name NAME');
   else shell.printAll(partners);

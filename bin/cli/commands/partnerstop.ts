@@ -1,7 +1,7 @@
 // `loyalty partners top`: the partners with the most requests, to look at first in an incident.
 import { hourOf, quantile, sumOf, type UsageStore } from '@partner-loyalty/gateway';
 import { CommandError, type Row, type Shell } from '../shell/shell.ts';
-import { withStore } from '../shell/stores.ts';
+import { readStore } from '../shell/stores.ts';
 
 type Use = Awaited<ReturnType<UsageStore['keyUsesSince']>>[number];
 
@@ -17,8 +17,8 @@ export async function top(shell: Shell, since = hoursAgo(DEFAULT_HOURS)): Promis
   if (since < oldest)
     throw new CommandError(`--since must be in the last ${KEPT_HOURS} hours, which are kept`);
   const settings = shell.settings();
-  const uses = await withStore('usage', settings, (usage) => usage.keyUsesSince(since));
-  const keys = await withStore('keys', settings, (store) =>
+  const uses = await readStore('usage', settings, (usage) => usage.keyUsesSince(since));
+  const keys = await readStore('keys', settings, (store) =>
     Promise.all(uses.map(({ keyId }) => store.key(keyId))),
   );
   const byPartner = new Map<string, Use[]>();
@@ -31,7 +31,7 @@ export async function top(shell: Shell, since = hoursAgo(DEFAULT_HOURS)): Promis
     .sort((a, b) => b.requests - a.requests)
     .slice(0, SHOWN_PARTNERS);
   if (rows.length === 0) return shell.note(`no requests since ${since.toISOString()}`);
-  const recorded = await withStore('usage', settings, (usage) =>
+  const recorded = await readStore('usage', settings, (usage) =>
     Promise.all(rows.map(({ partnerId }) => usage.requestHours(partnerId, new Date()))),
   );
   const sums = recorded.map((hours) => sumOf(hours.filter(({ hour }) => hour >= hourOf(since))));

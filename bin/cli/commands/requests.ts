@@ -3,7 +3,7 @@ import { type RequestRecord, sumOf } from '@partner-loyalty/gateway';
 import { Command } from 'commander';
 import { digits, shortMs, since, typed } from '../shell/argument.ts';
 import type { Row, Shell } from '../shell/shell.ts';
-import { requirePartner, withStore } from '../shell/stores.ts';
+import { readStore, requirePartner } from '../shell/stores.ts';
 
 type Options = {
   requestId?: string;
@@ -50,8 +50,8 @@ async function requests(shell: Shell, partnerId: string, options: Options): Prom
     slowerThanMs: slowerThan,
     before: before?.getTime(),
   };
-  await withStore('keys', settings, (keys) => requirePartner(keys, partnerId));
-  const [{ records, hasMore }, hours] = await withStore('usage', settings, (store) =>
+  await readStore('keys', settings, (keys) => requirePartner(keys, partnerId));
+  const [{ records, hasMore }, hours] = await readStore('usage', settings, (store) =>
     Promise.all([
       store.requests(partnerId, wanted, PRINTED, now),
       store.requestHours(partnerId, now),

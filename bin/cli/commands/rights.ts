@@ -5,7 +5,7 @@ import { oneErasureAtATime } from '@partner-loyalty/runtime/store/lock.lmdb.ts';
 import type { StandingsStore } from '@partner-loyalty/standings';
 import { type Add, MEMBER } from '../shell/group.ts';
 import { CommandError, noSuch, oneLine, type Shell } from '../shell/shell.ts';
-import { claimForOperator, withStore } from '../shell/stores.ts';
+import { claimForOperator, readStore, withStore } from '../shell/stores.ts';
 import { compactErased } from './compact.ts';
 
 export function addRightsCommands(add: Add, shell: Shell): void {
@@ -41,8 +41,8 @@ export async function liftMarks(
 
 async function exportMember(shell: Shell, memberId: string): Promise<void> {
   const settings = shell.settings();
-  await withStore('members', settings, (members) =>
-    withStore('standings', settings, (standings) =>
+  await readStore('members', settings, (members) =>
+    readStore('standings', settings, (standings) =>
       printExport(shell, { members, standings }, memberId),
     ),
   );

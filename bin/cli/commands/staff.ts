@@ -11,7 +11,7 @@ import {
 import { type Command, Option } from 'commander';
 import { commandGroup, PARTNER } from '../shell/group.ts';
 import { CommandError, noSuch, type Row, type Shell } from '../shell/shell.ts';
-import { claimForOperator, requirePartner, withStore } from '../shell/stores.ts';
+import { claimForOperator, readStore, requirePartner, withStore } from '../shell/stores.ts';
 
 export function staffCommand(shell: Shell): Command {
   const { group, add } = commandGroup('staff', 'manage who may use the console for a partner');
@@ -49,7 +49,7 @@ async function invite(shell: Shell, partnerId: string, email: string, role: Staf
 }
 
 async function list(shell: Shell, partnerId: string): Promise<void> {
-  const found = await withStore('keys', shell.settings(), async (keys) => {
+  const found = await readStore('keys', shell.settings(), async (keys) => {
     await requirePartner(keys, partnerId);
     return listStaff(await keys.staffTables(), partnerId);
   });

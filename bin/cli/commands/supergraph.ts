@@ -19,7 +19,7 @@ import { CommandError, type Shell } from '../shell/shell.ts';
 import { addLocalCommands } from '../supergraph/local.ts';
 import { operateAndPrint, type Where } from '../supergraph/operation.ts';
 import { tokenCommand } from '../supergraph/tokens.ts';
-import { changelog, list, show } from '../supergraph/versions.ts';
+import { changelog, fetchSchema, list, show } from '../supergraph/versions.ts';
 
 const FORCE = [
   '--force',
@@ -77,6 +77,12 @@ function addVersions(add: Add, shell: Shell): void {
   withRegistry(add('show', 'print a version'))
     .argument('[version]', 'its number; by default, the newest', typed('the version', version))
     .action((number: number | undefined, options: Where) => show(shell, number, options));
+  withRegistry(add('fetch', 'print the published schema of a subgraph'))
+    .argument('<name>', "the subgraph's name", subgraph)
+    .action((name: string, options: Where) => fetchSchema(shell, name, options));
+  withRegistry(add('whoami', 'show whose token it is, and until when it works')).action(
+    (options: Where) => run(shell, options, () => ({ operation: 'whoami' })),
+  );
   add('changelog', 'show what callers read in the changelog')
     .option(
       '--surface <surface>',

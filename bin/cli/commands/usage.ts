@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import * as z from 'zod';
 import { digits, firstDay, typed } from '../shell/argument.ts';
 import type { Row, Shell } from '../shell/shell.ts';
-import { withStore } from '../shell/stores.ts';
+import { readStore } from '../shell/stores.ts';
 
 type Options = { partner?: string; field?: string; days: number; operations?: boolean };
 type Usage = FieldUsage | OperationUsage;
@@ -33,7 +33,7 @@ const coordinate = z
 
 async function usage(shell: Shell, { partner, field, operations, ...options }: Options) {
   const since = firstDay(options.days);
-  const found: Usage[] = await withStore('usage', shell.settings(), async (store) =>
+  const found: Usage[] = await readStore('usage', shell.settings(), async (store) =>
     operations ? store.operations(since) : store.fields(since),
   );
   const isWanted = (each: Usage) =>

@@ -20,7 +20,7 @@ import type { Command } from 'commander';
 import { eventTypes, since, typed } from '../shell/argument.ts';
 import { commandGroup, PARTNER } from '../shell/group.ts';
 import { CommandError, noSuch, type Row, type Shell } from '../shell/shell.ts';
-import { claimForOperator, requirePartner, withStore } from '../shell/stores.ts';
+import { claimForOperator, readStore, requirePartner, withStore } from '../shell/stores.ts';
 
 export function webhooksCommand(shell: Shell): Command {
   const { group, add } = commandGroup('webhooks', 'manage where partners get their events');
@@ -78,7 +78,7 @@ function printSecret(shell: Shell, { webhook, secret }: { webhook: Webhook; secr
 }
 
 async function list(shell: Shell, partnerId: string): Promise<void> {
-  await withStore('keys', shell.settings(), (keys) => requirePartner(keys, partnerId));
+  await readStore('keys', shell.settings(), (keys) => requirePartner(keys, partnerId));
   const { webhooks } = await ask(shell, 'list', { partnerId });
   if (webhooks.length === 0)
     shell.note(`partner ${partnerId} has no webhooks: loyalty webhooks create ${partnerId}`);
@@ -170,7 +170,8 @@ function ask<Action extends WebhookAction>(
   input: WebhookInput<Action> & Named,
 ): Promise<Done<Action>> {
   const settings = shell.settings();
-  return withStore('standings', settings, async (store) => {
+  const open = action === 'list' || action === 'show' ? readStore : withStore;
+  return open('standings', settings, async (store) => {
     const { webhookId = '' } = input;
     const found =
       input.partnerId === undefined ? await store.webhooks.endpoints.get(webhookId) : input;

@@ -1,5 +1,6 @@
 // How commands use the stores: opened for one piece of work, and claimed before the first write.
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type GraphStore,
@@ -48,6 +49,21 @@ export async function withStore<Name extends keyof Stores, T>(
     return await work(store);
   } finally {
     await store.close();
+  }
+}
+
+/** Like withStore, for work that only reads: a store that does not exist is empty, and not made. */
+export async function readStore<Name extends keyof Stores, T>(
+  name: Name,
+  settings: Settings,
+  work: (store: Stores[Name]) => Promise<T>,
+): Promise<T> {
+  if (hasStore(name, settings)) return withStore(name, settings, work);
+  const dataDir = mkdtempSync(join(tmpdir(), 'loyalty-empty-'));
+  try {
+    return await withStore(name, { ...settings, dataDir }, work);
+  } finally {
+    rmSync(dataDir, { recursive: true });
   }
 }
 

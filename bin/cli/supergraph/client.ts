@@ -1,11 +1,25 @@
 // Sends an operation to the registry of a service, with the token of a team.
 import type { Outcome, RegistryRequest } from '@partner-loyalty/gateway/registry';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { parseJson } from '@partner-loyalty/runtime/transport/wire.ts';
 import { CommandError } from '../shell/shell.ts';
 
 /** For the place in the queue, the body and composing. */
 const DEADLINE_MS = 4 * 60_000;
+
+/** The base URL to go through, if one is given or set. Throws a CommandError for a token without. */
+export function registryOf(
+  given: string | undefined,
+  { registry, subgraphToken }: Pick<Settings, 'registry' | 'subgraphToken'>,
+): string | undefined {
+  const base = given ?? registry;
+  if (base === undefined && subgraphToken !== undefined)
+    throw new CommandError(
+      'LOYALTY_SUBGRAPH_TOKEN is set, but not where to use it: set LOYALTY_REGISTRY to the base URL of the service, or give --registry',
+    );
+  return base;
+}
 
 /** `base` is the service's base URL. Throws a CommandError that says what to do. */
 export async function sendToRegistry(

@@ -16,6 +16,7 @@ import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { DEMO_MEMBER } from '../../demo/members.ts';
 import { type Started, startService } from '../../demo/service.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
+import { registryOf } from './client.ts';
 import { createFollower, runningSchema, schemaFile } from './follow.ts';
 import { absentSubgraph, compose, openPublishing, publishedGraph } from './localgraph.ts';
 
@@ -38,7 +39,7 @@ export async function dev(
   refuseReservedName(name);
   const given = devSettings(name, { url, port });
   const { secret = '' } = settingsOfSubgraph(given, name);
-  const service = registry ?? given.registry;
+  const service = registryOf(registry, given);
   const base = await publishedGraph(service, given.subgraphToken);
   const settings = { ...given, dataDir: mkdtempSync(join(tmpdir(), 'loyalty-dev-')) };
   process.once('exit', () => rmSync(settings.dataDir, { recursive: true, force: true }));

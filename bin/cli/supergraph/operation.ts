@@ -11,8 +11,8 @@ import {
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { CommandError, type Row, type Shell } from '../shell/shell.ts';
-import { withStore } from '../shell/stores.ts';
-import { sendToRegistry } from './client.ts';
+import { readStore, withStore } from '../shell/stores.ts';
+import { registryOf, sendToRegistry } from './client.ts';
 import { printChanges } from './report.ts';
 
 /** Where an operation runs, beside LOYALTY_REGISTRY. */
@@ -28,7 +28,7 @@ export async function operate(
   where: Where = {},
 ): Promise<object> {
   const settings = shell.settings();
-  const base = where.registry ?? settings.registry;
+  const base = registryOf(where.registry, settings);
   const outcome =
     base === undefined
       ? await operateOnStore(shell, request)
@@ -43,9 +43,10 @@ export async function operate(
 async function operateOnStore(shell: Shell, request: RegistryRequest): Promise<Outcome> {
   const settings = shell.settings();
   const usage: Registry['usage'] = (since) =>
-    withStore('usage', settings, ({ fields }) => fields(since));
+    readStore('usage', settings, ({ fields }) => fields(since));
+  const open = isChange(request) ? withStore : readStore;
   const run = (audit: Registry['audit']) =>
-    withStore('graph', settings, (store) =>
+    open('graph', settings, (store) =>
       runOperation({ settings, store, usage, audit }, { kind: 'operator' }, request),
     );
   return isChange(request) ? audited(shell, run) : run(() => {});

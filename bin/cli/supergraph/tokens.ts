@@ -15,7 +15,7 @@ import { text } from '@partner-loyalty/runtime/input.ts';
 import { Command } from 'commander';
 import { durationMs, typed } from '../shell/argument.ts';
 import { CommandError, noSuch, type Shell } from '../shell/shell.ts';
-import { withStore } from '../shell/stores.ts';
+import { readStore, withStore } from '../shell/stores.ts';
 import { audited } from './operation.ts';
 
 const lifetime = durationMs.refine((ms) => ms <= MAX_TOKEN_LIFETIME_MS, 'must be at most 366d');
@@ -77,7 +77,7 @@ async function create(
 const SAVE = 'Save the token now: only its hash is stored.';
 
 async function list(shell: Shell): Promise<void> {
-  const rows = await withStore('graph', shell.settings(), async (graphs) =>
+  const rows = await readStore('graph', shell.settings(), async (graphs) =>
     listTokens(await graphs.tables()),
   );
   if (rows.length > 0) shell.printAll(rows);

@@ -8,8 +8,8 @@ import {
 } from '@partner-loyalty/gateway';
 import { currentContent } from '@partner-loyalty/gateway/registry';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
-import type { Row, Shell } from '../shell/shell.ts';
-import { withStore } from '../shell/stores.ts';
+import { noSuch, type Row, type Shell } from '../shell/shell.ts';
+import { readStore } from '../shell/stores.ts';
 import { operate, type Where } from './operation.ts';
 import { printable } from './report.ts';
 
@@ -44,14 +44,26 @@ export async function show(shell: Shell, given: number | undefined, where: Where
   shell.write(`${head.join('')}\n${supergraph}`);
 }
 
-type ShownVersion = Pick<GraphVersion, 'version' | 'change' | 'subgraphs' | 'supergraph'> & {
+type ShownVersion = Pick<
+  GraphVersion,
+  'version' | 'change' | 'subgraphs' | 'schemas' | 'supergraph'
+> & {
   /** A string if it came as JSON. */
   publishedAt?: Date | string;
 };
 
+/** Prints the published schema of a subgraph, as it was published. */
+export async function fetchSchema(shell: Shell, subgraph: string, where: Where): Promise<void> {
+  const shown = (await operate(shell, { operation: 'show' }, where)) as ShownVersion;
+  const schema = Object.entries(shown.schemas).find(([name]) => name === subgraph)?.[1];
+  if (schema === undefined) throw noSuch('subgraph', subgraph);
+  if (shell.json) shell.print({ subgraph, version: shown.version, schema });
+  else shell.write(schema);
+}
+
 export async function changelog(shell: Shell, only: SurfaceName | undefined): Promise<void> {
   const { surfaceSchemas } = await import('@partner-loyalty/gateway/publish');
-  const { content, versions } = await withStore('graph', shell.settings(), async (graphs) => ({
+  const { content, versions } = await readStore('graph', shell.settings(), async (graphs) => ({
     content: await currentContent(graphs),
     versions: await graphs.versions(CHANGELOG_VERSIONS),
   }));

@@ -24,6 +24,8 @@ export type Step = { before: GraphContent } & (
       file: string;
       /** What it was when it was taken out of the graph, if it is to come back. */
       removed?: SubgraphEntry | undefined;
+      /** The version that the subgraph goes back to, in which what it had was approved. */
+      approved?: GraphContent;
     }
   | { kind: 'removal'; name: string }
   | { kind: 'content'; after: GraphContent }
@@ -49,7 +51,7 @@ export type Assessment = {
  */
 export async function assessment(step: Step, publisher: string | undefined): Promise<Assessment> {
   const { before } = step;
-  const removed = step.kind === 'subgraph' ? step.removed : undefined;
+  const past = step.kind === 'subgraph' ? step : {};
   const former = servedBefore(before);
   const after = contentAfter(step);
   const next = surfaceSchemas(after.supergraph);
@@ -61,7 +63,7 @@ export async function assessment(step: Step, publisher: string | undefined): Pro
     policyFaults: policyFaults(former, next, new Date()),
     lines: versionChanges(changes, next),
     ...(provider !== undefined && { newProvider: provider }),
-    needs: publisher === undefined ? [] : needsOf(before, after, publisher, removed),
+    needs: publisher === undefined ? [] : needsOf(before, after, publisher, past),
     notices: step.kind === 'subgraph' ? noticesOf(before, after, step) : [],
   };
 }

@@ -35,7 +35,8 @@ export type JoinedField = {
   /** By subgraph; both are field sets. */
   requires: { graph: string; set: string }[];
   provides: { graph: string; set: string }[];
-  overriding: Set<string>;
+  /** From the subgraph that overrides to the one that it names. */
+  overriding: Map<string, string>;
 };
 
 export type JoinedGraph = {
@@ -146,7 +147,11 @@ function joinedField(
     resolvers: new Set(resolvers.filter((name) => resolving.has(name))),
     requires: setsOf('requires'),
     provides: setsOf('provides'),
-    overriding: new Set(subgraphsOf(joins.filter(({ override }) => override !== undefined))),
+    overriding: new Map(
+      joins.flatMap(({ graph, override }) =>
+        typeof override === 'string' ? [[nameOf(graph), override]] : [],
+      ),
+    ),
   };
 }
 

@@ -53,10 +53,14 @@ const OFFERS = `
   enum Sort { NEW OLD }
 `;
 
-function contentOf(offers: string | undefined, url = 'https://offers.example/graphql') {
+function contentOf(
+  offers: string | undefined,
+  url = 'https://offers.example/graphql',
+  scores = SCORES,
+) {
   const schemas = {
     guests: `${LINK} ${GUESTS}`,
-    scores: `${LINK} ${SCORES}`,
+    scores: `${LINK} ${scores}`,
     ...(offers !== undefined && { offers: `${LINK} ${offers}` }),
   };
   const subgraphs = Object.keys(schemas).map((name) => {
@@ -344,6 +348,26 @@ test('what was approved needs no approval again, and is given back without one',
   expect(needed(guest(again), reads)).toEqual([]);
   const otherwise = `${NAME}  hello: String @requires(fields: "name(short: true)")`;
   expect(needed(guest(otherwise), reads)).toEqual(['reads Guest.name guests']);
+});
+
+test('going back to what was approved needs approval of what others have gained since alone', () => {
+  const stars = (directive: string) => `stars: Int @shareable ${directive}`;
+  const scoresWith = (field: string) => SCORES.replace('id: ID!  ', `id: ID!  ${field}  `);
+  const taking = guest(
+    `${stars('')}  points(on: Day): Int! @override(from: "scores")`,
+    '',
+    'scalar Day',
+  );
+  const approved = contentOf(taking);
+  const back = (scores: string) =>
+    needsOf(
+      contentOf(OFFERS, undefined, scores),
+      contentOf(taking, 'https://o.example', scores),
+      'offers',
+      { approved },
+    ).map(summary);
+  expect(back(SCORES)).toEqual([]);
+  expect(back(scoresWith(stars('')))).toEqual(['resolves Guest.stars scores']);
 });
 
 test('another scheme, host or port is for an operator alone, and another path is not', () => {

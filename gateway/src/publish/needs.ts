@@ -3,22 +3,34 @@ import { isBuiltIn } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import type { GraphContent } from '../graph/content.ts';
 import type { SubgraphEntry } from '../graph/graph.ts';
 import type { Need } from '../graph/tables.ts';
-import { type JoinedGraph, joinedGraph, type Part, selectedIn } from './joined.ts';
+import {
+  type JoinedField,
+  type JoinedGraph,
+  joinedGraph,
+  type Names,
+  type Part,
+  selectedIn,
+} from './joined.ts';
 
 const ROOTS = new Set(['Query', 'Mutation', 'Subscription']);
 
+type Past = { removed?: SubgraphEntry | undefined; approved?: GraphContent };
+
 /**
  * What needs approval if `after` replaces `before`, in which only `publisher` has changed.
- * `removed` is what it was when it was taken out of the graph, if it is not in `before`.
+ * `removed` is what it was when it was taken out of the graph, if it is not in `before`. If it goes
+ * back to what it was in `approved`, only what others have gained since then needs approval.
  */
 export function needsOf(
   before: GraphContent,
   after: GraphContent,
   publisher: string,
-  removed?: SubgraphEntry,
+  { removed, approved }: Past = {},
 ): Need[] {
   const former = joinedGraph(before.supergraph);
   const next = joinedGraph(after.supergraph);
+  if (approved !== undefined)
+    return otherResolvers(former, next, publisher, joinedGraph(approved.supergraph));
   return [
     ...otherAddress(before, after, publisher, removed),
     ...otherResolvers(former, next, publisher),
@@ -49,8 +61,13 @@ function originOf(url: string | undefined): string {
   return `${protocol}//${host}`;
 }
 
-/** Fields of others that the publisher would resolve. */
-function otherResolvers(former: JoinedGraph, next: JoinedGraph, publisher: string): Need[] {
+/** Fields of others that the publisher would resolve; of those who gained them since `approved`. */
+function otherResolvers(
+  former: JoinedGraph,
+  next: JoinedGraph,
+  publisher: string,
+  approved?: JoinedGraph,
+): Need[] {
   const isKnown = takesPart(former, next, publisher);
   const gains = takesPart(next, former, publisher);
   const needs: Need[] = [];
@@ -60,13 +77,20 @@ function otherResolvers(former: JoinedGraph, next: JoinedGraph, publisher: strin
       const others = without(known ?? [], publisher);
       const lost = others.filter((each) => !resolvers.has(each));
       const isGained = gains(typeName, name) && !isKnown(typeName, name);
-      const losing = isGained ? [...new Set([...others, ...without(resolvers, publisher)])] : lost;
+      const all = isGained ? [...new Set([...others, ...without(resolvers, publisher)])] : lost;
+      const then = approved?.types.get(typeName)?.fields.get(name);
+      const losing = all.filter((each) => then === undefined || !declaring(then).has(each));
       if (losing.length === 0) continue;
       const how = lost.length > 0 ? 'instead of' : 'as well as';
       const subject = `${typeName}.${name} would be resolved by ${publisher}`;
       needs.push(needOf('resolves', `${subject} ${how} ${losing.join(', ')}`, losing));
     }
   return needs;
+}
+
+/** Those who resolve a field, and those whom they override, who resolve it again without them. */
+function declaring({ resolvers, overriding }: JoinedField): Names {
+  return new Set([...resolvers, ...overriding.values()]);
 }
 
 /**

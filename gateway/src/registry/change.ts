@@ -21,8 +21,6 @@ export type Plan = {
   content: unknown;
   force?: boolean | undefined;
   approve?: boolean | undefined;
-  /** Whether it undoes what was published, which has to be possible. */
-  isUndoing?: boolean;
   /** Asks the subgraph whether it can serve it. Resolves with lines for the publisher. */
   ask?: () => Promise<string[]>;
   about?: Pick<GraphVersion, 'commit' | 'message'>;
@@ -144,13 +142,16 @@ async function orRefused<T>(
   }
 }
 
-/** Unless it undoes something or is forced, a change breaks nothing that is in use or promised. */
+/**
+ * Unless it is forced or a subgraph goes back, which has to be possible, a change breaks nothing
+ * that is in use or promised.
+ */
 function refuseHarmful(
   { kind }: Publisher,
-  { force, isUndoing }: Plan,
+  { force, step }: Plan,
   { changes, policyFaults }: Assessed,
 ): void {
-  if (force || isUndoing) return;
+  if (force || (step.kind === 'subgraph' && step.approved !== undefined)) return;
   const isTeam = kind === 'team';
   refuseInUse(
     changes,
@@ -164,12 +165,10 @@ function refuseHarmful(
 async function refuseUnapproved(
   registry: Registry,
   publisher: Publisher,
-  { change, step, content, approve, force, isUndoing }: Plan,
-  { needs: all, newProvider }: Assessed,
+  { change, step, content, approve, force }: Plan,
+  { needs, newProvider }: Assessed,
 ): Promise<void> {
   const { store, audit } = registry;
-  // What it takes back was its own, unless another subgraph was approved to resolve it since.
-  const needs = isUndoing ? all.filter(({ rule }) => rule === 'resolves') : all;
   const subgraph = publisherOf(step);
   if (subgraph === undefined) {
     // Whatever the earlier version has was approved before.

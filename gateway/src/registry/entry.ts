@@ -6,14 +6,18 @@ import type { GraphContent } from '../graph/content.ts';
 import type { SubgraphEntry } from '../graph/graph.ts';
 import { type RequestOf, refuse } from './request.ts';
 
-/** An option that is left out keeps its value. Throws a Refusal if the name is not free to use. */
+/**
+ * An option that is left out keeps its value, also that of a subgraph that was removed. Throws a
+ * Refusal if the name is not free to use.
+ */
 export function entryOf(
   subgraphs: readonly SubgraphEntry[],
   { name, url, batching, codes }: RequestOf<'check'> | RequestOf<'publish'>,
+  removed: SubgraphEntry | undefined,
 ): SubgraphEntry {
   refuseReservedName(name);
   refuseSharedVariables(name, subgraphs);
-  const known = subgraphs.find((entry) => entry.name === name);
+  const known = subgraphs.find((entry) => entry.name === name) ?? removed;
   const given = omitUndefined({ url, batching, codes });
   return { name, batching: false, codes: [], ...known, ...given };
 }

@@ -1,4 +1,4 @@
-// What the registry shows: the versions, one of them, and what waits for approval.
+// What the registry shows: the versions, one of them, what waits for approval, and who asks.
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { committedContent } from '../graph/content.ts';
 import type { Need } from '../graph/tables.ts';
@@ -67,4 +67,13 @@ export async function show(
     return isOthers(entry) ? rest : entry;
   });
   return { result: { ...found, subgraphs: shown, supergraph } };
+}
+
+/** Whose token it is that a team asks with, and until when it works. */
+export async function whoami({ store }: Registry, publisher: Publisher): Promise<Outcome> {
+  if (publisher.kind === 'operator')
+    return refuse('whoami is for teams: set LOYALTY_REGISTRY and LOYALTY_SUBGRAPH_TOKEN');
+  const { tokenId, subgraph, owner } = publisher;
+  const row = await (await store.tables()).tokens.get(tokenId);
+  return { result: { tokenId, subgraph, owner, expiresAt: new Date(row?.expiresAt ?? 0) } };
 }

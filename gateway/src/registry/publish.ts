@@ -49,10 +49,10 @@ async function planOf(
   request: RequestOf<'check'> | RequestOf<'publish'>,
 ) {
   const { name, sdl, file, url } = request;
-  const entry = entryOf(before.subgraphs, request);
   const names = before.subgraphs.map((each) => each.name);
   const others = names.filter((other) => other !== name);
   const removed = names.includes(name) ? undefined : await removedEntry(registry, name);
+  const entry = entryOf(before.subgraphs, request, removed);
   return {
     change: `publish ${name}`,
     step: { kind: 'subgraph', before, entry, sdl, file, removed } as const,
@@ -113,14 +113,14 @@ async function rollbackOf(
   const former = earlier === undefined ? undefined : await versionOf(store, earlier);
   const entry = former?.subgraphs.find((each) => each.name === name);
   const sdl = former?.schemas[name];
-  if (entry === undefined || sdl === undefined)
+  if (former === undefined || entry === undefined || sdl === undefined)
     return refuse(
       `${name} has nothing earlier to go back to: loyalty supergraph remove ${name} takes it out of the graph`,
     );
   const file = `the schema of ${name} in version ${earlier}`;
-  const step = { kind: 'subgraph', before, entry, sdl, file } as const;
+  const step = { kind: 'subgraph', before, entry, sdl, file, approved: former } as const;
   const content = ['rollback', name, sdl, entry];
-  return { change: `rollback ${name}`, step, content, isUndoing: true };
+  return { change: `rollback ${name}`, step, content };
 }
 
 async function versionOf(store: Registry['store'], version: number) {

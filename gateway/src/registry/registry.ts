@@ -1,6 +1,6 @@
 // The registry: what publishers may do with the graph, on the store and over HTTP alike.
 import { CompositionError, TooLargeError } from '../publish/faults.ts';
-import { list, pending, show, shownNeed } from './lists.ts';
+import { list, pending, show, shownNeed, whoami } from './lists.ts';
 import { approveProposal, approversOf } from './proposals.ts';
 import { check, publish, remove, rollback } from './publish.ts';
 import {
@@ -45,7 +45,10 @@ const OPERATIONS: {
     publisher: Publisher,
     request: RequestOf<Name>,
   ) => Promise<Outcome>;
-} = { check, publish, rollback, remove, list, pending, show, approve, rotateSecret: changeSecret };
+} = {
+  ...{ check, publish, rollback, remove, approve, rotateSecret: changeSecret },
+  ...{ list, pending, show, whoami },
+};
 
 type Asked = {
   operation: Operation;

@@ -84,6 +84,7 @@ const REQUESTS = {
   rollback: z.strictObject({ name: name.optional(), version, force }),
   remove: z.strictObject({ name, force }),
   list: NOTHING,
+  whoami: NOTHING,
   pending: NOTHING,
   show: z.strictObject({ version }),
   approve: z.strictObject({ proposalId: text(100) }),
@@ -92,7 +93,9 @@ const REQUESTS = {
 
 export type Operation = keyof typeof REQUESTS;
 /** They change nothing and cost little. */
-export const READING: ReadonlySet<Operation> = new Set(['list', 'pending', 'show']);
+export const READING: ReadonlySet<Operation> = new Set([
+  ...(['list', 'pending', 'show', 'whoami'] as const),
+]);
 export type RequestOf<Name extends Operation> = { operation: Name } & z.output<
   (typeof REQUESTS)[Name]
 >;
