@@ -10,9 +10,6 @@ import { pathToFileURL } from 'node:url';
 const APART =
   /^(lmdb|mongodb|nodemailer|@modelcontextprotocol\/.*|@opentelemetry\/(sdk|exporter|res|sem).*)$/;
 
-/** graphql-jit loads it for an option that we do not set; with its packages, it takes 4 MB. */
-const UNUSED = /node_modules\/fast-json-stringify\/index\.js$/;
-
 /** What CommonJS packages expect to be defined. */
 const COMMONJS = `import { createRequire as createRequireOf } from 'node:module';
 const require = createRequireOf(import.meta.url);
@@ -54,7 +51,6 @@ function keepPlaces(build) {
     if (/^(node:|@partner-loyalty\/)/.test(path) || APART.test(path)) return undefined;
     return { errors: [{ text: `${path}: import a file of ours that imports the package` }] };
   });
-  build.onLoad({ filter: UNUSED }, () => ({ contents: '' }));
   build.onResolve({ filter: APART }, async ({ path, pluginData, ...from }) => {
     if (pluginData === build) return undefined;
     const { resolveDir, importer, kind } = from;

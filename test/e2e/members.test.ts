@@ -377,6 +377,39 @@ describe.each(ENGINES)('on %s', (engine) => {
     });
   });
 
+  describe('correcting names 30 times', () => {
+    test.each([
+      ['leaves alone a name whose variable has no value', {}, 'Lilac'],
+      ['clears a name whose variable is null', { last: null }, null],
+    ])('%s', async (_, last, lastName) => {
+      const email = `${calls.freshName()}@example.com`;
+      const { memberId } = await calls.enroll({ email, firstName: 'Ochre', lastName: 'Lilac' });
+      const update = `mutation ($id: ID!, $first: String, $last: String) {
+        read: updateMember(memberId: $id, input: { firstName: $first, lastName: $last }) {
+          firstName lastName } }`;
+      for (let time = 1; time <= 30; time += 1) {
+        const variables = { id: memberId, first: `Ochre ${time}`, ...last };
+        const names = { firstName: `Ochre ${time}`, lastName };
+        expect(await calls.execute(update, variables, calls.as('alpha'))).toEqual(names);
+      }
+      expect(await calls.byEmail(email)).toMatchObject({ firstName: 'Ochre 30', lastName });
+    });
+  });
+
+  test('BAD_USER_INPUT for an ID that is a number beyond 2^53, by POST and by GET', async () => {
+    const query = 'query ($id: ID!) { memberById(memberId: $id) { memberId } }';
+    const variables = '{ "id": 9007199254740993 }';
+    const parameters = new URLSearchParams({ query, variables });
+    for (const request of [
+      { body: `{ "query": ${JSON.stringify(query)}, "variables": ${variables} }` },
+      { method: 'GET', path: `/graphql?${parameters}` },
+    ]) {
+      const { code, body } = await calls.service.send({ ...request, ...calls.as('alpha') });
+      expect(code).toBe('BAD_USER_INPUT');
+      expect(body.errors?.[0]?.extensions).toMatchObject({ argument: 'memberId' });
+    }
+  });
+
   describe('an ended enrollment', () => {
     test('resolves by neither address nor external ID, and cannot end again', async () => {
       const local = calls.freshName();

@@ -22,7 +22,7 @@ test('updates of the graph leave heap, caches and sockets as they were', async (
 const SLACK_BYTES = 400 * 1024;
 
 type Weight = { kept: number; said: number };
-type Line = { kind: string } & Record<'documents' | 'plans' | 'once' | 'compiled', Weight>;
+type Line = { kind: string } & Record<'documents' | 'plans' | 'operations', Weight>;
 
 test('no hostile document takes more memory than its cache says', async () => {
   const script = join(import.meta.dirname, 'weigh.ts');

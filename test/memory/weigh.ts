@@ -12,7 +12,6 @@ import { createStandings, openStandingsStore } from '@partner-loyalty/standings'
 import { selectOperation } from '../../gateway/src/document/document.ts';
 import { createDocuments } from '../../gateway/src/document/documents.ts';
 import { openSurface } from '../../gateway/src/execute/surface.ts';
-import { COMPILE_ON_USE } from '../../runtime/src/subgraph/documents.ts';
 import { HEAVY, type HeavyRequest } from '../support/cases/heavy.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { MEMBERS } from '../support/service/testdata.ts';
@@ -66,9 +65,8 @@ async function measure(requests: readonly HeavyRequest[]): Promise<Record<string
   const plans = await weigh((caches) => planCache(caches), warmUp, requests.slice(2));
   const sent = await requestsFor(requests);
   const first = sent.slice(0, 4);
-  const once = await weigh((caches) => executors(caches, 1), first, sent);
-  const compiled = await weigh((caches) => executors(caches, COMPILE_ON_USE + 1), first, sent);
-  return { documents, plans, once, compiled };
+  const operations = await weigh((caches) => executors(caches), first, sent);
+  return { documents, plans, operations };
 }
 
 /** What the heap grows by while `use` runs for each input, beside what the caches say. */
@@ -152,12 +150,9 @@ function createExecutors(caches: Caches): Record<'members' | 'standings', Execut
   };
 }
 
-function executors(caches: Caches, times: number) {
+function executors(caches: Caches) {
   const executor = createExecutors(caches);
-  return async ({ name, request }: Sent) => {
-    const execute = executor[name];
-    for (let time = 0; time < times; time += 1) await execute(request);
-  };
+  return ({ name, request }: Sent) => executor[name](request);
 }
 
 async function heapUsed(): Promise<number> {

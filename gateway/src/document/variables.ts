@@ -65,6 +65,11 @@ export function coerceVariables(
       'BAD_USER_INPUT',
       withArguments(result.errors, schema, rules, variables),
     );
+  const [name, ...path] = inexactId(result.coerced, variables) ?? [];
+  if (name !== undefined)
+    fail('BAD_USER_INPUT', `Variable "$${name}" has an ID beyond 2^53: send it as a string.`, {
+      argument: [rules.argumentPaths.get(name), ...path].join('.'),
+    });
   const nullName = nonNullVariables.find((name) => variables[name] === null);
   if (nullName !== undefined)
     fail('BAD_USER_INPUT', `Variable "$${nullName}" is used where null is not allowed.`, {
@@ -92,6 +97,21 @@ function textsIn(
     coerced[name] = value;
   }
   return coerced;
+}
+
+/** The path of an ID that was sent as a number which JSON does not keep: it could be another one. */
+function inexactId(coerced: unknown, sent: unknown): string[] | undefined {
+  // An item may stand for a list.
+  if (Array.isArray(coerced) && !Array.isArray(sent)) return inexactId(coerced[0], sent);
+  if (typeof sent === 'number')
+    return typeof coerced === 'string' && !Number.isSafeInteger(sent) ? [] : undefined;
+  if (typeof coerced !== 'object' || coerced === null) return undefined;
+  for (const [key, value] of Object.entries(coerced)) {
+    // Cast: what is coerced to an object is one, unless it comes from a default value.
+    const path = inexactId(value, (sent as Record<string, unknown> | undefined)?.[key]);
+    if (path !== undefined) return [key, ...path];
+  }
+  return undefined;
 }
 
 const NO_PATHS: ReadonlyMap<string, string> = new Map();

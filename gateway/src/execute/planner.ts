@@ -2,10 +2,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PlanNode, QueryPlan } from '@apollo/query-planner';
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
-import { bytesOfDocument, eachNode } from '@partner-loyalty/runtime/cache/document.ts';
+import { bytesOfDocument, conditionsOf } from '@partner-loyalty/runtime/cache/document.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { expandedSelections } from '@partner-loyalty/runtime/subgraph/selections.ts';
-import { type DocumentNode, type GraphQLSchema, Kind, parse } from 'graphql';
+import { type DocumentNode, type GraphQLSchema, parse } from 'graphql';
 import { keyOf } from '../document/executable.ts';
 import type { RootScopes } from '../schema/scopes.ts';
 import type { ServiceParts } from '../schema/supergraph.ts';
@@ -188,16 +188,6 @@ function weighOperation({ document, shapes }: PlannedOperation): number {
   return (
     BYTES_PER_OPERATION + 2 * bytesOfDocument(document) + selections * BYTES_PER_SHAPED_SELECTION
   );
-}
-
-// The names of the variables that decide @skip and @include.
-function conditionsOf(document: DocumentNode): string[] {
-  const names = new Set<string>();
-  eachNode(document, (node) => {
-    const condition = node.kind === Kind.DIRECTIVE ? node.arguments?.[0]?.value : undefined;
-    if (condition?.kind === Kind.VARIABLE) names.add(condition.name.value);
-  });
-  return [...names];
 }
 
 /** The shapes of an operation; `onKept` is called for each that it keeps. */

@@ -76,3 +76,13 @@ export function partOf(node: ASTNode, name: string): ASTNode | readonly ASTNode[
 export function isNode(part: ASTNode | readonly ASTNode[]): part is ASTNode {
   return !Array.isArray(part);
 }
+
+/** The names of the variables that decide `@skip` and `@include`. */
+export function conditionsOf(document: DocumentNode): string[] {
+  const names = new Set<string>();
+  eachNode(document, (node) => {
+    const condition = node.kind === Kind.DIRECTIVE ? node.arguments?.[0]?.value : undefined;
+    if (condition?.kind === Kind.VARIABLE) names.add(condition.name.value);
+  });
+  return [...names];
+}

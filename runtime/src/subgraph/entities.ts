@@ -1,5 +1,6 @@
 // Resolves `_entities` without the promise per entity that @apollo/subgraph's resolver creates.
 import { type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
+import { mapMaybe } from '../maybe.ts';
 
 type Reference = { readonly __typename: string };
 
@@ -36,22 +37,12 @@ export function resolveEntitiesSynchronously(schema: GraphQLSchema): void {
         const resolveReference = (type.extensions as Extensions).apollo?.subgraph?.resolveReference;
         const entity =
           resolveReference === undefined ? reference : resolveReference(reference, context, info);
-        return entity instanceof Promise
-          ? entity.then((late) => withTypename(late, reference), toError)
-          : withTypename(entity, reference);
+        return mapMaybe(entity, (found) => withTypename(found, reference));
       } catch (error) {
-        return toError(error);
+        return error instanceof Error ? error : new Error('an entity failed', { cause: error });
       }
     });
   field.resolve = resolve;
-}
-
-/**
- * Returns the error as the entity's value, which makes it the error of this place in the list.
- * graphql-jit reports rejected promises in lists at the wrong place.
- */
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error('an entity failed', { cause: error });
 }
 
 /** Adds the `__typename` that the union's type resolver looks for. */

@@ -1,4 +1,4 @@
-// Operations on a subgraph: the same result the first time (interpreted) and later (compiled).
+// Operations on a subgraph: the same result the first time and later.
 import { buildSchema, type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
 import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import { createCaches } from '../cache/caches.ts';
@@ -7,7 +7,6 @@ import type { LogFields } from '../observe/fields.ts';
 import type { Log } from '../observe/log.ts';
 import { withDeadline } from '../transport/deadline.ts';
 import type { SubgraphRequest, SubgraphResponse } from '../transport/types.ts';
-import { COMPILE_ON_USE } from './documents.ts';
 import { createExecutor } from './executor.ts';
 import { createInProcessTransport } from './inprocess.ts';
 import type { SubgraphContext } from './types.ts';
@@ -31,8 +30,8 @@ const SDL = `
 
 type Resolver = GraphQLFieldResolver<unknown, SubgraphContext, Record<string, string>>;
 
-/** The first uses are interpreted; then one compiles, and the last finds it compiled. */
-const TIMES = Array.from({ length: COMPILE_ON_USE + 1 }, (_, index) => index + 1);
+/** The first use prepares the operation; the others find it prepared. */
+const TIMES = [1, 2, 3];
 
 test('responds synchronously if the resolvers are synchronous', () => {
   const { run } = subgraph({ 'Query.echo': (_, { text }) => text });

@@ -1,5 +1,5 @@
 // Executes operations on a subgraph, with masked errors.
-import { type ExecutionResult, execute, GraphQLError } from 'graphql';
+import { GraphQLError, responsePathAsArray } from 'graphql';
 import type { Caches } from '../cache/caches.ts';
 import { ApiError, ERRORS } from '../errors.ts';
 import type { Log } from '../observe/log.ts';
@@ -8,10 +8,8 @@ import { type Execute, SubgraphUnavailable } from '../transport/deadline.ts';
 import type { SubgraphError, SubgraphRequest, SubgraphResponse } from '../transport/types.ts';
 import { createDocuments } from './documents.ts';
 import { resolveEntitiesSynchronously } from './entities.ts';
+import { Failure, type Outcome } from './execute.ts';
 import type { Subgraph, SubgraphContext } from './types.ts';
-
-/** The result of both graphql-js and graphql-jit. */
-type Result = Pick<ExecutionResult<Record<string, unknown>>, 'data' | 'errors'>;
 
 /**
  * Returns a function that executes operations, synchronously if their resolvers are synchronous. It
@@ -25,24 +23,21 @@ export function createExecutor(
   resolveEntitiesSynchronously(schema);
   const read = createDocuments(schema, caches);
 
-  function run(request: SubgraphRequest): Result | Promise<Result> {
-    const { query, variables, operationName, caller, requestId, sandboxNow } = request;
-    const contextValue: SubgraphContext = { caller, requestId, sandboxNow };
-    const { document, compiled } = read(query);
-    return compiled === undefined
-      ? execute({ schema, document, contextValue, variableValues: variables, operationName })
-      : compiled.query(undefined, contextValue, variables);
+  function run(request: SubgraphRequest): Outcome | Promise<Outcome> {
+    const { query, variables = {}, operationName, caller, requestId, sandboxNow } = request;
+    const context: SubgraphContext = { caller, requestId, sandboxNow };
+    return read(query, operationName)(context, variables);
   }
 
-  function toResponse({ data, errors }: Result, requestId: string): SubgraphResponse {
-    return errors === undefined
+  function toResponse({ data, failures }: Outcome, requestId: string): SubgraphResponse {
+    return failures.length === 0
       ? { data }
-      : { data, errors: errors.map((error) => mask(error, requestId)) };
+      : { data, errors: failures.map((failure) => mask(failure, requestId)) };
   }
 
-  function mask(error: unknown, requestId: string): SubgraphError {
+  function mask({ cause: error, path: place }: Failure, requestId: string): SubgraphError {
     const cause = error instanceof GraphQLError ? (error.originalError ?? error) : error;
-    const path = error instanceof GraphQLError && error.path ? { path: error.path } : {};
+    const path = place && { path: responsePathAsArray(place) };
     if (cause instanceof ApiError && ERRORS[cause.code].status < 500)
       return {
         message: cause.message,
@@ -61,14 +56,12 @@ export function createExecutor(
   return (request) => {
     const { requestId } = request;
     try {
-      const result = run(request);
-      if (!('then' in result)) return toResponse(result, requestId);
-      return result.then(
-        (late) => toResponse(late, requestId),
-        (error) => ({ errors: [mask(error, requestId)] }),
-      );
+      const outcome = run(request);
+      return 'then' in outcome
+        ? outcome.then((late) => toResponse(late, requestId))
+        : toResponse(outcome, requestId);
     } catch (error) {
-      return { errors: [mask(error, requestId)] };
+      return { errors: [mask(new Failure(error), requestId)] };
     }
   };
 }

@@ -654,7 +654,7 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
 
   if (engine === 'lmdb') {
     test('on the embedded store, resolving takes no promise', () => {
-      // graphql-js executes an operation the first time, graphql-jit after that.
+      // The first use prepares the operation.
       for (const _ of [1, 2, 3]) {
         expect(ask(READ, reads('ada', 'nobody'), inn)).toMatchObject({
           data: { _entities: [{ points: 35 }, { points: 0 }] },
