@@ -1,6 +1,6 @@
 // Notices to partners' staff, by mail: a key expires soon, an endpoint is failing or disabled.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
-import type { DisabledWebhook, FailingWebhook } from '@partner-loyalty/runtime/manage/webhooks.ts';
+import type { NotedWebhook } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { StaffNotice } from '@partner-loyalty/runtime/signin/staff.ts';
 import type {
@@ -18,7 +18,7 @@ const DAYS_BEFORE = [14, 3];
 const MAX_DELAY_MS = DAY_MS;
 /** How long an endpoint has failed when its partner's staff get a mail. */
 const FAILING_MS = 3_600_000;
-/** An endpoint that has failed for five days is disabled. */
+/** Longer than an endpoint fails before it is disabled. */
 const KEPT_MS = 7 * DAY_MS;
 /** For so long no other process mails a notice. */
 const CLAIM_MS = 60_000;
@@ -67,7 +67,7 @@ export async function sendNotices(
     parts.log.outage({ err }, 'notices to staff wait');
     return [];
   };
-  for (const find of [dueKeys, failingEndpoints, disabledEndpoints])
+  for (const find of [dueKeys, ...ENDPOINTS.map(dueEndpoints)])
     for (const notice of await find(parts, now).catch(unavailable)) {
       if (signal?.aborted) return;
       await send(notice, parts, now).catch(unavailable);
@@ -96,47 +96,38 @@ function noticesOf({ keyId, partnerId, name, createdAt, expiresAt }: KeyRecord, 
 }
 
 // These fields are on no surface: they are for the service alone.
-const QUERIES = {
-  disabledWebhooks: 'query ($time: Float!) { disabledWebhooks(since: $time) }',
-  failingWebhooks: 'query ($time: Float!) { failingWebhooks(before: $time) }',
-};
-
-async function disabledEndpoints(parts: NoticeParts, now: number): Promise<DueNotice[]> {
-  const webhooks = await askWebhooks<DisabledWebhook>(
-    parts,
-    'disabledWebhooks',
-    now - MAX_DELAY_MS,
-  );
-  return webhooks.map(({ webhookId, partnerId, host, disabledAt }) => ({
-    noticeId: `${webhookId}/${disabledAt}`,
-    keptUntil: disabledAt + 2 * MAX_DELAY_MS,
-    letter: 'webhookDisabled',
-    partnerId,
-    about: `${webhookId} (${host})`,
-  }));
-}
-
-async function failingEndpoints(parts: NoticeParts, now: number): Promise<DueNotice[]> {
-  const webhooks = await askWebhooks<FailingWebhook>(parts, 'failingWebhooks', now - FAILING_MS);
-  return webhooks.map(({ webhookId, partnerId, host, failingSince }) => ({
-    noticeId: `${webhookId}/failing/${failingSince}`,
-    keptUntil: now + KEPT_MS,
+const ENDPOINTS = [
+  {
     letter: 'webhookFailing',
-    partnerId,
-    about: `${webhookId} (${host})`,
-  }));
-}
+    field: 'failingWebhooks',
+    query: 'query ($time: Float!) { failingWebhooks(before: $time) }',
+    ageMs: FAILING_MS,
+  },
+  {
+    letter: 'webhookDisabled',
+    field: 'disabledWebhooks',
+    query: 'query ($time: Float!) { disabledWebhooks(since: $time) }',
+    ageMs: MAX_DELAY_MS,
+  },
+] as const;
 
-async function askWebhooks<Webhook>(
-  { graphs }: NoticeParts,
-  field: keyof typeof QUERIES,
-  time: number,
-): Promise<Webhook[]> {
-  const caller = { kind: 'service' } as const;
-  const request = { query: QUERIES[field], variables: { time }, caller };
-  const { data } = await graphs.askFeed({ ...request, requestId: 'staff-notices' });
-  const found = data?.[field];
-  return typeof found === 'string' ? JSON.parse(found) : fail('SERVICE_UNAVAILABLE');
+function dueEndpoints({ letter, field, query, ageMs }: (typeof ENDPOINTS)[number]) {
+  return async ({ graphs }: NoticeParts, now: number): Promise<DueNotice[]> => {
+    const { data } = await graphs.askFeed({
+      query,
+      variables: { time: now - ageMs },
+      caller: { kind: 'service' },
+      requestId: 'staff-notices',
+    });
+    const found = data?.[field];
+    if (typeof found !== 'string') return fail('SERVICE_UNAVAILABLE');
+    const webhooks: NotedWebhook[] = JSON.parse(found);
+    return webhooks.map(({ webhookId, partnerId, host, disabledAt, failingSince = now }) => ({
+      noticeId: `${webhookId}/${disabledAt ?? `failing/${failingSince}`}`,
+      keptUntil: (disabledAt ?? failingSince) + KEPT_MS,
+      ...{ letter, partnerId, about: `${webhookId} (${host})` },
+    }));
+  };
 }
 
 /** The mark comes after the mail, so that no crash loses it. */

@@ -1,7 +1,7 @@
 // Connects to the first address of a name that answers (RFC 8305, Happy Eyeballs version 2).
 import { connect, isIP, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { buildConnector, errors } from 'undici';
+import { buildConnector } from 'undici';
 
 /** How long the addresses of the other family wait for those of the preferred one. */
 const RESOLUTION_DELAY_MS = 50;
@@ -48,23 +48,20 @@ async function connectFirst(
   const families = lookups.map((): string[] => []);
   const attempts = new Set<Socket>();
   let connected: Socket | undefined;
-  let failure = failed('DNS');
+  let failure: Error = failed('DNS');
   let lookupsLeft = lookups.length;
-  let isLate = false;
   let wake = () => {};
-  const timer = setTimeout(() => {
-    isLate = true;
-    wake();
-  }, timeoutMs);
+  const deadline = AbortSignal.timeout(timeoutMs);
+  deadline.addEventListener('abort', () => wake());
 
   async function add(lookup: Promise<string[]>, index: number): Promise<void> {
     const found = await lookup.catch((error: Error) => {
       failure = error;
       return [];
     });
-    const allowed = found.filter(allows).slice(0, MAX_ADDRESSES);
+    const allowed = found.filter(allows);
     if (allowed.length < found.length) failure = failed('ADDRESS');
-    families[index]?.push(...allowed);
+    families[index]?.push(...allowed.slice(0, MAX_ADDRESSES));
     lookupsLeft -= 1;
     wake();
   }
@@ -87,24 +84,22 @@ async function connectFirst(
     const [preferred, other] = lookups.map(add);
     await Promise.race([preferred, other?.then(() => pause(RESOLUTION_DELAY_MS))]);
     for (let turn = 0; connected === undefined; turn += 1) {
-      if (isLate) throw new errors.ConnectTimeoutError();
+      if (deadline.aborted) throw failed('UND_ERR_CONNECT_TIMEOUT');
       const [family, fallback] = turn % 2 === 0 ? families : families.toReversed();
       const address = family?.shift() ?? fallback?.shift();
       if (address !== undefined) attempt(address);
       else if (lookupsLeft === 0 && attempts.size === 0) throw failure;
-      const change = new Promise<void>((resolve) => {
+      await new Promise<void>((resolve) => {
         wake = resolve;
         if (address !== undefined) setTimeout(resolve, ATTEMPT_DELAY_MS).unref();
       });
-      await change;
     }
     return connected;
   } finally {
-    clearTimeout(timer);
     for (const socket of attempts) if (socket !== connected) socket.destroy();
   }
 }
 
-function failed(code: 'DNS' | 'ADDRESS'): NodeJS.ErrnoException {
+function failed(code: string): Error {
   return Object.assign(new Error(code), { code });
 }

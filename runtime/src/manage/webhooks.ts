@@ -43,15 +43,12 @@ export type WebhookSummary = Webhook & {
   last?: WebhookDelivery | undefined;
 };
 
-/** An endpoint that was disabled, for a notice to the partner's staff. */
-export type DisabledWebhook = Pick<Webhook, 'webhookId' | 'partnerId'> & {
+/** An endpoint that was disabled or is failing, for a notice to the partner's staff. */
+export type NotedWebhook = Pick<Webhook, 'webhookId' | 'partnerId' | 'failingSince'> & {
   /** Of its URL, the rest of which may be secret. */
   host: string;
-  disabledAt: number;
+  disabledAt?: number | undefined;
 };
-
-/** An endpoint that is failing, for the same. */
-export type FailingWebhook = Omit<DisabledWebhook, 'disabledAt'> & { failingSince: number };
 
 type OfOne = { webhookId: string };
 

@@ -71,8 +71,7 @@ export function startDelivery(
   }
 
   const mayBegin = () => now() < hold.until - ATTEMPT_MS;
-  // After a failure one at a time, until one succeeds.
-  const mostAttempts = () => (queue.failingSince() === undefined ? shares.attempts : 1);
+  const mostAttempts = () => (queue.isOneByOne() ? 1 : shares.attempts);
 
   async function attempt(message: WaitingMessage): Promise<void> {
     const { position } = message;

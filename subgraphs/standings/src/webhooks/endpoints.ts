@@ -1,7 +1,7 @@
 // What operators and partners' staff do with the endpoints of partners.
 import { randomBytes } from 'node:crypto';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
-import type { DisabledWebhook, FailingWebhook } from '@partner-loyalty/runtime/manage/webhooks.ts';
+import type { NotedWebhook } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import type { EventType } from '../rules/event.ts';
 import type { StandingsStore } from '../store/store.ts';
 import { dropWaiting, type Endpoint, type WebhookTables } from '../store/webhooks.ts';
@@ -82,26 +82,26 @@ export async function endpointsOf(
 export async function disabledSince(
   { webhooks }: Pick<Store, 'webhooks'>,
   since: number,
-): Promise<DisabledWebhook[]> {
+): Promise<NotedWebhook[]> {
   const found = await webhooks.endpoints.select(
     ({ disabledAt = 0, disabledBecause }) => disabledAt >= since && disabledBecause !== 'SUSPENDED',
   );
-  return found.map(({ disabledAt = 0, ...one }) => ({ ...namesOf(one), disabledAt }));
+  return found.map(notedOf);
 }
 
 /** Those that are failing, and have had no success since `before` or earlier. */
 export async function failingBefore(
   { webhooks }: Pick<Store, 'webhooks'>,
   before: number,
-): Promise<FailingWebhook[]> {
+): Promise<NotedWebhook[]> {
   const found = await webhooks.endpoints.select(
     (one) => one.state === 'active' && isFailing(one) && (one.failingSince ?? before) <= before,
   );
-  return found.map(({ failingSince = before, ...one }) => ({ ...namesOf(one), failingSince }));
+  return found.map(notedOf);
 }
 
-function namesOf({ webhookId, partnerId, url }: Pick<Endpoint, 'webhookId' | 'partnerId' | 'url'>) {
-  return { webhookId, partnerId, host: new URL(url).host };
+function notedOf({ webhookId, partnerId, url, disabledAt, failingSince }: Endpoint): NotedWebhook {
+  return { webhookId, partnerId, host: new URL(url).host, disabledAt, failingSince };
 }
 
 /** What waits goes to the new URL too. */

@@ -21,11 +21,8 @@ export const FAILING_MS = 5 * DAY_MS;
 const FAILING_AFTER = 10;
 /** The time between two attempts of a failing endpoint, doubled after each up to `most`. */
 const PROBE_MS = { first: 5 * SECOND_MS, most: 5 * MINUTE_MS };
-/**
- * The time between two attempts, until what waited for an endpoint to recover is sent; and how long
- * the next one waits for the end of the last, so that messages arrive in order.
- */
-const PACE_MS = { least: 20, most: 1_000 };
+/** The time between two attempts, until what waited for an endpoint to recover is sent. */
+const PACE_MS = 20;
 /** Of messages that are read ahead. */
 const READ_AHEAD = 100;
 
@@ -55,8 +52,8 @@ export function createQueue(
   const { failingSince, failures, lastStatus, lastReason, lastAttemptAt } = endpoint;
   let readTo = position;
   let health: Health = { failingSince, failures, lastStatus, lastReason, lastAttemptAt };
-  /** The last message that was sent. */
-  let last = { position: 0, at: 0 };
+  /** The position of the last message that was sent. */
+  let lastSent = 0;
   /** After a recovery, what waits up to there is due, but for what has failed since. */
   let releasedTo = lastReleased;
   const failedSince = new Set<WaitingMessage>();
@@ -115,19 +112,6 @@ export function createQueue(
     for (const message of ready)
       dueAt = Math.min(dueAt, isDue(message, now) ? 0 : (message.nextAt ?? 0));
     return Math.max(mayGoAt(), dueAt);
-  }
-
-  /** Whether something that waited for a recovery is still to be sent, and not behind a retry. */
-  function isReleasing(now: number): boolean {
-    if (readTo < releasedTo) return true;
-    if (releasedTo === 0) return false;
-    for (const message of messages.values()) {
-      const before = membersOf(message).map((memberId) => byMember.get(memberId)?.[0] ?? message);
-      if (message.position <= releasedTo && [message, ...before].every((one) => isDue(one, now)))
-        return true;
-    }
-    release(0);
-    return false;
   }
 
   function release(to: number): void {
@@ -191,14 +175,15 @@ export function createQueue(
       const isSlow = isFailing(health) && probeMs(health) === PROBE_MS.most;
       const isStuck = isFull(maxRows) && now - (health.lastAttemptAt ?? 0) >= PROBE_MS.most;
       const message =
-        oldestDue(now, isSlow ? last.position : 0) ??
+        oldestDue(now, isSlow ? lastSent : 0) ??
         oldestDue(now) ??
         (isStuck ? oldestDue(Number.POSITIVE_INFINITY) : undefined);
+      if (readTo >= releasedTo && (message?.position ?? releasedTo + 1) > releasedTo) release(0);
       if (message === undefined) return undefined;
       ready.delete(message);
-      last = { position: message.position, at: now };
+      lastSent = message.position;
       health = { ...health, lastAttemptAt: now };
-      if (isReleasing(now)) pacedUntil = now + PACE_MS.most;
+      if (releasedTo > 0) pacedUntil = now + PACE_MS;
       return message;
     },
     /**
@@ -213,8 +198,6 @@ export function createQueue(
       end = readTo,
     ): 'delivered' | 'failed' | 'waits' {
       const wasFailing = isFailing(health);
-      if (message.position === last.position)
-        pacedUntil = Math.min(pacedUntil, last.at + PACE_MS.least);
       if (ok) {
         if (wasFailing || isFull(maxRows)) release(end);
         health = { ...health, failures: undefined, failingSince: undefined, lastAttemptAt: now };
@@ -267,6 +250,8 @@ export function createQueue(
       };
     },
     isFailing: () => isFailing(health),
+    /** Whether `next` may be called only after `done`: after a failure, and for order. */
+    isOneByOne: () => health.failingSince !== undefined || releasedTo > 0,
     /** Since when no attempt has succeeded, if the last one failed. */
     failingSince: () => health.failingSince,
     wakeAt,

@@ -92,7 +92,7 @@ async function simulate(seed: number): Promise<void> {
   const modes = ['ok', 'ok', 'failing', 'slow', 'flaky', 'lossy', 'one member'] as const;
   const areFaulty = () => now < faultsEnd;
   let hasRecovered = false;
-  const mostAttempts = (queue: Queue) => (queue.failingSince() === undefined ? 3 : 1);
+  const mostAttempts = (queue: Queue) => (queue.isOneByOne() ? 1 : 3);
 
   function append(): void {
     const memberId = oneOf('ada', 'bob', 'eve', undefined);
