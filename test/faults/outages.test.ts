@@ -7,6 +7,7 @@ import { freshMongodbUrl } from '../support/servers/databases.ts';
 import { startProxy, type TcpProxy } from '../support/servers/proxy.ts';
 import { type ApiResponse, type Client, createClient, leaksIn } from '../support/service/client.ts';
 import { startInProcess } from '../support/service/inprocess.ts';
+import { callMcp } from '../support/service/mcp.ts';
 import type { Running } from '../support/service/stack.ts';
 import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 import { addKey } from '../support/service/testdata.ts';
@@ -15,6 +16,7 @@ import { until } from '../support/until.ts';
 const ALL_FIELDS = '{ memberByEmail(email: "both@example.com") { memberId email tier } }';
 const IDENTITY = '{ memberByEmail(email: "both@example.com") { memberId email } }';
 const STANDING = '{ memberByExternalId(externalId: "shared-1") { points } }';
+const APART = `{ memberByEmail(email: "both@example.com") { memberId standing { tier points } } }`;
 const RECORD = `mutation { recordActivities(activities: [
   { activityId: "o-1", memberId: "m-both", points: 5, occurredAt: "2019-06-01T00:00:00Z" }]) { outcome } }`;
 const PARTIAL = `{ a: memberByEmail(email: "both@example.com") { email } b: memberByEmail(email: "both@example.com") { tier } c: __typename }`;
@@ -86,8 +88,8 @@ describe('503 SERVICE_UNAVAILABLE', () => {
 
   test('for fields of standings while standings hangs; other fields are answered', async () => {
     await whileSuspended('standings', async () => {
-      const [all, standing, identity, partial] = await Promise.all(
-        [ALL_FIELDS, STANDING, IDENTITY, PARTIAL].map((query) => service.send({ query })),
+      const [all, standing, identity, partial, apart] = await Promise.all(
+        [ALL_FIELDS, STANDING, IDENTITY, PARTIAL, APART].map((query) => service.send({ query })),
       );
       for (const response of [all, standing]) if (response) expectUnavailable(response);
       expect([identity?.status, identity?.body]).toEqual([
@@ -98,6 +100,23 @@ describe('503 SERVICE_UNAVAILABLE', () => {
       expect(partial?.body).toEqual({
         data: { a: { email: 'Both@Example.com' }, b: null, c: 'Query' },
         errors: unavailableError('b'),
+      });
+      // `tier` and `points` are never null, `standing` can be.
+      expect([apart?.status, apart?.body]).toEqual([
+        200,
+        {
+          data: { memberByEmail: { memberId: 'm-both', standing: null } },
+          errors: unavailableError('standing'),
+        },
+      ]);
+      const mcp = await addKey(service.stack.stores.keys, 'alpha', 'sandbox', {
+        endpoint: 'mcp',
+      });
+      const { url } = service.stack.gateway;
+      const { body } = await callMcp(url, mcp, 'member_standing', { memberId: 'm-both' });
+      expect(body.result).toMatchObject({
+        isError: true,
+        structuredContent: { code: 'SERVICE_UNAVAILABLE', retryAfter: 1 },
       });
       // One hung subgraph takes no gateway away.
       expect(await readiness(service.stack.gateway)).toEqual([

@@ -53,7 +53,7 @@ const PARTNER = buildSchema(`
   interface Node { id: ID! }
   type PartnerMemberRead implements Node { id: ID!  memberId: ID!  email: String!  firstName: String  lastName: String  tier: String!  points: Int!
     externalId: String  enrolledAt: DateTime
-    standing: Standing!  activities(first: Int = 20, after: String): ActivityConnection! }
+    standing: Standing  activities(first: Int = 20, after: String): ActivityConnection! }
   input MemberKey { email: String  externalId: String  memberId: ID }
   type MemberLookup { member: PartnerMemberRead  status: LookupStatus! }
   enum LookupStatus { FOUND  NOT_FOUND  ENDED  ERASED  INVALID }

@@ -334,8 +334,8 @@ export type PartnerMemberRead = Node & {
   readonly tier: Scalars['String']['output'];
   /** The points with the calling partner in the current membership year; 0 without activity. */
   readonly points: Scalars['Int']['output'];
-  /** The standing with the calling partner. */
-  readonly standing: Standing;
+  /** The standing with the calling partner; null with SERVICE_UNAVAILABLE if it cannot be read. */
+  readonly standing: Maybe<Standing>;
   /**
    * The activities with the calling partner, of this and earlier years, newest first. `first` is from
    * 1 to 100.
@@ -677,7 +677,7 @@ export type PartnerMemberReadSelection = {
   readonly tier?: true;
   /** The points with the calling partner in the current membership year; 0 without activity. */
   readonly points?: true;
-  /** The standing with the calling partner. */
+  /** The standing with the calling partner; null with SERVICE_UNAVAILABLE if it cannot be read. */
   readonly standing?: StandingSelection;
   /**
    * The activities with the calling partner, of this and earlier years, newest first. `first` is from
@@ -1067,7 +1067,7 @@ export const SCHEMA = {
     enrolledAt: { type: 'DateTime', leaf: 'string' },
     tier: { type: 'String!', leaf: 'string' },
     points: { type: 'Int!', leaf: 'number' },
-    standing: { type: 'Standing!' },
+    standing: { type: 'Standing' },
     activities: { type: 'ActivityConnection!', arguments: { first: 'Int',after: 'String' } },
   },
   Program: {

@@ -7,7 +7,7 @@ export async function usage(): Promise<unknown[]> {
   const email = 'a@example.com';
 
   const member = await client.memberByEmail({ email });
-  const nextTier: string | null | undefined = member?.standing.nextTier;
+  const nextTier: string | null | undefined = member?.standing?.nextTier;
   // @ts-expect-error: not found is null.
   member.memberId;
   // @ts-expect-error: what takes arguments has to be selected.
@@ -30,7 +30,7 @@ export async function usage(): Promise<unknown[]> {
   const found = await client.memberLookups({ keys: [{ email }, { memberId: 'm' }] });
   const tiers: (string | undefined)[] = found.map((each) => each.member?.tier);
   const several = await client.lookUpMembers([{ email }], { select: { standing: { tier: true } } });
-  const chosen: (string | undefined)[] = several.map((each) => each.member?.standing.tier);
+  const chosen: (string | undefined)[] = several.map((each) => each.member?.standing?.tier);
   // @ts-expect-error: not selected.
   several[0]?.member?.points;
   // @ts-expect-error: no field of a member.
@@ -48,7 +48,7 @@ export async function usage(): Promise<unknown[]> {
   client.activities('m', { select: { tier: true } });
   const key: Partner.MemberKey = { externalId: 'e' };
   const { created, member: enrolled } = await client.enrollMember({ input: { email } });
-  const flags: [boolean, string] = [created, enrolled.standing.partnerName];
+  const flags: [boolean, string | undefined] = [created, enrolled.standing?.partnerName];
   const { data } = await client.request<{ a: { tier: string } }>('{ a }');
   return [nextTier, points, tiers, chosen, key, flags, data.a.tier];
 }

@@ -58,8 +58,8 @@ export function createRunTool(
     }
     const { data, errors = [] } = await operate(request, state, operation);
     const member = data?.member;
-    if (isJsonObject(member))
-      return succeeded(tool.result(member, () => describe(principal.scopes)));
+    const result = isJsonObject(member) && tool.result(member, () => describe(principal.scopes));
+    if (result) return succeeded(result);
     const [error] = errors;
     if (error === undefined) throw new Error('the operation ended in neither data nor an error');
     return failed(request, error.extensions.code, error.message, error.extensions);

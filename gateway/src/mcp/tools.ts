@@ -119,8 +119,11 @@ export type Tool = {
   output: z.ZodObject;
   /** The operation of a call; `args` fit the input schema. Throws BAD_USER_INPUT. */
   operation(args: Data): GraphqlBody;
-  /** The result, from what the operation found as `member`; `sdl` is the caller's schema. */
-  result(member: Data, sdl: () => string): Data;
+  /**
+   * The result, from what the operation found as `member`, or null if there is an error instead;
+   * `sdl` is the caller's schema.
+   */
+  result(member: Data, sdl: () => string): Data | null;
 };
 
 const TOOLS: ReadonlyMap<string, Tool> = new Map(
@@ -143,8 +146,8 @@ const TOOLS: ReadonlyMap<string, Tool> = new Map(
       input: MEMBER_STANDING,
       output: STANDING,
       operation: (variables) => ({ query: STANDING_OF, variables }),
-      // Cast: the schema has an object there that is never null.
-      result: ({ standing }) => standing as Data,
+      // Cast: the schema has an object there, or null with an error.
+      result: ({ standing }) => standing as Data | null,
     },
     list_changes: {
       title: 'List changes',

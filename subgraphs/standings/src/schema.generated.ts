@@ -154,8 +154,8 @@ export type PartnerMemberRead = {
   tier: Scalars['String']['output'];
   /** The points with the calling partner in the current membership year; 0 without activity. */
   points: Scalars['Int']['output'];
-  /** The standing with the calling partner. */
-  standing: Standing;
+  /** The standing with the calling partner; null with SERVICE_UNAVAILABLE if it cannot be read. */
+  standing: Maybe<Standing>;
   /**
    * The activities with the calling partner, of this and earlier years, newest first. `first` is from
    * 1 to 100.
@@ -535,7 +535,7 @@ export type PartnerMemberReadResolvers<ContextType = SubgraphContext, ParentType
   memberId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   tier?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   points?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
-  standing?: Resolver<ResolversTypes['Standing'], ParentType, ContextType>;
+  standing?: Resolver<Maybe<ResolversTypes['Standing']>, ParentType, ContextType>;
   activities?: Resolver<ResolversTypes['ActivityConnection'], ParentType, ContextType, RequireFields<PartnerMemberReadActivitiesArgs, 'first'>>;
 };
 
