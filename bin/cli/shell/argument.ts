@@ -45,7 +45,7 @@ export function parseInstant(text: string): Date | undefined {
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const MAX_DURATION_MS = 36_500 * UNITS.d;
 
-/** The milliseconds of a duration such as 500ms, 2s, 15m, 12h or 90d; undefined if the text is none. */
+/** The milliseconds of a duration such as 500ms, 2s, 15m, 12h or 90d; undefined for other texts. */
 export function parseDuration(text: string): number | undefined {
   const [, count, unit] = /^([1-9]\d{0,9})(ms|[smhd])$/.exec(text) ?? [];
   if (count === undefined) return undefined;

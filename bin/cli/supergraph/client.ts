@@ -8,7 +8,7 @@ import { CommandError } from '../shell/shell.ts';
 /** For the place in the queue, the body and composing. */
 const DEADLINE_MS = 4 * 60_000;
 
-/** The base URL to go through, if one is given or set. Throws a CommandError for a token without. */
+/** The registry's base URL, if it is given or set. Throws a CommandError if only a token is. */
 export function registryOf(
   given: string | undefined,
   { registry, subgraphToken }: Pick<Settings, 'registry' | 'subgraphToken'>,

@@ -1,5 +1,4 @@
-// coerceVariables: required texts are taken as they are, graphql-js decides about the rest, and
-// numbers that are no exact IDs are refused.
+// coerceVariables: what it takes as it is, what graphql-js decides, and the numbers it refuses.
 import { buildSchema, getVariableValues, Kind, parse } from 'graphql';
 import { coerceVariables, variableRulesOf } from './variables.ts';
 

@@ -99,7 +99,7 @@ function textsIn(
   return coerced;
 }
 
-/** The path of an ID that was sent as a number which JSON does not keep: it could be another one. */
+/** The path of an ID that was sent as a number that JSON does not keep exactly. */
 function inexactId(coerced: unknown, sent: unknown): string[] | undefined {
   // An item may stand for a list.
   if (Array.isArray(coerced) && !Array.isArray(sent)) return inexactId(coerced[0], sent);

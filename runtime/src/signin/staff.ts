@@ -2,7 +2,7 @@
 // Requests and answers are JSON texts in the operations `staffSignIn` and `mailStaff`.
 
 /**
- * `id` and `known` are what cookies of the browser hold: the sign-ins that it has begun, and that it
+ * `id` and `known` are what the browser's cookies hold: the sign-ins that it has begun, and that it
  * has signed in before.
  */
 export type StaffSignIn =
@@ -11,7 +11,7 @@ export type StaffSignIn =
       kind: 'begin';
       email: string;
       isStaff: boolean;
-      /** The address as it was typed at the invitation; without it, mail goes to the canonical form. */
+      /** The address as typed at the invitation; without it, mail goes to the canonical form. */
       staffEmail?: string | undefined;
       clientAddress: string;
       /** The language of the mail, such as `en`. */

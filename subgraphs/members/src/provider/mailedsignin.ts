@@ -128,7 +128,7 @@ export function createMailedSignIns({ store, metrics, wake }: MailedSignInParts)
     },
 
     /**
-     * By the code of any sign-in that the browser began, of members or of staff; a wrong code counts
+     * By the code of any sign-in that the browser began, for members or staff. A wrong code counts
      * for each of them. A problem has the address of the newest one for the purpose, or of all.
      */
     async byCode(held: string, typed: string, purpose?: string): Promise<Finished | Problem> {
