@@ -163,7 +163,7 @@ export type ErrorDetails = {
   argument?: string | undefined;
   /** Which of the causes of a code it is, in capitals. */
   reason?: string | undefined;
-  /** In how many seconds the error may be gone. */
+  /** In how many seconds to try again. */
   retryAfter?: number | undefined;
 };
 

@@ -106,7 +106,7 @@ describe('503 SERVICE_UNAVAILABLE', () => {
         200,
         {
           data: { memberByEmail: { memberId: 'm-both', standing: null } },
-          errors: unavailableError('standing'),
+          errors: unavailableError('memberByEmail'),
         },
       ]);
       const mcp = await addKey(service.stack.stores.keys, 'alpha', 'sandbox', {

@@ -106,7 +106,7 @@ async function checkMail({ smtpUrl }: Settings): Promise<string> {
   return 'the mail server answers';
 }
 
-/** As publishing checks them. Those in the same process are not asked. */
+/** Checks subgraphs as publishing does; those in the same process are not called. */
 async function checkSubgraphs(settings: Settings, store: GraphStore | undefined) {
   const { subgraphs, schemas } = store ? await currentContent(store) : committedContent();
   const remedy = 'start it, or correct its URL, secret, clock or version, as the reason says';

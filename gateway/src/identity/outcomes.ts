@@ -6,13 +6,13 @@ import { createVault } from '@partner-loyalty/runtime/store/vault.ts';
 import { LRUCache } from 'lru-cache';
 
 const KEPT_MS = 60_000;
-/** How long a process may take for a form until another one tries. */
+/** How long a process may take for a form before another process may handle it. */
 const BUSY_MS = 5_000;
 const POLL_MS = 100;
 /** How many a process keeps in a minute, of a client address and of all. */
 const MAX_OF_CLIENT = 120;
 const MAX_OF_ALL = 5_000;
-/** In characters. */
+/** The longest response that is kept, in characters. */
 const MAX_LENGTH = 256 * 1024;
 
 /** `sealed` is the response, once there is one. Times are in milliseconds since 1970. */

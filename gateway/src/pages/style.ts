@@ -8,7 +8,7 @@ export const CARD_STYLE = styleOf('palette', 'parts', 'card');
 export const DOCS_STYLE = styleOf('palette', 'frame', 'parts', 'docs');
 export const EXPLORER_STYLE = styleOf('palette', 'frame', 'explorer');
 
-/** Of pages with forms: it stands in the page itself. */
+/** The script of pages with forms, embedded in the page. */
 export const FORM_SCRIPT = textOf('pressed.js');
 
 /** The text of the files with these names, one after the other. */

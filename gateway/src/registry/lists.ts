@@ -69,7 +69,7 @@ export async function show(
   return { result: { ...found, subgraphs: shown, supergraph } };
 }
 
-/** Whose token it is that a team asks with, and until when it works. */
+/** Describes the caller's token and its expiry. */
 export async function whoami({ store }: Registry, publisher: Publisher): Promise<Outcome> {
   if (publisher.kind === 'operator')
     return refuse('whoami is for teams: set LOYALTY_REGISTRY and LOYALTY_SUBGRAPH_TOKEN');

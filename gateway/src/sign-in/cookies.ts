@@ -1,4 +1,4 @@
-// The gateway's own cookies, which browsers send to this host alone.
+// The gateway's own cookies, which browsers send only to this host.
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 
 export type Cookies = {

@@ -7,7 +7,7 @@ import type { KeyStore } from '../identity/keystore.ts';
 import { createOnce, type SentForm } from '../identity/outcomes.ts';
 import { createCookies } from './cookies.ts';
 
-/** The name of the cookie that knows a browser again, and of the field that is bound to it. */
+/** The name of the cookie that recognizes a browser, and of the field that is bound to it. */
 export const FORM_COOKIE = 'form';
 const COOKIE_MS = 30 * 24 * 3_600_000;
 /** The HTML of a form. What people typed is in no page unescaped. */
@@ -28,7 +28,7 @@ export function createForms(baseUrl: string, keyStore: Pick<KeyStore, 'staffTabl
   }
 
   return {
-    /** Whether whoever may sends a form, by its headers; undefined if they do not say. */
+    /** Whether the headers say that one of our pages sends a form; undefined if they do not say. */
     isAccepted({ headers, path }: HttpRequest): boolean | undefined {
       const { 'sec-fetch-site': site, origin = 'null', host } = headers;
       if (FOR_APPS.test(path)) return true;

@@ -7,7 +7,7 @@ import { buildConnector } from 'undici';
 const RESOLUTION_DELAY_MS = 50;
 /** How long after an attempt that has not failed the next one begins. */
 const ATTEMPT_DELAY_MS = 250;
-/** Of each family. */
+/** The most addresses of each family that are tried. */
 const MAX_ADDRESSES = 10;
 
 export type ConnectorOptions = {

@@ -60,7 +60,7 @@ export const HEADERS = {
   response: {
     etag: 'Identifies the content of a page.',
     'set-cookie':
-      'Begins or ends the session of a member, or a sign-in; knows a browser again that was shown a form.',
+      'Begins or ends the session of a member, or a sign-in; recognizes a browser that was shown a form.',
     location: 'Where a browser finds the result of a form, or the app that it came from.',
     'access-control-allow-origin':
       'The origin, if CORS_ORIGINS lists it or a registered app has it.',

@@ -11,7 +11,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   PINO_LOG_LEVEL: 'LOG_LEVEL',
 };
 
-/** Those of npm, of Node, and of Kubernetes for each service beside a pod. */
+/** Variables of npm and of Node, and those that Kubernetes sets for each service. */
 const USUAL = /^(NPM_|NODE_)|_SERVICE_(HOST|PORT)(_|$)|_PORT_\d+_(TCP|UDP|SCTP)(_|$)/;
 const LINK = /^(tcp|udp|sctp):\/\//;
 

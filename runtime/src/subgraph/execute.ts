@@ -252,14 +252,9 @@ function objectCompleter(
 ): Complete {
   const { schema, fragments, variables } = plan;
   let fields: readonly Field[] | undefined;
-  return (run, value, path, info) => {
+  return (run, value, path) => {
     fields ??= fieldsOf(plan, type, collectSubfields(schema, fragments, variables, type, nodes));
-    const known = fields;
-    if (!type.isTypeOf) return executeFields(run, known, value, path);
-    return after(type.isTypeOf(value, run.context, info), (isOfType) => {
-      if (isOfType) return executeFields(run, known, value, path);
-      throw new Error(`${titleOf(info)} is not a ${type.name}`);
-    });
+    return executeFields(run, fields, value, path);
   };
 }
 

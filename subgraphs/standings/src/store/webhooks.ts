@@ -101,13 +101,9 @@ export async function openWebhookTables(open: OpenTable) {
   return { endpoints, waiting, logs, partners };
 }
 
-/** The messages that wait for an endpoint, in no order; with `limit`, some of them. */
-export function waitingOf(
-  { waiting }: Pick<WebhookTables, 'waiting'>,
-  webhookId: string,
-  limit?: number,
-) {
-  return waiting.startingWith(`${webhookId}/`, limit);
+/** The messages that wait for an endpoint, in no order. */
+export function waitingOf({ waiting }: Pick<WebhookTables, 'waiting'>, webhookId: string) {
+  return waiting.startingWith(`${webhookId}/`);
 }
 
 /** Adds outcomes to the log of an endpoint, which keeps the latest of each kind. */
