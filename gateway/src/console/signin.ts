@@ -14,6 +14,7 @@ import {
 import { pageResponse } from '../pages/layout.ts';
 import { cardOf, messagePage } from '../sign-in/cards.ts';
 import type { Cookies } from '../sign-in/cookies.ts';
+import { FORM_COOKIE } from '../sign-in/forms.ts';
 import { textsOf } from '../sign-in/language.ts';
 import type { MembersClient } from '../sign-in/membersclient.ts';
 import type { Tokens } from '../sign-in/tokens.ts';
@@ -34,7 +35,7 @@ type Parts = {
   keyStore: Pick<KeyStore, 'staffTables'>;
   members: Pick<MembersClient, 'staffSignIn'>;
   tokens: Pick<Tokens, 'refusal'>;
-  sessions: Pick<Sessions, 'begin' | 'redeemDemo'>;
+  sessions: Pick<Sessions, 'begin' | 'current' | 'redeemDemo'>;
   cookies: Cookies;
   /** Called when a person is signed in to a partner. */
   signedIn(request: HttpRequest, staff: Staff): void;
@@ -96,12 +97,15 @@ export function createStaffSignInPage(parts: Parts) {
     who: Pick<ConsoleSession, 'address' | 'demoPartnerId'>,
     set: string[] = [],
   ): Promise<HttpResponse> {
+    const former = await sessions.current(request);
     const begun = await sessions.begin(request, who);
     // Whoever was removed since the mail was sent.
     if (begun === undefined) return messagePage(410, textsOf(request), 'invalidLink');
     await keepLanguage(await keyStore.staffTables(), who.address, textsOf(request).language);
     if (begun.staff !== undefined) parts.signedIn(request, begun.staff);
-    return redirect(CONSOLE_PATH, [...set, begun.cookie]);
+    // Nothing that a form of the former session led to shows again.
+    const forgotten = former ? [cookies.write(FORM_COOKIE, '')] : [];
+    return redirect(CONSOLE_PATH, [...set, ...forgotten, begun.cookie]);
   }
 
   async function enterDemo(request: HttpRequest, token: string): Promise<HttpResponse> {

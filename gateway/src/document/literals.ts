@@ -93,7 +93,9 @@ export function liftLiterals(
 
   function variableFor(value: ValueNode, type: GraphQLInputType, isCustom: boolean): VariableNode {
     const name = freeName(takenNames, 'literal');
-    const isChanged = contains(value, (node) => isInexact(node) || (isCustom && isEnum(node)));
+    const isChanged = contains(value, (node) =>
+      isCustom ? isInexact(node) || isEnum(node) : isInfinite(node),
+    );
     literals[name] = isChanged ? new Verbatim(value) : valueFromAST(value, type);
     const variable: VariableNode = { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: name } };
     definitions.push({ kind: Kind.VARIABLE_DEFINITION, variable, type: parseType(`${type}!`) });
@@ -142,8 +144,16 @@ function isCustomScalar(type: GraphQLInputType): boolean {
 }
 
 function isInexact(node: ASTNode): boolean {
-  const isNumber = node.kind === Kind.INT || node.kind === Kind.FLOAT;
-  return isNumber && String(Number(node.value)) !== node.value;
+  return isNumber(node) && String(Number(node.value)) !== node.value;
+}
+
+/** JSON has no such number. */
+function isInfinite(node: ASTNode): boolean {
+  return isNumber(node) && !Number.isFinite(Number(node.value));
+}
+
+function isNumber(node: ASTNode): node is IntValueNode | FloatValueNode {
+  return node.kind === Kind.INT || node.kind === Kind.FLOAT;
 }
 
 function contains(document: ASTNode, isWanted: (node: ASTNode) => boolean): boolean {

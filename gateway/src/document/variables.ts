@@ -105,7 +105,8 @@ function inexactId(coerced: unknown, sent: unknown): string[] | undefined {
   if (Array.isArray(coerced) && !Array.isArray(sent)) return inexactId(coerced[0], sent);
   if (typeof sent === 'number')
     return typeof coerced === 'string' && !Number.isSafeInteger(sent) ? [] : undefined;
-  if (typeof coerced !== 'object' || coerced === null) return undefined;
+  // The value of a custom scalar is the one that was sent.
+  if (typeof coerced !== 'object' || coerced === null || coerced === sent) return undefined;
   for (const [key, value] of Object.entries(coerced)) {
     // Cast: what is coerced to an object is one, unless it comes from a default value.
     const path = inexactId(value, (sent as Record<string, unknown> | undefined)?.[key]);

@@ -128,8 +128,9 @@ function createRefuse({ correctEndpoint, log }: EndpointParts, form: ResponseFor
     const { code } = refusal;
     state.codes = [code];
     state.status = refusal.status;
-    const retryAfter = code === 'RATE_LIMITED' ? state.verdict?.resetSeconds : undefined;
-    const extensions = extensionsOf(code, requestId, { ...refusal.details, retryAfter });
+    const wait = code === 'RATE_LIMITED' &&
+      state.verdict !== undefined && { retryAfter: state.verdict.resetSeconds };
+    const extensions = extensionsOf(code, requestId, { ...refusal.details, ...wait });
     return form.refusal(
       refusal,
       code === 'KEY_ENVIRONMENT_MISMATCH' ? { ...extensions, correctEndpoint } : extensions,

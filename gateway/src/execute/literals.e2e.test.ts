@@ -204,6 +204,13 @@ test.each(['representations', 'literal0', 'literal1', 'toString', 'constructor']
         plain: 'yes',
       });
     }
+    const undeclared = Object.fromEntries([0, 1, 2].map((number) => [`${name}${number}`, [7]]));
+    expect(
+      await ask(
+        `query ($${name}: [Int]) { villa { price(representations: $${name}) } }`,
+        undeclared,
+      ),
+    ).toEqual({ villa: { price: '{}' } });
     const condition = `query ($${name}: Boolean = true) { villa(on: $${name}) { id @skip(if: $${name}) price } }`;
     expect(await ask(condition)).toEqual({ villa: { price: '{}' } });
     expect(await ask(condition, { [name]: false })).toEqual({ villa: { id: 'v', price: '{}' } });

@@ -165,9 +165,11 @@ function scopesNeeded(
 
 type Values = Record<string, unknown>;
 
+/** Whatever a caller sends by that name itself is no variable of the operation. */
 function withRenamed(values: Values, name: string | undefined): Values {
-  if (name === undefined || !Object.hasOwn(values, RESERVED_NAME)) return values;
-  return { ...values, [name]: values[RESERVED_NAME] };
+  if (name === undefined) return values;
+  const { [name]: _, ...own } = values;
+  return Object.hasOwn(values, RESERVED_NAME) ? { ...own, [name]: values[RESERVED_NAME] } : own;
 }
 
 const EMPTY: ExecutionResult = { data: {}, errors: [], nullViolations: [] };

@@ -90,6 +90,18 @@ describe.each(['lmdb', 'mongodb'])('on %s', (engine) => {
     expect(await send(form, never, 1)).toMatchObject({ body: 'true' });
   });
 
+  test('a duplicate that is handled too late leaves the first outcome', async () => {
+    const form = newForm();
+    const { formId } = form;
+    const late = await send(form, async () => {
+      await table.put({ formId, expiresAt: Date.now() + 60_000, busyUntil: 0 });
+      expect(await send(form, async () => PAGE, 1)).toEqual(PAGE);
+      return { ...PAGE, status: 410 };
+    });
+    expect(late.status).toBe(410);
+    expect(await send(form, never)).toEqual(PAGE);
+  });
+
   test('is forgotten after a minute', () =>
     withFakeDate(async (advance) => {
       const form = newForm();

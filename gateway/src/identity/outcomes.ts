@@ -58,13 +58,22 @@ export function createOnce(open: () => Promise<Table<Outcome>>) {
     }
   }
 
-  /** What failed, or is to be corrected, can be sent again. */
+  /** What failed, or is to be corrected, can be sent again. The first outcome stays. */
   async function keep(formId: string, sealed: string): Promise<void> {
-    const outcomes = await open();
     const expiresAt = Date.now() + KEPT_MS;
-    return sealed === '' || sealed.length > MAX_LENGTH
-      ? outcomes.remove(formId)
-      : outcomes.put({ formId, expiresAt, busyUntil: 0, sealed });
+    await (await open()).update(formId, (before) => {
+      if (before?.sealed !== undefined) return before;
+      if (sealed === '' || sealed.length > MAX_LENGTH) return undefined;
+      return { formId, expiresAt, busyUntil: 0, sealed };
+    });
+  }
+
+  async function prolong(formId: string): Promise<void> {
+    await (await open()).update(formId, (before) =>
+      before === undefined || before.sealed !== undefined
+        ? before
+        : { ...before, busyUntil: Date.now() + BUSY_MS },
+    );
   }
 
   return async ({ formId, key, client }: SentForm, handle: Handle): Promise<HttpResponse> => {
@@ -74,11 +83,13 @@ export function createOnce(open: () => Promise<Table<Outcome>>) {
     const before = await claim(formId).catch(() => undefined);
     if (before?.sealed !== undefined) return JSON.parse(await vault.unseal(before.sealed));
     let sealed = '';
+    const prolonging = setInterval(() => void prolong(formId).catch(() => {}), BUSY_MS / 3);
     try {
       const response = await handle(before?.isAgain === true);
       if (response.status < 400) sealed = await vault.seal(JSON.stringify(response));
       return response;
     } finally {
+      clearInterval(prolonging);
       await keep(formId, sealed).catch(() => undefined);
     }
   };

@@ -368,6 +368,8 @@ test('going back to what was approved needs approval of what others have gained 
     ).map(summary);
   expect(back(SCORES)).toEqual([]);
   expect(back(scoresWith(stars('')))).toEqual(['resolves Guest.stars scores']);
+  const removed = needsOf(contentOf(undefined), contentOf(taking), 'offers', { approved });
+  expect(removed.map(summary)).toEqual(['resolves Guest.points scores']);
 });
 
 test('another scheme, host or port is for an operator alone, and another path is not', () => {

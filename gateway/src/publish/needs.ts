@@ -29,8 +29,12 @@ export function needsOf(
 ): Need[] {
   const former = joinedGraph(before.supergraph);
   const next = joinedGraph(after.supergraph);
-  if (approved !== undefined)
-    return otherResolvers(former, next, publisher, joinedGraph(approved.supergraph));
+  if (approved !== undefined) {
+    // What was taken out of the graph is not back without those who resolve its fields since.
+    const isThere = before.subgraphs.some(({ name }) => name === publisher);
+    const then = isThere ? joinedGraph(approved.supergraph) : undefined;
+    return otherResolvers(former, next, publisher, then);
+  }
   return [
     ...otherAddress(before, after, publisher, removed),
     ...otherResolvers(former, next, publisher),

@@ -9,6 +9,8 @@ import { createCookies } from './cookies.ts';
 
 /** The name of the cookie that recognizes a browser, and of the field that is bound to it. */
 export const FORM_COOKIE = 'form';
+/** Removes the cookie. */
+const REMOVED = /^(?:__Host-)?form=;/;
 const COOKIE_MS = 30 * 24 * 3_600_000;
 /** The HTML of a form. What people typed is in no page unescaped. */
 const POSTING = /<form [^>]*method="post"[^>]*>/g;
@@ -56,9 +58,10 @@ export function createForms(baseUrl: string, keyStore: Pick<KeyStore, 'staffTabl
     /** A page whose forms are bound to the browser, which gets the cookie with its first one. */
     bound(request: HttpRequest, response: HttpResponse): HttpResponse {
       const { body, headers } = response;
-      const held = secretOf(request);
+      const isRemoved = [headers['set-cookie'] ?? []].flat().some((each) => REMOVED.test(each));
+      const held = isRemoved ? undefined : secretOf(request);
       if (typeof body !== 'string' || body.search(POSTING) === -1) return response;
-      if (held === undefined && request.method === 'POST') return response;
+      if (held === undefined && request.method === 'POST' && !isRemoved) return response;
       const secret = held ?? randomBytes(32).toString('base64url');
       const token = tokenOf(secret, randomBytes(16).toString('base64url'));
       const field = `$&<input type="hidden" name="${FORM_COOKIE}" value="${token}">`;

@@ -52,7 +52,10 @@ async function connectFirst(
   let lookupsLeft = lookups.length;
   let wake = () => {};
   const deadline = AbortSignal.timeout(timeoutMs);
-  deadline.addEventListener('abort', () => wake());
+  const overdue = new Promise<void>((resolve) => {
+    deadline.addEventListener('abort', () => resolve());
+  });
+  void overdue.then(() => wake());
 
   async function add(lookup: Promise<string[]>, index: number): Promise<void> {
     const found = await lookup.catch((error: Error) => {
@@ -82,7 +85,7 @@ async function connectFirst(
 
   try {
     const [preferred, other] = lookups.map(add);
-    await Promise.race([preferred, other?.then(() => pause(RESOLUTION_DELAY_MS))]);
+    await Promise.race([preferred, other?.then(() => pause(RESOLUTION_DELAY_MS)), overdue]);
     for (let turn = 0; connected === undefined; turn += 1) {
       if (deadline.aborted) throw failed('UND_ERR_CONNECT_TIMEOUT');
       const [family, fallback] = turn % 2 === 0 ? families : families.toReversed();

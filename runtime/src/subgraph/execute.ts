@@ -57,6 +57,9 @@ type Complete = (run: Run, value: unknown, path: Path, info: Info) => unknown;
 /** Completes what `read` returns for a place in the response. */
 type Place = (run: Run, read: () => unknown, path: Path, info: Info) => unknown;
 
+/** Of variables, as graphql-js has it. */
+const MAX_ERRORS = 50;
+
 /** Prepares an operation of a validated document, by its name unless it is the only one. */
 export function prepareOperation(
   schema: GraphQLSchema,
@@ -83,7 +86,9 @@ export function prepareOperation(
   };
 
   return (context, sent) => {
-    const { errors, coerced: variables } = getVariableValues(schema, variableDefinitions, sent);
+    const { errors, coerced: variables } = getVariableValues(schema, variableDefinitions, sent, {
+      maxErrors: MAX_ERRORS,
+    });
     if (errors !== undefined) return { failures: errors.map((error) => new Failure(error)) };
     const failures: Failure[] = [];
     const run: Run = { context, variables, failures, nulls: new Set() };

@@ -9,7 +9,7 @@ import { createGrants } from './grants.ts';
 import { COUNTS_HEADER, createPages, FORM_HEADER, type PagesParts, redirect } from './pages.ts';
 import { createProvider, type ProviderParts } from './provider.ts';
 import { PAGE_HEADER, say } from './render.ts';
-import { createSessions } from './sessions.ts';
+import { createSessions, type Sessions } from './sessions.ts';
 import type { SignInParts } from './signin.ts';
 
 export type IdentityParts = Pick<ProviderParts, 'store' | 'issuer' | 'log'> &
@@ -35,7 +35,7 @@ export function createIdentity(parts: IdentityParts): (request: string) => Promi
       for (const one of [
         pagesOnly(parts.log),
         counting,
-        signedOut,
+        signedOut(sessions),
         authorizing(basePath),
         pages(provider),
       ])
@@ -131,12 +131,13 @@ async function counting(ctx: Context, next: Next): Promise<void> {
 }
 
 /** Who is not signed in has nothing to confirm, so the browser goes on at once. */
-async function signedOut(ctx: Context, next: Next): Promise<void> {
+const signedOut = (sessions: Sessions) => async (ctx: Context, next: Next) => {
   await next();
+  if (ctx.path === '/oauth/end-session/confirm') sessions.forgetForms(ctx);
   const { accountId, state } = ctx.oidc?.session ?? {};
   if (ctx.path !== '/oauth/end-session' || ctx.status !== 200 || accountId || !state) return;
   if (typeof state.postLogoutRedirectUri !== 'string') return say(ctx, 200, 'signedOut');
   const url = new URL(state.postLogoutRedirectUri);
   if (typeof state.state === 'string') url.searchParams.set('state', state.state);
   redirect(ctx, url.href);
-}
+};

@@ -41,10 +41,14 @@ export function createSessions({ store: { access }, issuer }: SessionParts) {
     ctx.cookies.set(cookie, value, { ...attributes, ...(value !== null && { maxAge }) });
   }
 
+  /** Removes the gateway's cookie, so that nothing that a form led to shows again. */
+  const forgetForms = (ctx: Context) => setCookie(ctx, cookieName('form'), null, 0);
+
   return {
     name,
     cookieName,
     setCookie,
+    forgetForms,
     /** The partner whose app alone may use the session; undefined if all may. */
     limitOf,
     /** The session that the browser is signed in with, prolonged; undefined if there is none. */
@@ -68,6 +72,7 @@ export function createSessions({ store: { access }, issuer }: SessionParts) {
       let session = await provider.Session.get(ctx);
       if (session.accountId !== undefined && session.accountId !== memberId) {
         await session.destroy();
+        forgetForms(ctx);
         session = new provider.Session();
       }
       session.loginAccount({ accountId: memberId });
@@ -78,8 +83,7 @@ export function createSessions({ store: { access }, issuer }: SessionParts) {
     async signOut(ctx: Context, session: Session): Promise<void> {
       await session.destroy();
       setCookie(ctx, name, null, 0);
-      // The gateway's: nothing that a form led to shows again.
-      setCookie(ctx, cookieName('form'), null, 0);
+      forgetForms(ctx);
     },
   };
 }
