@@ -8,7 +8,8 @@ import { ROOT } from './generated.ts';
 const FOLDER = join(ROOT, 'bin/dist');
 const MANIFEST = join(ROOT, 'bin/package.json');
 /** What programs read beside their code; JSON is part of the code. */
-const DATA = /^(supergraph\.yaml|docs\/guides\/.*|.*\.(graphql|css|txt)|.*\.generated\.js|.*\/pressed\.js)$/;
+const DATA =
+  /^(supergraph\.yaml|docs\/guides\/.*|.*\.(graphql|css|txt)|.*\.generated\.js|.*\/pressed\.js)$/;
 /** Threads and child processes of the gateway. */
 const WORKER = /^gateway\/.*\/worker\.ts$/;
 const PLACES = ['supergraph.yaml', 'runtime', 'gateway', 'subgraphs', 'docs/guides'];

@@ -93,8 +93,9 @@ export function liftLiterals(
 
   function variableFor(value: ValueNode, type: GraphQLInputType, isCustom: boolean): VariableNode {
     const name = freeName(takenNames, 'literal');
+    const hasCustom = isCustom || isCustomScalar(getNamedType(type));
     const isChanged = contains(value, (node) =>
-      isCustom ? isInexact(node) || isEnum(node) : isInfinite(node),
+      hasCustom ? isInexact(node) || (isCustom && isEnum(node)) : isInfinite(node),
     );
     literals[name] = isChanged ? new Verbatim(value) : valueFromAST(value, type);
     const variable: VariableNode = { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: name } };
