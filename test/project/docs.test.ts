@@ -90,6 +90,7 @@ test('the limits of the API page are those of the code', () => {
     LIMITS.directives,
     LIMITS.fragments,
     LIMITS.depth,
+    LIMITS.types,
     1,
     LIMITS.introspectionDepth,
     LIMITS.name,
