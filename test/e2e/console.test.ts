@@ -293,7 +293,7 @@ describe('forms', () => {
     await create();
     const { outcomes } = await service.stores.keys.staffTables();
     const { formId = '', expiresAt = 0 } = (await outcomes.range('expiresAt', 0, 100)).at(-1) ?? {};
-    // As the process had left it before it kept the page.
+    // The row is as a process leaves it that ends before it keeps the page.
     await outcomes.put({ formId, expiresAt, busyUntil: 0 });
     for (let n = 0; n < 2; n += 1)
       expect(await create()).toMatchObject({

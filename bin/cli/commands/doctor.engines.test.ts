@@ -55,7 +55,7 @@ test.each(['lmdb', 'mongodb'])(
       await client.close();
     }
     await loyaltyJson(env, 'partners', 'create', 'inn', '--name', 'Inn');
-    // As a service has it, and in another process.
+    // The store is open as in a service, and the command runs in another process.
     const store = await openKeyStore(readSettings(env, 'all'));
     const { code, stdout } = await spawnLoyalty(env, 'doctor').ran;
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^stores +ok .*keys/m)]);

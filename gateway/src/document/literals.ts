@@ -76,7 +76,7 @@ export function liftLiterals(
       return isInexact(value) ? replace(value, GraphQLString, true) : undefined;
     const nullable = getNullableType(type);
     const isCustom = isCustomScalar(value.kind === Kind.LIST ? nullable : getNamedType(type));
-    // As a whole: otherwise each length of a list would have a plan of its own.
+    // A list is lifted whole: otherwise each length would have a plan of its own.
     const isWhole = isCustom || (value.kind === Kind.LIST && isListType(nullable));
     const isLifted = isWhole
       ? !contains(value, isVariable)

@@ -38,7 +38,7 @@ export function watchGraphs(
     if (newest === undefined) return;
     waiting = newest;
     triedAt = performance.now();
-    // Those before one that is tried again were tried with it.
+    // Earlier versions were tried when this one was first refused.
     const isLast = ({ version }: Graph) =>
       next === undefined || version <= graphs.current().version;
     const message = 'a new graph cannot be served';

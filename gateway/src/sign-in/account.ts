@@ -111,7 +111,7 @@ function lists(
   const format = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const;
   const time = (at: number) => `${new Date(at).toLocaleString(language, format)} UTC`;
 
-  /** Of texts, what the button sends, if there is one, and what to read before it is pressed. */
+  /** Each item has a text, the value that its button sends, if any, and a warning to read first. */
   function list(
     name: string,
     title: string,

@@ -208,7 +208,7 @@ test.each([
   for (const name of ['lock', 'lock/erasing']) {
     await oneErasureAtATime(dataDir, async () => {});
     const file = join(dataDir, name, 'data.mdb');
-    // As a backup or an editor replaces it: the holder's own file is not cut off below it.
+    // A backup or an editor replaces the file, so the holder keeps the one that it has open.
     const content = damage(readFileSync(file));
     rmSync(file);
     writeFileSync(file, content);

@@ -56,7 +56,7 @@ describe.each(ENGINES)('changing an address on %s', (engine) => {
     const ended = (await endedSessions.find('ada')) ?? 0;
     expect(ended).toBeGreaterThan(0);
     expect(token).toMatch(/^co_/);
-    // As their owners typed them; the domain is DNS's.
+    // Mail goes to the local part as its owner typed it, and to the ASCII domain.
     expect(stage.server.mails.map(({ recipients }) => recipients)).toEqual([
       ['Next@example.com'],
       ['Ada@example.com'],

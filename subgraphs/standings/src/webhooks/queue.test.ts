@@ -123,7 +123,7 @@ test('retried after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h; after the las
     at += waitMs;
   }
   expect(fail(queue, at)).toEqual(['failed']);
-  // Those were ten in a row.
+  // Ten attempts in a row have failed by now.
   expect(take(queue, at)).toEqual([]);
   expect(positions(take(queue, at + 5_000))).toEqual([2]);
   expect(queue.failingSince()).toBe(START);
