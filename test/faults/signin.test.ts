@@ -26,6 +26,7 @@ import { until } from '../support/until.ts';
 const ISSUER = 'http://127.0.0.1:1';
 const CALLBACK = 'http://app.localhost:1/callback';
 const PROFILE = 'query ($id: ID!) { memberProfile(id: $id) { email } }';
+const INVITE = 'mutation ($input: EnrollMemberInput!) { inviteMember(input: $input) { accepted } }';
 /** For a machine with much else to do: each flow starts up to 60 processes. */
 const PATIENCE_MS = 600_000;
 const VERIFIER = 'v'.repeat(43);
@@ -204,26 +205,64 @@ describe.each<Deployment>(['one process', 'three processes on MongoDB and Redis'
     expect(await read(again.access_token, memberId)).toEqual({ email });
   });
 
-  test('a mailed link that is used by a process that is killed signs the same browser in', async () => {
-    const { email } = await newMember(service.stack);
+  /** Sends the form of a mailed link, kills the process once the link is used, and sends it again. */
+  async function pressTwice(link: string, isOpen: (hash: string) => Promise<unknown>) {
     await restarting;
     restarts = false;
     const visitor = newVisitor();
-    const page = await visitor.visit(await magicLink(mailbox, email));
+    const page = await visitor.visit(link);
     const token = new URL(page.url).searchParams.get('token') ?? '';
     const press = (by = visitor) => by.send(page, { token });
     const lost = press().catch(() => undefined);
-    const { tokens } = service.stack.stores.members;
     const hash = createHash('sha256').update(token).digest('hex');
-    await until(async () => (await tokens.findSignIn(hash, Date.now())) === undefined);
+    await until(async () => (await isOpen(hash)) === undefined);
     const [used, next] = gateways;
     process.kill(used.pid, 'SIGKILL');
     await lost;
     gateways = [await service.stack.restart(used), next];
 
     expect((await press(newVisitor())).status).toBe(410);
-    expect((await press()).html).toContain(email);
+    return { visitor, again: await press() };
+  }
+
+  test('a mailed link that is used by a process that is killed signs the same browser in', async () => {
+    const { email } = await newMember(service.stack);
+    const { tokens } = service.stack.stores.members;
+    const { visitor, again } = await pressTwice(await magicLink(mailbox, email), (hash) =>
+      tokens.findSignIn(hash, Date.now()),
+    );
+    expect(again.html).toContain(email);
     expect((await visitor.visit(`${ISSUER}/account`)).html).toContain(email);
+  });
+
+  test('an invitation that a killed process has accepted says so to the same browser', async () => {
+    const email = `invited-${Date.now()}@example.com`;
+    const mail = await mailTo(email, () =>
+      send({ query: INVITE, variables: { input: { email, firstName: 'Eve' } } }),
+    );
+    const { invitations } = service.stack.stores.members;
+    const { again } = await pressTwice(linkIn(mail), async (hash) =>
+      invitations.find(hash, Date.now()),
+    );
+    expect(again).toMatchObject({ status: 200 });
+    expect(again.html).toContain(email);
+  });
+
+  test('a change of address that a killed process has made says so to the same browser', async () => {
+    const { memberId, email } = await newMember(service.stack);
+    const { tokens, outbox } = service.stack.stores.members;
+    const address = `new-${email}`;
+    const task = {
+      kind: 'change',
+      memberId,
+      address: { typed: address, canonical: address },
+    } as const;
+    const mail = await mailTo(address, () =>
+      outbox.add({ jobId: digest(email), task, requestedAt: Date.now() }),
+    );
+    const { again } = await pressTwice(linkIn(mail), (hash) => tokens.findChange(hash, Date.now()));
+    expect(again).toMatchObject({ status: 200 });
+    expect(again.html).toContain(address);
   });
 
   // The rest asks the same of several processes as the app does.

@@ -47,10 +47,13 @@ export function createForms(baseUrl: string, keyStore: Pick<KeyStore, 'staffTabl
       const expected = tokenOf(secret, token.split('.', 1)[0]);
       if (!timingSafeEqual(macOf(secret, token), macOf(secret, expected))) return undefined;
       // With what was typed: a form that was corrected is another one.
-      const content = `${request.path}${request.search}\n${form}`;
-      const formId = macOf(secret, `id ${content}`).toString('hex');
-      const key = macOf(secret, `key ${content}`).toString('base64');
-      return { formId, key, client: addressBlock(request.address) };
+      return requestOf(request, secret, `${form}`);
+    },
+
+    /** A GET that changes something, as the page after a form that was answered does. */
+    followed(request: HttpRequest): SentForm | undefined {
+      const secret = secretOf(request);
+      return secret === undefined ? undefined : requestOf(request, secret, 'GET');
     },
 
     once: createOnce(async () => (await keyStore.staffTables()).outcomes),
@@ -73,6 +76,13 @@ export function createForms(baseUrl: string, keyStore: Pick<KeyStore, 'staffTabl
       };
     },
   };
+}
+
+function requestOf({ path, search, address }: HttpRequest, secret: string, body: string) {
+  const content = `${path}${search}\n${body}`;
+  const formId = macOf(secret, `id ${content}`).toString('hex');
+  const key = macOf(secret, `key ${content}`).toString('base64');
+  return { formId, key, client: addressBlock(address) };
 }
 
 /** The ID of a page's forms, and proof that they are for the browser. */

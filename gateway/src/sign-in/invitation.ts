@@ -38,7 +38,7 @@ export function createInvitation({
         return pageResponse(200, linkPage(link, token, INVITATION_PATH, language));
       });
     },
-    async submit(request, form) {
+    async submit(request, form, sent) {
       const token = form.get('token') ?? '';
       const { invitation, language } = textsOf(request);
       const { accepted, acceptedText } = invitation;
@@ -51,6 +51,7 @@ export function createInvitation({
           const text = fill(acceptedText, { partner, email });
           return pageResponse(200, textPage(accepted, text, language));
         },
+        sent?.formId,
       );
     },
   });

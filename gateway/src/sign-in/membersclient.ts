@@ -42,8 +42,8 @@ export type MembersClient = OwnProvider & {
     field: Field,
     token: string,
     requestId: string,
-    /** The language of the mail that it causes. */
-    language: string,
+    /** The language of the mail that it causes, and the form that redeems it. */
+    sent: { language: string; formId?: string | undefined },
   ): Promise<Outcome<Redeemed[Field]>>;
 };
 
@@ -60,13 +60,14 @@ const STAFF_SIGN_IN = 'mutation ($request: String!) { answer: staffSignIn(reques
 const MAIL_STAFF = 'mutation ($notice: String!) { mailStaff(notice: $notice) }';
 const REDEEM: Readonly<Record<keyof Redeemed, string>> = {
   confirmChange:
-    'mutation ($token: String!, $language: String) { result: confirmChange(token: $token, language: $language) { email } }',
+    'mutation ($token: String!, $language: String, $formId: String) { result: confirmChange(token: $token, language: $language, formId: $formId) { email } }',
   undoChange:
-    'mutation ($token: String!, $language: String) { result: undoChange(token: $token, language: $language) { email } }',
-  contestUndo: 'mutation ($token: String!) { result: contestUndo(token: $token) }',
+    'mutation ($token: String!, $language: String, $formId: String) { result: undoChange(token: $token, language: $language, formId: $formId) { email } }',
+  contestUndo:
+    'mutation ($token: String!, $formId: String) { result: contestUndo(token: $token, formId: $formId) }',
   invitation: 'query ($token: String!) { result: invitation(token: $token) { partnerName email } }',
   acceptInvitation:
-    'mutation ($token: String!) { result: acceptInvitation(token: $token) { partnerName email } }',
+    'mutation ($token: String!, $formId: String) { result: acceptInvitation(token: $token, formId: $formId) { partnerName email } }',
 };
 
 type EndedSession = { memberId: string; endedAt: number };
@@ -128,12 +129,12 @@ export function createMembersClient(ask: Ask): MembersClient {
       const { data } = await askAsService(MAIL_STAFF, 'staff-notices', variables);
       if (data?.mailStaff !== true) fail('SERVICE_UNAVAILABLE');
     },
-    async redeem(field, token, requestId, language) {
+    async redeem(field, token, requestId, sent) {
       const query = REDEEM[field];
-      // For members of the version before, which know no language.
-      const former = query.replaceAll(/, \$?language: \$?\w+/g, '');
+      // For members of the version before, which refuse arguments that they do not know.
+      const former = query.replaceAll(/, \$?(?:language|formId): \$?\w+/g, '');
       const redeemBy = async (text: string) => {
-        const { data, errors } = await askAsService(text, requestId, { token, language });
+        const { data, errors } = await askAsService(text, requestId, { token, ...sent });
         return { data, code: errors?.[0]?.extensions.code };
       };
       let { data, code } = await redeemBy(query);

@@ -34,7 +34,12 @@ export function createOauth(parts: OauthParts): (request: HttpRequest) => Promis
 
   const authorize = createFormPage({
     ...parts,
-    show: async (request) => provider.respond(request, await provider.ask(request, '')),
+    async show(request) {
+      const ask = async () => provider.respond(request, await provider.ask(request, ''));
+      // The code that answers an app's request is given once.
+      const sent = RESUMING.test(request.path) ? parts.forms.followed(request) : undefined;
+      return sent === undefined ? ask() : parts.forms.once(sent, ask);
+    },
     submit: async (request, form) =>
       provider.respond(request, await provider.ask(request, form.toString())),
   });
@@ -51,6 +56,8 @@ export function createOauth(parts: OauthParts): (request: HttpRequest) => Promis
       : visit(request, authorize);
 }
 
+/** Where a browser goes on after a question was answered. */
+const RESUMING = /^\/oauth\/authorize\/./;
 const DOCUMENTS = new Set(['/oauth/token', '/oauth/revoke', '/oauth/userinfo']);
 
 /**

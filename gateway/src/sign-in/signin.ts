@@ -58,7 +58,7 @@ export function createSignIn({
     const token = form.get('token');
     const kind = linkKind(token ?? '');
     if (token !== null && kind !== undefined && kind !== 'signIn')
-      return redeem(request, token, kind);
+      return redeem(request, token, kind, sent?.formId);
     if (provider === undefined)
       return kind === 'signIn' || token === null
         ? messagePage(404, textsOf(request), 'signInElsewhere')
@@ -81,13 +81,17 @@ export function createSignIn({
     request: HttpRequest,
     token: string,
     kind: Exclude<LinkKind, 'signIn'>,
+    formId: string | undefined,
   ): Promise<HttpResponse> {
     const texts = textsOf(request);
     if (!isWellFormed(token)) return tokens.refuse(request);
-    if (kind === 'contestUndo')
-      return tokens.redeem(kind, token, request, () => messagePage(200, texts, 'addressLocked'));
+    if (kind === 'contestUndo') {
+      const locked = () => messagePage(200, texts, 'addressLocked');
+      return tokens.redeem(kind, token, request, locked, formId);
+    }
     const name = kind === 'confirmChange' ? 'addressChanged' : 'addressRestored';
-    return tokens.redeem(kind, token, request, ({ email }) => messagePage(200, texts, name, email));
+    const changed = ({ email }: { email: string }) => messagePage(200, texts, name, email);
+    return tokens.redeem(kind, token, request, changed, formId);
   }
 
   return createFormPage({ show, submit, ...parts });

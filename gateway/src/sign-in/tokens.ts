@@ -56,10 +56,12 @@ export function createTokens({ members, limiter }: TokenParts) {
       token: string,
       request: HttpRequest,
       show: (value: Redeemed[Field]) => HttpResponse,
+      formId?: string,
     ): Promise<HttpResponse> {
       return guarded(token, request, async () => {
         const { language } = textsOf(request);
-        const outcome = await members.redeem(field, token, request.requestId, language);
+        const sent = { language, formId };
+        const outcome = await members.redeem(field, token, request.requestId, sent);
         if (!('refused' in outcome)) return show(outcome.value);
         return outcome.refused === 'EMAIL_IN_USE'
           ? messagePage(409, textsOf(request), 'addressInUse')

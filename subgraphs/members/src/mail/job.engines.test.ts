@@ -274,6 +274,7 @@ describe.each(ENGINES)('mail from a store on %s', (engine) => {
       expect(await store.tokens.findChange(hash, NOW)).toEqual({
         memberId: 'ada',
         address: address('Bob@Example.com'),
+        isMade: false,
       });
     });
 

@@ -56,7 +56,8 @@ describe.each(ENGINES)('signing staff in on %s', (engine) => {
       address: 'eve@inn.example',
       known: expect.any(String),
     });
-    expect(await ask({ kind: 'code', id, code })).toEqual({ outcome: 'expired', address: '' });
+    // The answer may be lost.
+    expect(await ask({ kind: 'code', id, code })).toMatchObject({ outcome: 'proven' });
   });
 
   test('code guessing: the fifth wrong code ends code and link', async () => {
@@ -95,8 +96,9 @@ describe.each(ENGINES)('signing staff in on %s', (engine) => {
     expect(await ask({ ...link, id: '' })).toEqual(elsewhere);
     const other = await mailed({ email: 'ada@example.com' });
     expect(await ask({ ...link, id: other.id })).toEqual(elsewhere);
-    expect(await ask({ ...link, id })).toMatchObject({ outcome: 'proven' });
-    expect(await ask({ ...link, id })).toEqual(elsewhere);
+    for (const _ of ['first', 'again'])
+      expect(await ask({ ...link, id })).toMatchObject({ outcome: 'proven' });
+    expect(await ask({ ...link, id: other.id })).toEqual(elsewhere);
   });
 
   test('who is not staff gets the same answer and no mail, a member neither', async () => {

@@ -11,7 +11,8 @@ import { type EnqueueMail, hashTokenArgument } from './mail.ts';
 import { profileOf } from './profile.ts';
 import type { Resolvers } from './schema.generated.ts';
 
-type Language = MailTask['language'];
+/** How a page's form redeems a token: the language of its mail, and the form's ID. */
+type Sent = { language?: MailTask['language']; formId?: string | null | undefined };
 type EmailChangeStore = Pick<MembersStore, 'tokens' | 'locks' | 'endedSessions'>;
 
 export function createEmailChange(
@@ -33,24 +34,25 @@ export function createEmailChange(
       async confirmEmailChange(_, { token }, { caller }) {
         return profileOf(await confirm(token, ownerOf(caller, refusal)), undefined);
       },
-      confirmChange(_, { token, language }, { caller }) {
+      confirmChange(_, { token, ...sent }, { caller }) {
         requireService(caller);
-        return confirm(token, undefined, language);
+        return confirm(token, undefined, sent);
       },
-      async undoChange(_, { token, language }, { caller }) {
+      async undoChange(_, { token, ...sent }, { caller }) {
         requireService(caller);
         const hash = hashTokenArgument('undo', token);
         for (;;) {
-          const member = await undo(hash, language);
+          const member = await undo(hash, sent);
           if (member !== undefined) return member;
         }
       },
-      async contestUndo(_, { token }, { caller }) {
+      async contestUndo(_, { token, formId }, { caller }) {
         requireService(caller);
         const hash = hashTokenArgument('contest', token);
-        const memberId = (await locks.findContest(hash, Date.now())) ?? fail('INVALID_TOKEN');
+        const by = formId ?? undefined;
+        const memberId = (await locks.findContest(hash, Date.now(), by)) ?? fail('INVALID_TOKEN');
         const isLocked = await endingSessions(endedSessions, memberId, () =>
-          locks.contest(hash, Date.now()),
+          locks.contest(hash, Date.now(), by),
         );
         return isLocked ? memberId : fail('INVALID_TOKEN');
       },
@@ -60,16 +62,22 @@ export function createEmailChange(
 
 /** Returns a function that confirms a change of address; with `memberId`, only that member's. */
 function createConfirm({ tokens }: EmailChangeStore, enqueueMail: EnqueueMail) {
-  return async (token: string, memberId?: string, language?: Language): Promise<Member> => {
+  return async (
+    token: string,
+    memberId?: string,
+    { language, formId }: Sent = {},
+  ): Promise<Member> => {
     const hash = hashTokenArgument('change', token);
-    const change = await tokens.findChange(hash, Date.now());
+    const by = formId ?? undefined;
+    const change = await tokens.findChange(hash, Date.now(), by);
     if (change === undefined || (memberId !== undefined && change.memberId !== memberId))
       return fail('INVALID_TOKEN');
     // Before the change, so that no crash leaves the former address without its notice; it is
     // dropped if the change is not made.
     const changeId = randomUUID();
-    await enqueueMail({ kind: 'changed', memberId: change.memberId, changeId, language });
-    return changedMember(await tokens.confirmChange(hash, changeId, Date.now()));
+    if (!change.isMade)
+      await enqueueMail({ kind: 'changed', memberId: change.memberId, changeId, language });
+    return changedMember(await tokens.confirmChange(hash, changeId, Date.now(), by));
   };
 }
 
@@ -78,14 +86,16 @@ function createConfirm({ tokens }: EmailChangeStore, enqueueMail: EnqueueMail) {
  * has changed again meanwhile.
  */
 function createUndo({ tokens, endedSessions }: EmailChangeStore, enqueueMail: EnqueueMail) {
-  return async (hash: string, language: Language): Promise<Member | undefined> => {
-    const { memberId, taken } = (await tokens.findUndo(hash, Date.now())) ?? fail('INVALID_TOKEN');
+  return async (hash: string, { language, formId }: Sent): Promise<Member | undefined> => {
+    const by = formId ?? undefined;
+    const undoing = await tokens.findUndo(hash, Date.now(), by);
+    const { memberId, taken } = undoing ?? fail('INVALID_TOKEN');
     const undoId = randomUUID();
     // Before the undoing, as for the notice of a change.
     for (const address of taken)
       await enqueueMail({ kind: 'undone', memberId, undoId, address, language });
     const result = await endingSessions(endedSessions, memberId, () =>
-      tokens.undoChange(hash, { undoId, taken }, Date.now()),
+      tokens.undoChange(hash, { undoId, taken }, Date.now(), by),
     );
     return result.outcome === 'changed-since' ? undefined : changedMember(result);
   };

@@ -34,16 +34,17 @@ export function createInvitations(
     Mutation: {
       inviteMember: (_, { input }, { caller }) =>
         enqueueMail({ kind: 'invitation', ...parseEnrollment(partnerOf(caller), input) }),
-      async acceptInvitation(_, { token }, { caller }) {
+      async acceptInvitation(_, { token, formId }, { caller }) {
         requireService(caller);
         const hash = hashTokenArgument('invitation', token);
+        const by = formId ?? undefined;
         // A read first, so that guessing tokens costs no write.
-        if ((await invitations.find(hash, Date.now())) === undefined) fail('INVALID_TOKEN');
+        if ((await invitations.find(hash, Date.now(), by)) === undefined) fail('INVALID_TOKEN');
         const invitation =
-          (await invitations.claim(hash, Date.now(), LEASE_MS)) ?? fail('INVALID_TOKEN');
+          (await invitations.claim(hash, Date.now(), LEASE_MS, by)) ?? fail('INVALID_TOKEN');
         const member = await enrollInvited(invitation);
         // After enrolling, so that no crash loses the consent.
-        await invitations.remove(hash);
+        await invitations.accepted(hash, Date.now(), by);
         return member === undefined ? fail('INVALID_TOKEN') : shown(invitation);
       },
     },

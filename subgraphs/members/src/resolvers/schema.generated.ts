@@ -225,7 +225,10 @@ export type Mutation = {
   mailStaff: Scalars['Boolean']['output'];
   /** Signs a member in with the token of a link to the sign-in page. */
   signIn: Maybe<MagicLinkSession>;
-  /** Confirms a change of address for anyone who has the token, with a notice in the language. */
+  /**
+   * Confirms a change of address for anyone who has the token, with a notice in the language. Here and
+   * below, the same form can be sent again for a minute.
+   */
   confirmChange: Maybe<ConfirmedChange>;
   /** Undoes a change of address with the token mailed to the former address, as above. */
   undoChange: Maybe<ConfirmedChange>;
@@ -324,22 +327,26 @@ export type MutationSignInArgs = {
 export type MutationConfirmChangeArgs = {
   token: Scalars['String']['input'];
   language?: InputMaybe<Scalars['String']['input']>;
+  formId?: InputMaybe<Scalars['String']['input']>;
 };
 
 
 export type MutationUndoChangeArgs = {
   token: Scalars['String']['input'];
   language?: InputMaybe<Scalars['String']['input']>;
+  formId?: InputMaybe<Scalars['String']['input']>;
 };
 
 
 export type MutationContestUndoArgs = {
   token: Scalars['String']['input'];
+  formId?: InputMaybe<Scalars['String']['input']>;
 };
 
 
 export type MutationAcceptInvitationArgs = {
   token: Scalars['String']['input'];
+  formId?: InputMaybe<Scalars['String']['input']>;
 };
 
 

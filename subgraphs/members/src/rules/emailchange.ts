@@ -1,9 +1,9 @@
 // The rules of confirming a change of address and of undoing it; engines apply them atomically.
-import { type AddressChange, TOKEN_USES } from './mailedtoken.ts';
+import { type AddressChange, type StoredToken, TOKEN_USES } from './mailedtoken.ts';
 import type { Address } from './member.ts';
 import { claim } from './ownership.ts';
 import { isLocked, type MemberRecord, type MemberRecords, withConfirmed } from './record.ts';
-import { findToken, unexpiredTokens } from './token.ts';
+import { findToken, unexpiredTokens, usedToken } from './token.ts';
 
 export type EmailChangeResult =
   | { outcome: 'changed'; member: MemberRecord }
@@ -18,9 +18,14 @@ const MAX_TAKEN = 5;
 
 /**
  * `attemptId` identifies the call: when an engine applies the rule again after a conflict, the rule
- * recognizes what it has already done.
+ * recognizes what it has already done. `formId` is the form that the token came with.
  */
-export type Attempt = { hash: string; memberId: string; attemptId: string };
+export type Attempt = {
+  hash: string;
+  memberId: string;
+  attemptId: string;
+  formId?: string | undefined;
+};
 
 /**
  * Makes the token's address the member's current one and keeps the former one as history;
@@ -29,14 +34,15 @@ export type Attempt = { hash: string; memberId: string; attemptId: string };
  */
 export function confirmChange(
   records: MemberRecords,
-  { hash, memberId, attemptId }: Attempt,
+  { hash, memberId, attemptId, formId }: Attempt,
   now: number,
 ): EmailChangeResult {
   const record = records.byId(memberId);
   if (record?.changes?.some(({ id }) => id === attemptId))
     return { outcome: 'changed', member: record };
-  const token = record && findToken(record, hash, 'change', now);
+  const token = record && findToken(record, hash, 'change', now, formId);
   if (record === undefined || token === undefined) return { outcome: 'invalid-token' };
+  if (token.usedBy !== undefined) return { outcome: 'changed', member: record };
   const { canonical } = token.address;
   if (isLocked(record, record.address)) return { outcome: 'invalid-token' };
   if (isLocked(record, canonical)) return { outcome: 'email-in-use' };
@@ -51,7 +57,10 @@ export function confirmChange(
   return moveTo(records, record, token.address, {
     ...withConfirmed(record, [canonical]),
     earlier: [...record.earlier, record.address],
-    tokens: unexpiredTokens(record, now).filter(({ use }) => use !== 'sign-in' && use !== 'change'),
+    tokens: [
+      ...unexpiredTokens(record, now).filter(({ use }) => use !== 'sign-in' && use !== 'change'),
+      ...usedToken(token, now, formId),
+    ],
     changes: [
       ...(record.changes ?? []).filter(({ at }) => at + TOKEN_USES.undo.lifetimeMs > now),
       ...(record.address === canonical ? [] : [change]),
@@ -63,19 +72,28 @@ export function confirmChange(
  * The changes that a token would undo, and the addresses that this would take away from the member:
  * the latest first, and not more than get a notice.
  */
-export type Undoing = { changes: AddressChange[]; taken: string[] };
+export type Undoing = { token: StoredToken; changes: AddressChange[]; taken: string[] };
 
-/** Finds what a token would undo now; undefined if the token is not valid. */
-export function findUndoing(record: MemberRecord, hash: string, now: number): Undoing | undefined {
-  const token = findToken(record, hash, 'undo', now);
+/**
+ * Finds what a token would undo now: nothing if its form has undone it. Undefined if the token is
+ * not valid.
+ */
+export function findUndoing(
+  record: MemberRecord,
+  hash: string,
+  now: number,
+  formId?: string,
+): Undoing | undefined {
+  const token = findToken(record, hash, 'undo', now, formId);
+  if (token?.usedBy !== undefined) return { token, changes: [], taken: [] };
   const index = (record.changes ?? []).findIndex(({ id }) => id === token?.changeId);
   const changes = index < 0 ? [] : (record.changes ?? []).slice(index);
   const [first] = changes;
-  if (first === undefined) return undefined;
+  if (token === undefined || first === undefined) return undefined;
   const taken = changes
     .filter(({ known, to }) => to !== first.from.canonical && (!known || to === record.address))
     .map(({ to }) => to);
-  return { changes, taken: [...new Set(taken.reverse())].slice(0, MAX_TAKEN) };
+  return { token, changes, taken: [...new Set(taken.reverse())].slice(0, MAX_TAKEN) };
 }
 
 /**
@@ -87,24 +105,26 @@ export function findUndoing(record: MemberRecord, hash: string, now: number): Un
  */
 export function undoChange(
   records: MemberRecords,
-  { hash, memberId, attemptId }: Attempt,
+  { hash, memberId, attemptId, formId }: Attempt,
   taken: readonly string[],
   now: number,
 ): UndoResult {
   const record = records.byId(memberId);
   if (record?.undone?.id === attemptId) return { outcome: 'changed', member: record };
-  const undoing = record && findUndoing(record, hash, now);
-  const [first] = undoing?.changes ?? [];
-  if (record === undefined || undoing === undefined || first === undefined)
-    return { outcome: 'invalid-token' };
-  const { changes: undone } = undoing;
+  const undoing = record && findUndoing(record, hash, now, formId);
+  if (record === undefined || undoing === undefined) return { outcome: 'invalid-token' };
+  const { token, changes: undone } = undoing;
+  const [first] = undone;
+  if (first === undefined) return { outcome: 'changed', member: record };
   if (undone.some((one) => isLocked(record, one.to) || isLocked(record, one.from.canonical)))
     return { outcome: 'invalid-token' };
   if (undoing.taken.some((one) => !taken.includes(one))) return { outcome: 'changed-since' };
   const isCurrentUndone = undone.some(({ to }) => to === record.address);
   // The link was mailed to the address from before the first change.
   const confirmed = withConfirmed(record, [first.from.canonical]);
-  const next = withoutChanges(confirmed, undoing, { id: attemptId, at: now });
+  const without = withoutChanges(confirmed, undoing, { id: attemptId, at: now });
+  const tokens = [...(without.tokens ?? []), ...usedToken(token, now, formId)];
+  const next = { ...without, tokens };
   return moveTo(records, record, isCurrentUndone ? first.from : currentAddress(record), next);
 }
 

@@ -8,7 +8,7 @@ import {
   type MemberRecord,
   type MemberRecords,
 } from './record.ts';
-import { findToken, unexpiredTokens } from './token.ts';
+import { findToken, unexpiredTokens, usedToken } from './token.ts';
 
 export type UnlockResult =
   | { outcome: 'unlocked'; memberId: string }
@@ -31,13 +31,16 @@ export function contest(
   hash: string,
   memberId: string,
   now: number,
+  formId?: string,
 ): boolean {
   const record = records.byId(memberId);
-  const token = record && findToken(record, hash, 'contest', now);
+  const token = record && findToken(record, hash, 'contest', now, formId);
   if (record === undefined || token === undefined) return false;
+  if (token.usedBy !== undefined) return true;
   const holder = records.byKey(addressKey(token.address));
   const isOthers = holder !== undefined && holder.memberId !== memberId;
-  const tokens = unexpiredTokens(record, now).filter((one) => one !== token);
+  const others = unexpiredTokens(record, now).filter((one) => one !== token);
+  const tokens = [...others, ...usedToken(token, now, formId)];
   const disputed = isOthers ? [record.address] : [record.address, token.address];
   writeLocked(records, record, { ...record, tokens }, disputed, now);
   return true;

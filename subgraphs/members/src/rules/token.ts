@@ -122,7 +122,7 @@ export type Redeemer = { partnerId: string } | 'own-page';
 /**
  * Redeems a sign-in token, which confirms the address and the partner that requested it, and
  * returns its member. Undefined if the token is not valid for this redeemer; then it stays as it
- * is. The form that has used it can be sent again for a minute: its answer may have been lost.
+ * is.
  */
 export function redeemSignInToken(
   records: MemberRecords,
@@ -136,9 +136,8 @@ export function redeemSignInToken(
   if (record === undefined || token === undefined || !isValidFor(record, token, redeemer))
     return undefined;
   if (token.usedBy !== undefined) return record;
-  const expiresAt = Math.min(token.expiresAt, now + REPEAT_MS);
-  const used = formId === undefined ? [] : [{ ...token, usedBy: formId, expiresAt }];
-  const tokens = [...unexpiredTokens(record, now).filter((one) => one !== token), ...used];
+  const others = unexpiredTokens(record, now).filter((one) => one !== token);
+  const tokens = [...others, ...usedToken(token, now, formId)];
   return records.write(record, { ...signedIn(record, token), tokens });
 }
 
@@ -167,6 +166,12 @@ function signedIn(record: MemberRecord, { address, partnerId }: Proof): MemberRe
   const enrollments = active ? withEnrollment(present, confirmed(active)) : present;
   const proved = address === undefined ? record : withConfirmed(record, [address]);
   return { ...proved, enrollments };
+}
+
+/** What is left of a token: its form can be sent again for a minute, as its answer may be lost. */
+export function usedToken(token: StoredToken, now: number, formId?: string): StoredToken[] {
+  const expiresAt = Math.min(token.expiresAt, now + REPEAT_MS);
+  return formId === undefined ? [] : [{ ...token, usedBy: formId, expiresAt }];
 }
 
 /** The member's token with this hash, if it has this use, and nothing but this form has used it. */

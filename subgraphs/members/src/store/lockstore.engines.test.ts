@@ -77,6 +77,15 @@ describe.each(ENGINES)('locked addresses on %s', (engine) => {
       ]);
     });
 
+    test('by a form, which can be sent again for a minute; nothing else can use its link', async () => {
+      const hash = await takeBack();
+      const contest = (formId?: string, at = NOW) => store.locks.contest(hash, at, formId);
+      expect([await contest('a'), await contest('a', NOW + 59_999)]).toEqual([true, true]);
+      expect(await store.locks.findContest(hash, NOW, 'a')).toBe('ada');
+      const refused = [await contest('b'), await contest(), await contest('a', NOW + 60_000)];
+      expect(refused).toEqual([false, false, false]);
+    });
+
     test('is possible until 7 days after the undoing, and no longer', async () => {
       const [hash, { hash: late }] = [await takeBack(), makeToken('contest')];
       const [loss] =

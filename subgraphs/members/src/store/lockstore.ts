@@ -20,9 +20,9 @@ export type LockStore = ReturnType<typeof createLockStore>;
  * Addresses are canonical; times are in milliseconds since 1970.
  */
 export function createLockStore({ find, apply }: Engine) {
-  const tokenOf = async (hash: string, now: number) => {
+  const tokenOf = async (hash: string, now: number, formId?: string) => {
     const record = await find(tokenKey(hash));
-    const token = record && findToken(record, hash, 'contest', now);
+    const token = record && findToken(record, hash, 'contest', now, formId);
     return record && token && { memberId: record.memberId, address: token.address };
   };
   /** The form in which an address is stored, or else the canonical one. */
@@ -40,16 +40,16 @@ export function createLockStore({ find, apply }: Engine) {
     ) => apply([loss.memberId], [], (records) => addContestToken(records, hash, loss, now)),
 
     /** The member whose token this is, without redeeming it. */
-    async findContest(hash: string, now: number): Promise<string | undefined> {
-      return (await tokenOf(hash, now))?.memberId;
+    async findContest(hash: string, now: number, formId?: string): Promise<string | undefined> {
+      return (await tokenOf(hash, now, formId))?.memberId;
     },
 
-    async contest(hash: string, now: number): Promise<boolean> {
-      const token = await tokenOf(hash, now);
+    async contest(hash: string, now: number, formId?: string): Promise<boolean> {
+      const token = await tokenOf(hash, now, formId);
       if (token === undefined) return false;
       const { memberId, address } = token;
       return apply([memberId], [addressKey(address)], (records) =>
-        contest(records, hash, memberId, now),
+        contest(records, hash, memberId, now, formId),
       );
     },
 

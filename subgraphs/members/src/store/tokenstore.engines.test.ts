@@ -208,6 +208,7 @@ describe.each(ENGINES)('mailed tokens on %s', (engine) => {
       expect(await store.tokens.findChange(hash, NOW)).toEqual({
         memberId: 'ada',
         address: address('Next@Example.com'),
+        isMade: false,
       });
       expect(await store.tokens.confirmChange(hash, 'c1', NOW)).toMatchObject({
         outcome: 'changed',
@@ -231,6 +232,36 @@ describe.each(ENGINES)('mailed tokens on %s', (engine) => {
       );
       expect(tries.filter(({ outcome }) => outcome === 'changed')).toHaveLength(1);
       expect(tries.filter(({ outcome }) => outcome === 'invalid-token')).toHaveLength(19);
+    });
+
+    test('the form that changed an address, or undid that, can be sent again for a minute', async () => {
+      const hash = await mailChange('next@example.com');
+      const confirm = async (formId?: string, at = NOW) => {
+        const result = await store.tokens.confirmChange(hash, randomUUID(), at, formId);
+        return 'member' in result ? result.member.email : result.outcome;
+      };
+      expect([await confirm('a'), await confirm('a', NOW + MINUTE - 1)]).toEqual([
+        ...['next@example.com', 'next@example.com'],
+      ]);
+      expect(await store.tokens.findChange(hash, NOW, 'a')).toMatchObject({ isMade: true });
+      for (const refused of [confirm('b'), confirm(), confirm('a', NOW + MINUTE)])
+        expect(await refused).toBe('invalid-token');
+      const { changes = [] } = (await store.member('ada')) as { changes?: { id: string }[] };
+      expect(changes).toHaveLength(1);
+
+      const undoing = await mailUndo(changes[0]?.id ?? '');
+      const takeBack = async (formId?: string, at = NOW) => {
+        const taken = (await store.tokens.findUndo(undoing, at, formId))?.taken ?? [];
+        const attempt = { undoId: randomUUID(), taken };
+        const result = await store.tokens.undoChange(undoing, attempt, at, formId);
+        return 'member' in result ? result.member.email : result.outcome;
+      };
+      expect([await takeBack('a'), await takeBack('a', NOW + MINUTE - 1)]).toEqual([
+        ...['Ada@Example.com', 'Ada@Example.com'],
+      ]);
+      expect(await store.tokens.findUndo(undoing, NOW, 'a')).toMatchObject({ taken: [] });
+      for (const refused of [takeBack('b'), takeBack(), takeBack('a', NOW + MINUTE)])
+        expect(await refused).toBe('invalid-token');
     });
 
     test('a token expires after 15 minutes', async () => {

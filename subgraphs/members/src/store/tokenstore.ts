@@ -28,14 +28,16 @@ export type TokenStore = ReturnType<typeof createTokenStore>;
  * them. Times are in milliseconds since 1970. Tokens are identified by their hashes.
  */
 export function createTokenStore({ find, apply }: Engine) {
-  const changeOf = async (hash: string, now: number) => {
+  const changeOf = async (hash: string, now: number, formId?: string) => {
     const record = await find(tokenKey(hash));
-    const token = record && findToken(record, hash, 'change', now);
-    return record && token && { memberId: record.memberId, address: token.address };
+    const token = record && findToken(record, hash, 'change', now, formId);
+    if (record === undefined || token === undefined) return undefined;
+    const { memberId } = record;
+    return { memberId, address: token.address, isMade: token.usedBy !== undefined };
   };
-  const undoingOf = async (hash: string, now: number) => {
+  const undoingOf = async (hash: string, now: number, formId?: string) => {
     const record = await find(tokenKey(hash));
-    const undoing = record && findUndoing(record, hash, now);
+    const undoing = record && findUndoing(record, hash, now, formId);
     return record && undoing && { memberId: record.memberId, ...undoing };
   };
   return {
@@ -78,16 +80,24 @@ export function createTokenStore({ find, apply }: Engine) {
     confirmSignIn: (memberId: string, proof: Proof) =>
       apply([memberId], [], (records) => confirmSignIn(records, memberId, proof)),
 
-    /** The change of address that a token proves, without redeeming it. */
+    /**
+     * The change of address that a token proves, without redeeming it. `isMade` says that the form
+     * has redeemed it.
+     */
     findChange: changeOf,
 
     /** `changeId` becomes the ID of the change. */
-    async confirmChange(hash: string, changeId: string, now: number): Promise<EmailChangeResult> {
-      const change = await changeOf(hash, now);
+    async confirmChange(
+      hash: string,
+      changeId: string,
+      now: number,
+      formId?: string,
+    ): Promise<EmailChangeResult> {
+      const change = await changeOf(hash, now, formId);
       if (change === undefined) return { outcome: 'invalid-token' };
       const { memberId, address } = change;
       return apply([memberId], [addressKey(address.canonical)], (records) =>
-        confirmChange(records, { hash, memberId, attemptId: changeId }, now),
+        confirmChange(records, { hash, memberId, attemptId: changeId, formId }, now),
       );
     },
 
@@ -102,13 +112,14 @@ export function createTokenStore({ find, apply }: Engine) {
       hash: string,
       { undoId, taken }: { undoId: string; taken: readonly string[] },
       now: number,
+      formId?: string,
     ): Promise<UndoResult> {
-      const undoing = await undoingOf(hash, now);
-      const [change] = undoing?.changes ?? [];
-      if (undoing === undefined || change === undefined) return { outcome: 'invalid-token' };
-      const { memberId } = undoing;
-      return apply([memberId], [addressKey(change.from.canonical)], (records) =>
-        undoChange(records, { hash, memberId, attemptId: undoId }, taken, now),
+      const undoing = await undoingOf(hash, now, formId);
+      if (undoing === undefined) return { outcome: 'invalid-token' };
+      const { memberId, changes } = undoing;
+      const keys = changes.slice(0, 1).map(({ from }) => addressKey(from.canonical));
+      return apply([memberId], keys, (records) =>
+        undoChange(records, { hash, memberId, attemptId: undoId, formId }, taken, now),
       );
     },
   };

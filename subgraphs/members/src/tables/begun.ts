@@ -40,11 +40,11 @@ export async function openBegun(open: OpenTable, { definition, most, ...begunBy 
       const now = Date.now();
       const still = (before?.open ?? []).filter(({ expiresAt }) => expiresAt > now);
       const open = next(still);
-      gone = still.filter((one) => !open.includes(one));
-      const [oldest, newest] = [open[0], open.at(-1)];
-      if (oldest === undefined || newest === undefined) return undefined;
+      gone = still.filter((one) => !open.some(({ id }) => id === one.id));
+      const [oldest] = open;
+      if (oldest === undefined) return undefined;
       const rank = (most.ofClient - open.length) * 1e13 + oldest.expiresAt;
-      return { client, open, rank, until: newest.expiresAt };
+      return { client, open, rank, until: Math.max(...open.map((one) => one.expiresAt)) };
     });
     for (const { id } of gone) await begunBy.remove(id);
   }
@@ -68,9 +68,12 @@ export async function openBegun(open: OpenTable, { definition, most, ...begunBy 
       }
       await change(client, (still) => [...still.slice(1 - most.ofClient), added]);
     },
-    /** Removes one that is finished. */
-    finish: (client: string, id: string) =>
-      change(client, (still) => still.filter((one) => one.id !== id)),
+    /** Removes one that is finished, or lets it expire by then. */
+    finish: (client: string, id: string, expiresAt?: number) =>
+      change(client, (still) => {
+        const ended = expiresAt === undefined ? [] : [{ id, expiresAt }];
+        return still.flatMap((one) => (one.id === id ? ended : [one]));
+      }),
     clean,
   };
 }

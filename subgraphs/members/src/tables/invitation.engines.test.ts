@@ -52,6 +52,19 @@ describe.each(ENGINES)('invitations on %s', (engine) => {
     expect(await invitations.find(hash, NOW)).toBeUndefined();
   });
 
+  test('the form that accepts can be sent again for a minute; nothing else can', async () => {
+    const hash = await add(NOW + 3_600_000);
+    const claim = (formId?: string, at = NOW) => other.claim(hash, at, LEASE, formId);
+    expect([await claim('a'), await claim('a')]).toEqual([INVITATION, INVITATION]);
+    await invitations.accepted(hash, NOW, 'a');
+    const found = [await invitations.find(hash, NOW, 'a'), await claim('a', NOW + 59_999)];
+    expect(found).toEqual([INVITATION, INVITATION]);
+    expect([await invitations.find(hash, NOW), await claim('b'), await claim()]).toEqual([
+      ...[undefined, undefined, undefined],
+    ]);
+    expect(await claim('a', NOW + 60_000)).toBeUndefined();
+  });
+
   test('cleaning removes what has expired, and nothing else', async () => {
     const [expired, valid] = [await add(NOW), await add(NOW + 1)];
     await other.clean(NOW);

@@ -8,8 +8,19 @@ export type Invitation = EnrollInput;
 
 export type KeptInvitation = Invitation & { expiresAt: number };
 
-/** How an invitation is stored. `claimedUntil` is when the last claim ends. */
-type StoredInvitation = KeptInvitation & { hash: string; claimedUntil: number };
+/**
+ * How an invitation is stored. `claimedUntil` is when the last claim ends, and `claimedBy` the form
+ * that has it, which has accepted if `isAccepted`.
+ */
+type StoredInvitation = KeptInvitation & {
+  hash: string;
+  claimedUntil: number;
+  claimedBy?: string | undefined;
+  isAccepted?: true;
+};
+
+/** How long the form that has accepted can be sent again: its answer may be lost. */
+const REPEAT_MS = 60_000;
 
 export const INVITATIONS: TableDefinition<StoredInvitation> = {
   name: 'invitations',
@@ -26,22 +37,39 @@ export async function openInvitations(open: OpenTable) {
     /** Resolves when the invitation is stored. */
     add: (hash: string, invitation: Invitation, expiresAt: number) =>
       invitations.put({ hash, ...invitation, expiresAt, claimedUntil: 0 }),
-    /** The invitation, unless it has expired. */
-    find: (hash: string, now: number) =>
-      mapMaybe(invitations.get(hash), (stored) =>
-        stored !== undefined && stored.expiresAt > now ? toInvitation(stored) : undefined,
-      ),
+    /** The invitation, unless it has expired, or another form has accepted it. */
+    find: (hash: string, now: number, formId?: string) =>
+      mapMaybe(invitations.get(hash), (stored) => {
+        if (stored === undefined || stored.expiresAt <= now) return undefined;
+        const isOpen = !stored.isAccepted || stored.claimedBy === formId;
+        return isOpen ? toInvitation(stored) : undefined;
+      }),
     /**
      * Gives the invitation to one of any number of concurrent callers. The caller enrolls and then
-     * removes it. If the caller crashes in between, it can be claimed again when the lease ends.
+     * ends it. If the caller crashes in between, another form can claim it when the lease ends.
      */
-    async claim(hash: string, now: number, leaseMs: number): Promise<Invitation | undefined> {
-      const claimed = await invitations.update(hash, (stored) =>
-        stored !== undefined && stored.expiresAt > now && stored.claimedUntil <= now
-          ? { ...stored, claimedUntil: now + leaseMs }
-          : stored,
-      );
+    async claim(
+      hash: string,
+      now: number,
+      leaseMs: number,
+      formId?: string,
+    ): Promise<Invitation | undefined> {
+      const claimed = await invitations.update(hash, (stored) => {
+        if (stored === undefined || stored.expiresAt <= now) return stored;
+        const isAgain = formId !== undefined && stored.claimedBy === formId;
+        return isAgain || stored.claimedUntil <= now
+          ? { ...stored, claimedUntil: now + leaseMs, claimedBy: formId }
+          : stored;
+      });
       return claimed && toInvitation(claimed);
+    },
+    /** Once a form has accepted the invitation, nothing else can. */
+    async accepted(hash: string, now: number, formId?: string): Promise<void> {
+      await invitations.update(hash, (stored) => {
+        if (stored === undefined || formId === undefined) return undefined;
+        const expiresAt = Math.min(stored.expiresAt, now + REPEAT_MS);
+        return { ...stored, isAccepted: true, claimedUntil: expiresAt, expiresAt };
+      });
     },
     remove: invitations.remove,
     /** Those whose canonical address is wanted, expired ones too. */

@@ -2,7 +2,7 @@
 import { emptyPlace } from '../../../../test/support/servers/databases.ts';
 import { type OpenedTables, openTables } from '../../../../test/support/store/tables.ts';
 import { address, ENGINES } from '../../test/engine.ts';
-import { openSignIns, SIGN_IN_MS, type SignInStore } from './signins.ts';
+import { openSignIns, SIGN_IN_MS, type SignInStore, secretHash } from './signins.ts';
 
 describe.each(ENGINES)('at most six sign-ins at the same time on %s', (engine) => {
   let place: ReturnType<typeof emptyPlace>;
@@ -46,6 +46,20 @@ describe.each(ENGINES)('at most six sign-ins at the same time on %s', (engine) =
     ]);
     await beginAll('e-1', 'f-1');
     expect(await open('a-2', 'b-3', 'c-1', 'd-1', 'e-1', 'f-1')).toHaveLength(6);
+  });
+
+  test('a code can be used again for a minute by whoever holds the sign-in, and no other ends it', async () => {
+    await begin('a-1');
+    const mailbox = 'ada@example.com';
+    const [code, token] = [secretHash('a-1', '123'), secretHash('a-1', 'si_')];
+    await signIns.mailed('a-1', { mailbox, code, token });
+    const finish = (typed: string) => signIns.finish('a-1', 'code', typed);
+    const proof = { mailed: { mailbox } };
+    expect([await finish('123'), await finish('123')]).toMatchObject([proof, proof]);
+    for (let tries = 0; tries < 5; tries += 1) expect(await finish('wrong')).toBe('ended');
+    expect(await finish('123')).toMatchObject(proof);
+    const [{ expiresAt = 0 } = {}] = await signIns.select(() => true);
+    expect(expiresAt).toBeLessThanOrEqual(Date.now() + 60_000);
   });
 
   test('a flood with one from each address: the oldest of all goes first', async () => {

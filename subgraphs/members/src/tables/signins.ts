@@ -8,6 +8,7 @@ export const SIGN_IN_MS = 15 * 60_000;
 const MAX_OF_CLIENT = 20;
 const MAX_OF_ALL = 50_000;
 const MAX_TRIES = 5;
+const REPEAT_MS = 60_000;
 
 /** Times are in milliseconds since 1970. */
 export type SignIn = {
@@ -21,6 +22,8 @@ export type SignIn = {
   tries: number;
   /** Set once mail is composed. */
   mailed?: Mailed | undefined;
+  /** The code or the link has been used, which the same browser may do again for a minute. */
+  isUsed?: true;
 };
 
 /** `mailbox` is canonical, and staff need not be members; the codes are hashes. */
@@ -67,25 +70,29 @@ export async function openSignIns(open: OpenTable, ofAll = MAX_OF_ALL) {
       return written !== undefined;
     },
     /**
-     * Ends the sign-in if the code or token is the mailed one, for one of any number of concurrent
-     * callers. The fifth wrong code ends it too.
+     * Ends the sign-in if the code or token is the mailed one. For a minute, it can be used again:
+     * the answer may be lost. The fifth wrong code ends the sign-in too.
      */
     async finish(signInId: string, kind: 'code' | 'token', typed: string): Promise<Outcome> {
-      let ended: SignIn | undefined;
+      let ended: { client: string; until: number | undefined } | undefined;
       let outcome: Outcome = 'ended';
       await signIns.update(signInId, (before) => {
         [ended, outcome] = [undefined, 'ended'];
-        if (before === undefined || before.expiresAt <= Date.now()) return before;
-        const { mailed, tries } = before;
-        if (mailed?.[kind] === secretHash(signInId, typed)) outcome = { signIn: before, mailed };
-        else if (tries + 1 < MAX_TRIES) {
+        const now = Date.now();
+        if (before === undefined || before.expiresAt <= now) return before;
+        const { mailed, tries, isUsed, expiresAt } = before;
+        const isRight = mailed?.[kind] === secretHash(signInId, typed);
+        if (isRight) outcome = { signIn: before, mailed };
+        if (isUsed) return before;
+        if (!isRight && tries + 1 < MAX_TRIES) {
           outcome = 'wrong';
           return { ...before, tries: tries + 1 };
         }
-        ended = before;
-        return undefined;
+        const until = isRight ? Math.min(expiresAt, now + REPEAT_MS) : undefined;
+        ended = { client: before.client, until };
+        return until === undefined ? until : { ...before, isUsed: true, expiresAt: until };
       });
-      if (ended !== undefined) await begun.finish(ended.client, signInId);
+      if (ended !== undefined) await begun.finish(ended.client, signInId, ended.until);
       return outcome;
     },
     /** Those with an address that is wanted. */
