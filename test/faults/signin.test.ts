@@ -205,7 +205,7 @@ describe.each<Deployment>(['one process', 'three processes on MongoDB and Redis'
     expect(await read(again.access_token, memberId)).toEqual({ email });
   });
 
-  /** Sends the form of a mailed link, kills the process once the link is used, and sends it again. */
+  /** Sends a link's form, kills the process once the link is used, and sends it again. */
   async function pressTwice(link: string, isOpen: (hash: string) => Promise<unknown>) {
     await restarting;
     restarts = false;
