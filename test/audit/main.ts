@@ -94,17 +94,16 @@ try {
   place.remove();
 }
 
+/** One at a time: of all at once, the audit's server resets some connections. */
 async function readSuites(): Promise<Suite[]> {
-  const ids = (await get('ids')) as string[];
-  return Promise.all(
-    ids.map(async (id) => {
-      const subgraphs = (await get(`${id}/subgraphs`)) as Subgraph[];
-      const tests = (await get(`${id}/tests`)) as Test[];
-      const response = await fetch(`${AUDIT}/${id}/supergraph`);
-      const supergraph = tagged(await response.text());
-      return { id, subgraphs, supergraph, tests };
-    }),
-  );
+  const suites: Suite[] = [];
+  for (const id of (await get('ids')) as string[]) {
+    const subgraphs = (await get(`${id}/subgraphs`)) as Subgraph[];
+    const tests = (await get(`${id}/tests`)) as Test[];
+    const response = await fetch(`${AUDIT}/${id}/supergraph`);
+    suites.push({ id, subgraphs, supergraph: tagged(await response.text()), tests });
+  }
+  return suites;
 }
 
 /** Whether publishing would refuse the graph, and say why. */
