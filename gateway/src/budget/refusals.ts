@@ -40,6 +40,9 @@ export function createRefusals(limit: number, now = () => performance.now()) {
   return {
     /** Whether one was refused beyond the limit, in a window that has not ended. */
     isOver: (address: string) => countedOf(tallyOf(address)) > limit,
+    /** Whole seconds until that window ends. */
+    secondsLeft: (address: string) =>
+      Math.max(1, Math.ceil((tallyOf(address).endsAt - now()) / 1_000)),
     mayBeOver(address: string) {
       const tally = tallyOf(address);
       return countedOf(tally) + tally.pending > limit;

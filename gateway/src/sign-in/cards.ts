@@ -122,6 +122,10 @@ function messageText({ messages, language }: Texts, name: MessageName, detail = 
   return textPage(title, fill(text, { detail }), language);
 }
 
+export function tooManyPage(texts: Texts, retryAfter: number): HttpResponse {
+  return pageResponse(429, messageText(texts, 'tooMany'), { 'retry-after': `${retryAfter}` });
+}
+
 export function messagePage(
   status: number,
   texts: Texts,

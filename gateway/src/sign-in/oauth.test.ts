@@ -155,11 +155,15 @@ async function send(target: string, { to = gateway, body = '', ...sent }: Sent =
 }
 
 const ACCESS = { typ: 'at+jwt', aud: ISSUER, client_id: 'c:1', scope: 'openid' };
-function tokenOf({ typ, ...claims }: { typ: string; aud: string } & Record<string, unknown>) {
+function tokenOf({
+  typ,
+  sub = 'm',
+  ...claims
+}: { typ: string; aud: string; sub?: string } & Record<string, unknown>) {
   return new SignJWT({ sid: 's', partner_id: 'inn', ...claims })
     .setProtectedHeader({ alg: 'RS256', kid: 'k', typ })
     .setIssuer(ISSUER)
-    .setSubject('m')
+    .setSubject(sub)
     .setIssuedAt()
     .setExpirationTime('1h')
     .sign(privateKey);
@@ -484,6 +488,17 @@ describe('pages', () => {
       expect(english.text).not.toBe(german.text);
     },
   );
+
+  test('429 with Retry-After when the member has no budget left', async () => {
+    const token = await tokenOf({ typ: 'JWT', aud: ISSUER, partner_id: undefined, sub: 'busy' });
+    answer = {
+      ...{ status: 200, headers: {} },
+      page: { action: '/account', name: 'account', ...account, token },
+    };
+    const pages = Array.from({ length: 121 }, () => send('/account'));
+    const { status, headers } = (await Promise.all(pages)).at(-1) ?? {};
+    expect([status, Number(headers?.['retry-after'])]).toEqual([429, expect.any(Number)]);
+  });
 
   test('after its time, the page for the code speaks of no address', async () => {
     const page = { action: '/sign-in', name: 'code', address: '', problem: 'expired' } as const;

@@ -5,7 +5,7 @@ import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { pageResponse } from '../pages/layout.ts';
 import { type AccountPage, accountPage, type Profile, retryPage } from './account.ts';
 import { type CallApi, claimsIn } from './apiclient.ts';
-import { messagePage } from './cards.ts';
+import { messagePage, tooManyPage } from './cards.ts';
 import type { Texts } from './language.ts';
 
 /** Shows the account. Rejects if the API fails, unless it is unavailable: then it says so. */
@@ -35,8 +35,10 @@ export function createShowAccount(
     const { token, action } = account;
     const variables = { id: claimsIn(token).sub };
     const { data, errors } = await callApi<Profiles>(request, token, PROFILE, variables);
-    const code = errors?.[0]?.extensions.code;
-    if (code !== undefined || !data) return refusalPage(code, action, texts);
+    const refusal = errors?.[0]?.extensions;
+    if (refusal?.retryAfter !== undefined && refusal.code === 'RATE_LIMITED')
+      return tooManyPage(texts, refusal.retryAfter);
+    if (refusal !== undefined || !data) return refusalPage(refusal?.code, action, texts);
     const { partnerStandings, ...profile } = data.memberProfile;
     const named = partnerStandings.map(async (standing) => {
       return { ...standing, partner: await partnerName(standing.partnerId) };
@@ -52,7 +54,6 @@ export function createShowAccount(
 function refusalPage(code: ErrorCode | undefined, action: string, texts: Texts): HttpResponse {
   if (code === 'UNAUTHENTICATED' || code === 'MEMBER_NOT_FOUND')
     return messagePage(401, texts, 'sessionEnded');
-  if (code === 'RATE_LIMITED') return messagePage(429, texts, 'tooMany');
   if (code === 'SERVICE_UNAVAILABLE') return pageResponse(503, retryPage(action, texts));
   return fail('INTERNAL_SERVER_ERROR');
 }

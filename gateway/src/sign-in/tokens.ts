@@ -3,7 +3,7 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { LRUCache } from 'lru-cache';
 import type { Limiter } from '../budget/limiter.ts';
-import { messagePage } from './cards.ts';
+import { messagePage, tooManyPage } from './cards.ts';
 import { textsOf } from './language.ts';
 import type { MembersClient, Redeemed } from './membersclient.ts';
 
@@ -19,7 +19,8 @@ export type Tokens = ReturnType<typeof createTokens>;
 
 export function createTokens({ members, limiter }: TokenParts) {
   const absent = new LRUCache<string, true>(ABSENT);
-  const tooMany = (request: HttpRequest) => messagePage(429, textsOf(request), 'tooMany');
+  const tooMany = (request: HttpRequest) =>
+    tooManyPage(textsOf(request), limiter.refusals.secondsLeft(request.address));
 
   /** The page for a client address that is over a limit, which redeems nothing; else undefined. */
   const refusal = (request: HttpRequest) =>
