@@ -3,6 +3,7 @@ import { createHmac, createPublicKey, type JsonWebKey, randomBytes } from 'node:
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import {
   generateKeyPair,
   importJWK,
@@ -293,13 +294,28 @@ test('guesses from an address over its limit read nothing, and a genuine link wa
   expect(statuses).toEqual([...Array(60).fill(410), 429]);
   const token = await newToken();
   const before = service.calls.length;
-  for (const field of [guess(), token, 'in_xxxxxxxxxxxx'])
-    expect((await postForm({ token: field }, headers)).status).toBe(429);
-  for (const page of [`/sign-in?token=${token}`, '/invitation?token=in_xxxxxxxxxxxx'])
-    expect((await fetch(service.url + page, { headers })).status).toBe(429);
+  const refused = [
+    ...[guess(), token, 'in_xxxxxxxxxxxx'].map((field) => postForm({ token: field }, headers)),
+    ...[`/sign-in?token=${token}`, '/invitation?token=in_xxxxxxxxxxxx'].map((page) =>
+      fetch(service.url + page, { headers }),
+    ),
+  ];
+  for (const { status, headers: received } of await Promise.all(refused))
+    expect([status, received.get('retry-after')]).toEqual([429, expect.stringMatching(/^[1-9]/)]);
   expect(service.calls.slice(before)).toEqual([]);
   expect((await postForm({ token })).status).toBe(200);
 });
+
+test.each(['/oauth/token', '/oauth/authorize', '/sign-in'])(
+  '415 for a compressed form at %s, which is not read as text',
+  async (path) => {
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const headers = { ...form, 'content-encoding': 'gzip', 'sec-fetch-site': 'same-origin' };
+    const body = gzipSync('client_id=c');
+    const { status } = await fetch(service.url + path, { method: 'POST', headers, body });
+    expect(status).toBe(415);
+  },
+);
 
 test('a token that was not found causes no other read for 5 seconds, whoever sends it', async () => {
   const token = `eu_${randomBytes(32).toString('base64url')}`;

@@ -55,13 +55,10 @@ export function textOf(bytes: Buffer): string {
   return utf8Text(bytes) ?? fail('BAD_REQUEST', 'the body is not UTF-8');
 }
 
-/** Throws UNSUPPORTED_MEDIA_TYPE if the body is not JSON as it is. */
+/** Throws UNSUPPORTED_MEDIA_TYPE if the body is not JSON. */
 export function requireJson({ headers }: HttpRequest): void {
   const type = headers['content-type'];
   if (type !== 'application/json' && !isJsonType(type)) fail('UNSUPPORTED_MEDIA_TYPE');
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && !/^(?:identity)?$/i.test(encoding))
-    fail('UNSUPPORTED_MEDIA_TYPE', 'the body may not be compressed');
 }
 
 /** Whether the type is application/json without parameters, or with charset UTF-8 alone. */

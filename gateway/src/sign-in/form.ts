@@ -80,6 +80,7 @@ function errorPage(error: unknown, request: HttpRequest, log: Log): HttpResponse
   const code = error instanceof ApiError ? error.code : 'INTERNAL_SERVER_ERROR';
   if (error instanceof ApiError && error.status === 408) return say(408, 'tooSlow');
   if (code === 'PAYLOAD_TOO_LARGE' || code === 'BAD_REQUEST') return say(400, 'invalidLink');
+  if (code === 'UNSUPPORTED_MEDIA_TYPE') return say(415, 'invalidLink');
   if (code === 'INTERNAL_SERVER_ERROR') logMasked(log, request.requestId, error);
   return say(code === 'SERVICE_UNAVAILABLE' ? 503 : 500, 'unavailable');
 }

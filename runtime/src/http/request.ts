@@ -22,8 +22,8 @@ export type HttpRequest = {
   /** Aborts if the client goes away before the whole response is sent. */
   readonly signal: AbortSignal;
   /**
-   * Reads the whole body; call it once. Rejects with an ApiError: PAYLOAD_TOO_LARGE above
-   * `limitBytes`, BAD_REQUEST if the client stops early.
+   * Reads the whole body; call it once. Rejects with an ApiError: UNSUPPORTED_MEDIA_TYPE if it is
+   * compressed, PAYLOAD_TOO_LARGE above `limitBytes`, BAD_REQUEST if the client stops early.
    */
   body(limitBytes: number): Promise<Buffer>;
   /**
@@ -117,6 +117,10 @@ export class NodeRequest implements HttpRequest {
   body(limitBytes: number): Promise<Buffer> {
     const { connection, incoming, outgoing } = this;
     if (connection === undefined) return Promise.resolve(Buffer.alloc(0));
+    if (!/^(?:identity)?$/i.test(this.headers['content-encoding'] ?? ''))
+      return Promise.reject(
+        new ApiError('UNSUPPORTED_MEDIA_TYPE', 'the body may not be compressed'),
+      );
     if (Number(this.headers['content-length']) > limitBytes)
       return Promise.reject(new ApiError('PAYLOAD_TOO_LARGE'));
     if (this.awaitsContinue) {
