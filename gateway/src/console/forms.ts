@@ -1,5 +1,6 @@
 // The forms of the console's sections, which keep what was typed when they are rejected.
 import { type Html, html } from '../pages/html.ts';
+import { form } from '../sign-in/cards.ts';
 import type { ConsoleVisit } from './section.ts';
 import { CONSOLE_PATH } from './signin.ts';
 
@@ -11,10 +12,9 @@ export function actionForm(
   content: Html = html``,
   kind = '',
 ): Html {
-  return html`<form method="post" action="${CONSOLE_PATH}/${section}" class="${kind}">
-${content}
-<button name="action" value="${action}">${button}</button>
-</form>`;
+  const sent = html`${content}
+<button name="action" value="${action}">${button}</button>`;
+  return form(`${CONSOLE_PATH}/${section}`, sent, kind);
 }
 
 /** What is done only after a second press: it opens first. */

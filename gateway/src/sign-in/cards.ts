@@ -98,7 +98,10 @@ ${form(
 }
 
 export function form(action: string, content: Html, kind = ''): Html {
-  return html`<form method="post" action="${action}"${kind === '' ? '' : html` class="${kind}"`}>
+  const look = kind === '' ? '' : html` class="${kind}"`;
+  // Browsers refuse an address with more than ASCII before its @.
+  const validation = content.html.includes('type="email"') ? html` novalidate` : '';
+  return html`<form method="post" action="${action}"${look}${validation}>
 ${content}
 </form>`;
 }
