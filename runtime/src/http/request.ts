@@ -70,6 +70,8 @@ export class NodeRequest implements HttpRequest {
   private readonly context: RequestContext;
   private controller: AbortController | undefined = undefined;
   private inProgress: InProgress | undefined = undefined;
+  private isHandled = false;
+  private hasEnded = false;
 
   /** Without a connection for CONNECT: node:http gives it neither a body nor a response. */
   constructor(
@@ -158,9 +160,17 @@ export class NodeRequest implements HttpRequest {
     this.inProgress?.takes(bytes);
   }
 
-  /** The response is taken or cannot be sent. */
+  /** The response is made. */
+  handled(): void {
+    this.isHandled = true;
+    if (this.hasEnded) this.inProgress?.end();
+  }
+
+  /** The response is taken or cannot be sent. The place is free once the request is handled too. */
   end(): void {
-    this.inProgress?.end();
+    this.hasEnded = true;
+    if (this.isHandled) this.inProgress?.end();
+    else this.inProgress?.abandon();
   }
 }
 

@@ -41,6 +41,7 @@ export function createResponder(
         refused === undefined
           ? await respond(request)
           : { ...errorResponse('BAD_REQUEST', requestId), status: refused };
+      request.handled();
       observer = made.observer;
       if (typeof made.body !== 'function') request.takes(made.body.length);
       await writeResponse(connection, exchange, made, requestId, closing);

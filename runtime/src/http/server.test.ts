@@ -446,6 +446,29 @@ test('the signal aborts if the client goes away, but not after the response', as
   expect(signals.map((signal) => signal.aborted)).toEqual([false, true]);
 });
 
+test('a request whose client is gone keeps its place until it is handled', async () => {
+  const [allBegan, allGone, released] = [promised(), promised(), promised()];
+  let [begun, gone] = [0, 0];
+  const port = await serve(async (request) => {
+    await request.admit(undefined);
+    if (request.path === '/next') return json({});
+    request.signal.addEventListener('abort', () => ++gone === 500 && allGone.resolve());
+    if (++begun === 500) allBegan.resolve();
+    await released.promise;
+    return json({});
+  });
+  const next = async () => (await fetch(`http://127.0.0.1:${port}/next`)).status;
+  const sockets = await Promise.all(Array.from({ length: 500 }, () => open(port)));
+  for (const socket of sockets) socket.write('POST /form HTTP/1.1\r\nhost: x\r\n\r\n');
+  await allBegan.promise;
+  for (const socket of sockets) socket.destroy();
+  await allGone.promise;
+  expect(await next()).toBe(503);
+  released.resolve();
+  await released.promise;
+  expect(await next()).toBe(200);
+});
+
 test('x-forwarded-for is trusted from a trusted proxy only', async () => {
   const handle = ({ address }: HttpRequest) => json({ address });
   const headers = { 'x-forwarded-for': '203.0.113.7, 198.51.100.1' };

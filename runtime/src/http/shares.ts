@@ -55,6 +55,7 @@ export function createShares(refused: () => void) {
     private readonly of: Owner;
     private readonly part: string;
     private hasBegun = false;
+    private isAbandoned = false;
     private hasEnded = false;
     private waits: { resolve(): void; reject(error: Error): void } | undefined = undefined;
 
@@ -100,7 +101,7 @@ export function createShares(refused: () => void) {
      * is free again at the end. Throws SERVICE_UNAVAILABLE after it.
      */
     reserve(bytes: number): Promise<void> | undefined {
-      if (this.hasEnded) throw new ApiError('SERVICE_UNAVAILABLE');
+      if (this.isAbandoned) throw new ApiError('SERVICE_UNAVAILABLE');
       if (this.of.id !== SIGNER && !responses.reserve(this, bytes)) return this.wait();
       return undefined;
     }
@@ -114,7 +115,7 @@ export function createShares(refused: () => void) {
 
     /** The response has this many bytes, instead of those that were reserved, and the body none. */
     takes(bytes: number): void {
-      if (this.hasEnded) return;
+      if (this.isAbandoned) return;
       bodies.leave(this);
       responses.takes(this, bytes);
     }
@@ -133,13 +134,20 @@ export function createShares(refused: () => void) {
       waits.reject(new ApiError('SERVICE_UNAVAILABLE'));
     }
 
-    /** The response was taken or cannot be sent. Whatever the request waits for is given up. */
-    end(): void {
-      if (this.hasEnded) return;
-      const { of } = this;
+    /** The client is gone. What the request waits for is given up, but it keeps its place. */
+    abandon(): void {
+      if (this.isAbandoned) return;
       this.giveUp();
       bodies.leave(this);
       responses.leave(this);
+      this.isAbandoned = true;
+    }
+
+    /** The response was taken or cannot be sent. */
+    end(): void {
+      if (this.hasEnded) return;
+      const { of } = this;
+      this.abandon();
       this.hasEnded = true;
       inProgress -= 1;
       of.inProgress -= 1;
