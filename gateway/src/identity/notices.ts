@@ -72,7 +72,12 @@ export async function sendNotices(
       if (signal?.aborted) return;
       await send(notice, parts, now).catch(unavailable);
     }
-  const clean = async () => (await parts.keyStore.staffTables()).notices.removeUntil('until', now);
+  const clean = async () => {
+    const { notices, outcomes } = await parts.keyStore.staffTables();
+    await notices.removeUntil('until', now);
+    // A form removes those of earlier ones, but there may be no other form.
+    await outcomes.removeUntil('expiresAt', now);
+  };
   await clean().catch(unavailable);
 }
 

@@ -102,6 +102,28 @@ describe.each(['lmdb', 'mongodb'])('on %s', (engine) => {
     expect(await send(form, never)).toEqual(PAGE);
   });
 
+  test('a duplicate that fails too late leaves the one that is being handled', async () => {
+    const form = newForm();
+    const { formId } = form;
+    let finish = (_: HttpResponse) => {};
+    let third: Promise<HttpResponse> | undefined;
+    await send(form, async () => {
+      await table.put({ formId, expiresAt: Date.now(), busyUntil: 0 });
+      await new Promise<void>((begun) => {
+        const handle = () =>
+          new Promise<HttpResponse>((resolve) => {
+            finish = resolve;
+            begun();
+          });
+        third = send(form, handle, 1);
+      });
+      return { ...PAGE, status: 410 };
+    });
+    const fourth = send(form, never);
+    finish(PAGE);
+    expect(await Promise.all([third, fourth])).toEqual([PAGE, PAGE]);
+  });
+
   test('is forgotten after a minute', () =>
     withFakeDate(async (advance) => {
       const form = newForm();

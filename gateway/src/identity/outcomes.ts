@@ -46,24 +46,30 @@ export function createOnce(open: () => Promise<Table<Outcome>>) {
     await outcomes.removeUntil('expiresAt', Date.now());
     for (;;) {
       const now = Date.now();
+      const expiresAt = now + KEPT_MS;
       let first: Outcome | undefined;
       const claimed = await outcomes.update(formId, (before) => {
         first = before;
         return before === undefined || (before.sealed === undefined && before.busyUntil <= now)
-          ? { formId, expiresAt: now + KEPT_MS, busyUntil: now + BUSY_MS }
+          ? { formId, expiresAt, busyUntil: now + BUSY_MS }
           : before;
       });
-      if (claimed || first?.sealed) return { isAgain: first !== undefined, sealed: first?.sealed };
+      if (claimed || first?.sealed)
+        return { isAgain: first !== undefined, sealed: first?.sealed, expiresAt };
       await pause(POLL_MS);
     }
   }
 
-  /** What failed, or is to be corrected, can be sent again. The first outcome stays. */
-  async function keep(formId: string, sealed: string): Promise<void> {
+  /**
+   * What failed, or is to be corrected, can be sent again, unless another process has claimed the
+   * form since. The first outcome stays. `claimed` is when the claim was to expire.
+   */
+  async function keep(formId: string, sealed: string, claimed: number | undefined): Promise<void> {
     const expiresAt = Date.now() + KEPT_MS;
     await (await open()).update(formId, (before) => {
       if (before?.sealed !== undefined) return before;
-      if (sealed === '' || sealed.length > MAX_LENGTH) return undefined;
+      if (sealed === '' || sealed.length > MAX_LENGTH)
+        return before?.expiresAt === claimed ? undefined : before;
       return { formId, expiresAt, busyUntil: 0, sealed };
     });
   }
@@ -90,7 +96,7 @@ export function createOnce(open: () => Promise<Table<Outcome>>) {
       return response;
     } finally {
       clearInterval(prolonging);
-      await keep(formId, sealed).catch(() => undefined);
+      await keep(formId, sealed, before?.expiresAt).catch(() => undefined);
     }
   };
 }
