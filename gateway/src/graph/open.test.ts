@@ -35,16 +35,23 @@ async function open({
   dataDir = folder.path,
   subgraphs = GRAPH.subgraphs,
   supergraphs = [],
+  offersSince = 1,
+  unreadable,
 }: {
   dataDir?: string;
   subgraphs?: Graph['subgraphs'];
   /** Those of the versions, the newest first. */
   supergraphs?: readonly string[];
+  /** The first version that has subgraphs of other teams. */
+  offersSince?: number;
+  unreadable?: number;
 } = {}) {
   const published = { schemas: {}, publishedAt: new Date(), change: 'publish offers', changes: [] };
   const found = (version: number) => {
+    if (version === unreadable) throw new Error('the store is away');
     const supergraph = supergraphs[3 - version] ?? GRAPH.supergraph;
-    return { ...GRAPH, ...published, version, subgraphs, supergraph };
+    const has = version < offersSince ? GRAPH.subgraphs : subgraphs;
+    return { ...GRAPH, ...published, version, subgraphs: has, supergraph };
   };
   const caches = createCaches();
   const metrics = createMetrics();
@@ -101,6 +108,11 @@ test('without an earlier graph, the start fails with what is missing and what to
   );
 });
 
+test('a missing setting stops the start by name, whatever older version does without it', async () => {
+  const subgraphs = [...GRAPH.subgraphs, OFFERS];
+  await expect(open({ subgraphs, offersSince: 2 })).rejects.toThrow('OFFERS_URL must be set');
+});
+
 describe('versions that no gateway can serve', () => {
   const NO_SDL = 'type Query { a: Int @deprecated';
   const NO_SUPERGRAPH = 'type Query { a: Int }';
@@ -110,6 +122,11 @@ describe('versions that no gateway can serve', () => {
     const { version, errors } = await open({ supergraphs: [NO_SDL, OTHER_TYPE] });
     expect(version).toBe(1);
     expect(errors.map((each) => each.version)).toEqual([3, 2]);
+  });
+
+  test('are named when the store cannot read an earlier one', async () => {
+    const refused = open({ supergraphs: [NO_SUPERGRAPH], unreadable: 2 });
+    await expect(refused).rejects.not.toThrow('the store is away');
   });
 
   test('leave the committed graph if there is no other', async () => {

@@ -9,12 +9,13 @@ import type { Documents } from '../document/documents.ts';
 import { createConnections, WrongSettings } from './connections.ts';
 import type { Graph, GraphStore } from './graph.ts';
 import { type ServedGraphs, serveGraphs } from './served.ts';
-import { createGraphSource } from './source.ts';
+import { createGraphSource, type GraphSource } from './source.ts';
 import { keepForNextStart, serveNewest, watchGraphs } from './watch.ts';
 
 /**
  * `inProcess` are the subgraphs of this process. The lifecycle closes what this function opens.
- * Rejects if there is no graph that can be served.
+ * Rejects if there is no graph that can be served, or if a setting is missing that the newest of
+ * those needs, unless this gateway has served an earlier one before.
  */
 export async function openGraphs(options: {
   settings: Settings;
@@ -34,12 +35,9 @@ export async function openGraphs(options: {
   const serve = (graph: Graph) => serveGraphs(graph, { connections, documents, caches, audits });
   const first = await source.first();
   const observe = { log, metrics };
-  // A setting that is missing has to be set, unless an earlier version does without it.
-  const isLast = (older: Graph, fault: unknown) =>
-    older.version === 0 && fault instanceof WrongSettings;
-  const { graph, served: graphs } = await serveNewest(first, serve, source, {
-    ...{ observe, isLast, message: 'the newest graph cannot be served' },
-  }).catch((error) => Promise.reject(withAdvice(error, first)));
+  const before = (refused: Graph, fault: unknown) => graphBefore(source, refused, fault);
+  const message = 'the newest graph cannot be served';
+  const { graph, served: graphs } = await serveNewest(first, serve, before, { observe, message });
   await keepForNextStart(source, graph, log);
   const refused = graph === first ? undefined : first;
   const stop = watchGraphs(graphs, source, { ...observe, refused });
@@ -47,11 +45,19 @@ export async function openGraphs(options: {
   return graphs;
 }
 
-/** What to do about a published graph without which this gateway has none to serve. */
-function withAdvice(error: unknown, { version }: Graph): unknown {
-  if (version === 0 || !(error instanceof Error)) return error;
-  return new Error(
-    `${error.message}\nVersion ${version} of the graph, the newest that is published, needs it, and there is no earlier one that can be served. Correct this, or publish another version: loyalty supergraph rollback VERSION`,
-    { cause: error },
+/**
+ * The graph to serve instead of one that is refused: the version before. If a setting is missing,
+ * only one that this gateway has served will do: any other may be of any age. Rejects with the
+ * reason of the refusal if there is none.
+ */
+async function graphBefore(source: GraphSource, refused: Graph, fault: unknown): Promise<Graph> {
+  const { version } = refused;
+  const isUnset = fault instanceof WrongSettings;
+  const before = await (isUnset ? source.lastServed() : source.before(refused)).catch(() => {});
+  if (before !== undefined && before.version < version) return before;
+  if (version === 0 || !isUnset) throw fault;
+  throw new Error(
+    `${fault.message}\nVersion ${version} of the graph, which is published, needs it. Correct this, or publish another version: loyalty supergraph rollback VERSION`,
+    { cause: fault },
   );
 }

@@ -18,6 +18,8 @@ export type GraphSource = {
    * cannot be read.
    */
   before(graph: Graph): Promise<Graph | undefined>;
+  /** The last graph that this gateway has served, in this process or before; undefined if none. */
+  lastServed(): Promise<Graph | undefined>;
   /**
    * The graph if it has changed since it was last read. Rejects if it cannot be read, which it
    * does again until it can.
@@ -66,6 +68,9 @@ function createFileSource(file: string): GraphSource {
       return graph;
     },
     async before() {
+      return undefined;
+    },
+    async lastServed() {
       return undefined;
     },
     async next() {
@@ -122,6 +127,7 @@ function createStoreSource(
       const last = await readLastGraph(dataDir);
       return last?.version === refused - 1 ? last : published(refused - 1);
     },
+    lastServed: () => readLastGraph(dataDir),
     next: read,
     async serves(graph) {
       // The committed graph is there anyway.

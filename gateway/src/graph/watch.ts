@@ -24,7 +24,7 @@ type Observe = {
  */
 export function watchGraphs(
   graphs: Pick<ServedGraphs, 'replace' | 'current'>,
-  source: GraphSource,
+  source: Omit<GraphSource, 'lastServed'>,
   { log, metrics, refused }: Observe & { refused?: Graph | undefined },
 ): () => void {
   let isReadable = true;
@@ -38,12 +38,13 @@ export function watchGraphs(
     if (newest === undefined) return;
     waiting = newest;
     triedAt = performance.now();
-    // Earlier versions were tried when this one was first refused.
-    const isLast = ({ version }: Graph) =>
-      next === undefined || version <= graphs.current().version;
-    const message = 'a new graph cannot be served';
-    const options = { observe: { log, metrics }, isLast, message };
-    const served = await serveNewest(newest, graphs.replace, source, options).catch(() => {});
+    const before = async (graph: Graph) => {
+      // Earlier versions were tried when this one was first refused.
+      const isLast = next === undefined || graph.version - 1 <= graphs.current().version;
+      return isLast ? undefined : source.before(graph);
+    };
+    const options = { observe: { log, metrics }, message: 'a new graph cannot be served' };
+    const served = await serveNewest(newest, graphs.replace, before, options).catch(() => {});
     if (served === undefined) return;
     const { graph } = served;
     if (graph === newest) waiting = undefined;
@@ -70,36 +71,33 @@ export function watchGraphs(
 }
 
 /**
- * Serves the newest graph or, while that cannot be served, the one before, as long as this is not
- * `isLast`. Each that is refused is logged. Rejects as the newest does if none is served.
+ * Serves the newest graph or, while that cannot be served, the one that `before` gives. Each that
+ * is refused is logged. Rejects as the last one does if none is served, or as `before` does.
  */
 export async function serveNewest<Served>(
   newest: Graph,
   serve: (graph: Graph) => Promise<Served>,
-  source: Pick<GraphSource, 'before'>,
+  before: (refused: Graph, fault: unknown) => Promise<Graph | undefined>,
   {
     observe: { log, metrics },
-    isLast,
     message,
   }: {
     observe: { log: Pick<Log, 'error'>; metrics: Pick<Metrics, 'graph'> };
-    isLast(older: Graph, fault: unknown): boolean;
     message: string;
   },
 ): Promise<{ graph: Graph; served: Served }> {
-  let fault: unknown;
-  let graph: Graph | undefined = newest;
-  do {
+  let graph = newest;
+  for (;;) {
     try {
       return { graph, served: await serve(graph) };
     } catch (error) {
-      fault ??= error;
       metrics.graph('refused');
       log.error({ version: graph.version, err: error, reason: reasonOf(error) }, message);
+      const older = await before(graph, error);
+      if (older === undefined) throw error;
+      graph = older;
     }
-    graph = await source.before(graph);
-  } while (graph !== undefined && !isLast(graph, fault));
-  throw fault;
+  }
 }
 
 /** Notes that a graph serves. It does so without the note, as on a disk that cannot be written. */
