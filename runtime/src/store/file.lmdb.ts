@@ -1,5 +1,5 @@
 // The file of an embedded store, and how LMDB opens it.
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase, type RootDatabaseOptions } from 'lmdb';
 import { openError, refuseCutOff, refuseForeignFile, refuseFullDisk } from './health.lmdb.ts';
@@ -33,14 +33,17 @@ export function storesIn(dataDir: string): StoreName[] {
 
 /** LMDB maps its lock file before it has room for it: on a full disk, that ends the process. */
 export function requireRoom(folder: string): void {
+  for (const file of [fileIn(folder), join(folder, 'lock.mdb')])
+    if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
+      throw new Error(`${file} is a folder, not a file of the store: move it away`);
   if (!existsSync(join(folder, 'lock.mdb'))) refuseFullDisk(folder);
 }
 
 /** Opens the environment in a folder. Its error names the file, which LMDB's own does not. */
 export function openFile(folder: string, options: RootDatabaseOptions): RootDatabase {
   const file = fileIn(folder);
-  refuseForeignFile(file);
   requireRoom(folder);
+  refuseForeignFile(file);
   let root: RootDatabase | undefined;
   try {
     const isNew = !existsSync(file);

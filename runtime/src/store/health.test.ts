@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -123,6 +124,12 @@ test('a missing lock file, or one of another size, does not prevent a start', as
   truncateSync(join(folder.path, 'keys', 'lock.mdb'), 10);
   const store = await open();
   expect(tableOf(store).get('row-1')).toBeDefined();
+});
+
+test.each(['data.mdb', 'lock.mdb'])('a folder in the place of %s is named', async (name) => {
+  const path = join(folder.path, 'keys', name);
+  mkdirSync(path, { recursive: true });
+  await expect(open()).rejects.toThrow(`${path} is a folder`);
 });
 
 function errorOf(act: () => unknown): unknown {
