@@ -1,8 +1,11 @@
 // The embedded store on a full disk, and with a damaged file.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import {
+  closeSync,
   mkdirSync,
+  openSync,
   readFileSync,
   rmSync,
   statfsSync,
@@ -128,6 +131,34 @@ test('a full disk: writes are SERVICE_UNAVAILABLE, reads go on, and writes too o
     await service.close();
   });
 });
+
+test('a full disk: the log goes on once there is room, and each line is whole', () =>
+  withDisk(async (disk) => {
+    const [file, filler] = [join(disk, 'log'), join(disk, 'filler')];
+    const output = openSync(file, 'a');
+    fillUp(disk);
+    truncateSync(filler, statSync(filler).size - 4_096);
+    const script = `import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+      const log = createLog('info');
+      for (let n = 0; n < 100; n += 1) log.info({ count: n }, 'before');
+      log.flush();
+      console.error('full');
+      setInterval(() => log.info({}, 'after'), 100);`;
+    const args = ['--import', 'tsx', '--input-type=module', '-e', script];
+    const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', output, 'pipe'] });
+    try {
+      if (child.stderr !== null) await once(child.stderr, 'data');
+      rmSync(filler);
+      const written = () => readFileSync(file, 'utf8');
+      await until(() => written().includes('"after"'));
+      const lines = written().trimEnd().split('\n');
+      const counts = lines.flatMap((line) => JSON.parse(line).count ?? []);
+      expect(counts).toEqual(Array.from({ length: 100 }, (_, n) => n));
+    } finally {
+      child.kill();
+      closeSync(output);
+    }
+  }));
 
 test('a disk without room for a copy: compact fails with one line, and succeeds once there is room', async () => {
   if (process.getuid?.() !== 0) return; // Only root can mount a small disk.

@@ -1,5 +1,6 @@
 // Writes log lines to a file descriptor in batches, without ever delaying the process.
 import { writeSync } from 'node:fs';
+import { outageOf } from '../store/outage.ts';
 
 /** Some 40 requests. Half as much makes a request's line a quarter more costly. */
 const BATCH_BYTES = 16_384;
@@ -17,7 +18,7 @@ export function outputToStdout() {
 
 /**
  * Writes lines in batches, after a second at the latest and when the process exits. A slow reader
- * costs lines: those beyond 16 MiB are dropped. If the reader is gone, all lines are dropped.
+ * or a full disk costs lines: those beyond 16 MiB are dropped. If the reader is gone, all are.
  *
  * pino's own destination, sonic-boom 4.2.1, takes 2 µs more per line (measured in one run, Node 20:
  * 5.7 µs with it in synchronous mode, 6.9 µs in asynchronous mode, 3.6 µs with this, pino
@@ -47,8 +48,9 @@ function createOutput(fd: number) {
       }
       return true;
     } catch (error) {
-      // EAGAIN means that the pipe is full. Any other error is permanent.
-      gone = !(error instanceof Error && 'code' in error && error.code === 'EAGAIN');
+      // The pipe is full, or the disk. Any other error is permanent.
+      const isPipeFull = error instanceof Error && 'code' in error && error.code === 'EAGAIN';
+      gone = !isPipeFull && outageOf(error) !== 'full';
       if (gone) {
         pending = Buffer.alloc(0);
         lines = [];
@@ -57,7 +59,7 @@ function createOutput(fd: number) {
     }
   }
 
-  /** Writes what is buffered before it returns. Gives up after a second if the reader is slow. */
+  /** Writes what is buffered before it returns. Gives up after a second. */
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
