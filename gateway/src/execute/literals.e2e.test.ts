@@ -19,7 +19,8 @@ const STAYS = `
   interface Asset { ${FIELDS} }
   type Villa implements Asset @key(fields: "id") { id: ID! ${TAG} ${FIELDS} }
   type Boat implements Asset { ${FIELDS} }
-  type Query { asset: Asset ${TAG} villa(on: Boolean): Villa ${TAG} }`;
+  type Query { asset: Asset ${TAG} villa(on: Boolean): Villa ${TAG} }
+  type Mutation { move: Asset ${TAG} }`;
 const PRICES = `
   extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@tag"])
   type Villa @key(fields: "id") { id: ID! price(representations: [Int]): String ${TAG} }`;
@@ -185,6 +186,33 @@ test('operations with other literals have one plan, which holds none of them', a
   expect(first?.query).toContain('10.10');
   expect(first?.query).not.toContain('secret');
   expect(asked[0]?.query).toBe(first?.query.replace('10.10', '20.20'));
+});
+
+test.each(['query', 'mutation'])(
+  'what a literal leaves out of a %s is not asked for',
+  async (kind) => {
+    const field = kind === 'query' ? 'asset' : 'move';
+    for (const left of ['@skip(if: true)', '@include(if: false)'])
+      expect(
+        await ask(`${kind} ($on: Boolean = true, $off: Boolean = false) {
+        ... @include(if: $on) { ${field} ${left} { plain @include(if: $off) } } }`),
+      ).toEqual({});
+    expect(asked).toEqual([]);
+  },
+);
+
+test.each(WAYS)('%s is an object, even if conditions leave it no field', async (root) => {
+  for (const left of [
+    'plain @skip(if: true)',
+    'plain @include(if: $off)',
+    '... on Villa @include(if: $off) { price }',
+    '... @skip(if: true) { ... on Asset { plain } }',
+    '...Left',
+  ])
+    expect(
+      await ask(`query ($off: Boolean = false) { ${root} @skip(if: $off) { ${left} } }
+        ${left === '...Left' ? 'fragment Left on Villa { price @include(if: $off) }' : ''}`),
+    ).toEqual({ [root]: {} });
 });
 
 test.each(['representations', 'literal0', 'literal1', 'toString', 'constructor'])(

@@ -27,9 +27,9 @@ import type { OwnedType, Ownership } from './ownership.ts';
 
 /**
  * Plans a validated operation whose fields have been renamed by renameFields. Returns undefined if
- * it has abstract types, a field under several conditions, an object of conditions alone, several
- * fields of a mutation over several subgraphs, or fields for which a subgraph is to be chosen.
- * Apollo's planner plans those. The node is undefined if no field needs a subgraph.
+ * it has abstract types, a field under several conditions, several fields of a mutation over
+ * several subgraphs, or fields for which a subgraph is to be chosen. Apollo's planner plans those.
+ * The node is undefined if no field needs a subgraph.
  */
 export function planDirectly(
   document: DocumentNode,
@@ -178,9 +178,6 @@ function collectField(
   if (node.selectionSet === undefined || known.below === undefined) return;
   const { below } = known;
   collect(planning, below.type, node.selectionSet, [], below.selected);
-  // Without any of its fields, an object is null to Apollo's planner.
-  const isCertain = [...below.selected.values()].some((each) => each.conditions.length === 0);
-  if (!isCertain) throw NOT_DIRECT;
 }
 
 function conditionsText(conditions: readonly DirectiveNode[]): string {

@@ -1,5 +1,7 @@
 // Gives the fields of an operation names that the planner and the subgraphs can rely on.
 import {
+  type DefinitionNode,
+  type DirectiveNode,
   type DocumentNode,
   type FieldDefinitionNode,
   type FieldNode,
@@ -71,6 +73,8 @@ function requirementsOf({ directives = [] }: FieldDefinitionNode): string[] {
  * - Any other alias is replaced by a numbered one: a caller may alias any field as `memberId`, but
  *   the planner reads the key there. It also lets operations that differ only in aliases share a
  *   plan, and keeps callers from multiplying the documents that subgraphs get.
+ * - Conditions that are literals are decided, and an object that may have no field left has its
+ *   type name. Apollo's planner ignores some of the former, and cannot plan the latter.
  * - A field that has arguments and that a subgraph requires gets an alias: the planner selects it
  *   under its name, possibly with other arguments than the caller, who may omit a default.
  */
@@ -90,23 +94,30 @@ export function renameFields(
       : otherNames(field);
   const names = new Map<FieldNode, string>();
   // A visitor of graphql-js takes several times as long.
-  const inSet = (set: SelectionSetNode): SelectionSetNode => ({
-    ...set,
-    selections: withoutRepeatedLeaves(set.selections.map(inSelection)),
-  });
-  const inSelection = (node: SelectionNode): SelectionNode => {
+  const inSet = (set: SelectionSetNode, isRoot: boolean): SelectionSetNode => {
+    const selections = set.selections
+      .filter(isSelected)
+      .map((node) => inSelection(node, isRoot))
+      .map(withoutLiteralConditions);
+    const isSure = selections.some(({ directives = [] }) => directives.length === 0);
+    if (selections.length === 0 || !(isSure || isRoot)) selections.push(TYPE_NAME);
+    return { ...set, selections: withoutRepeatedLeaves(selections) };
+  };
+  const inSelection = (node: SelectionNode, isRoot: boolean): SelectionNode => {
     if (node.kind === Kind.FRAGMENT_SPREAD) return node;
     if (node.kind === Kind.INLINE_FRAGMENT)
-      return { ...node, selectionSet: inSet(node.selectionSet) };
+      return { ...node, selectionSet: inSet(node.selectionSet, isRoot) };
     const name = nameOf(node);
     names.set(node, name);
     const field = withName(node, name);
     return field.selectionSet === undefined
       ? field
-      : { ...field, selectionSet: inSet(field.selectionSet) };
+      : { ...field, selectionSet: inSet(field.selectionSet, false) };
   };
   const definitions = document.definitions.map((node) =>
-    'selectionSet' in node ? { ...node, selectionSet: inSet(node.selectionSet) } : node,
+    'selectionSet' in node
+      ? { ...node, selectionSet: inSet(node.selectionSet, isOfRoot(node, schema)) }
+      : node,
   );
   const renamed: DocumentNode = { ...document, definitions };
   return {
@@ -114,6 +125,31 @@ export function renameFields(
     nameOf: (field) => names.get(field) ?? field.name.value,
     isAbstract,
   };
+}
+
+/** A root type's fields can come from several subgraphs, and its name from none. */
+function isOfRoot(node: DefinitionNode, schema: GraphQLSchema): boolean {
+  if (node.kind !== Kind.FRAGMENT_DEFINITION) return true;
+  const name = node.typeCondition.name.value;
+  return [schema.getQueryType(), schema.getMutationType()].some((type) => type?.name === name);
+}
+
+function isSelected(node: SelectionNode): boolean {
+  const { directives = [] } = node;
+  if (node.kind === Kind.INLINE_FRAGMENT && !node.selectionSet.selections.some(isSelected))
+    return false;
+  return directives.every((each) => literalOf(each) !== (each.name.value === 'skip'));
+}
+
+function withoutLiteralConditions(node: SelectionNode): SelectionNode {
+  const { directives = [] } = node;
+  const others = directives.filter((each) => literalOf(each) === undefined);
+  return others.length === directives.length ? node : { ...node, directives: others };
+}
+
+/** What a condition of an operation has in place of a variable. */
+function literalOf({ arguments: [argument] = [] }: DirectiveNode): boolean | undefined {
+  return argument?.value.kind === Kind.BOOLEAN ? argument.value.value : undefined;
 }
 
 /** Returns a function whose names all differ, from those of fields too. */
