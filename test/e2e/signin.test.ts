@@ -4,6 +4,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from
 import { startBrowser } from '../support/servers/browser.ts';
 import { startMailServer, tokenIn } from '../support/servers/mailserver.ts';
 import { freePort } from '../support/servers/process.ts';
+import { createVisitor } from '../support/servers/visitor.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import {
   BUILT_IN,
@@ -236,6 +237,19 @@ test('opening a link does not use it up, however often and whoever does it', asy
   await page.reload();
   await press(page, 'Sign in');
   expect(await heading(page)).toBe('Your profile');
+});
+
+test('the link of a sign-in that is opened twice where it began leads to the profile twice', async () => {
+  const { email } = await newMember(service);
+  const visitor = createVisitor();
+  const mail = await nextEmail(service, email, async () => {
+    await visitor.send(await visitor.visit(`${origin}/sign-in`), { email });
+  });
+  const open = () => visitor.visit(linkIn(mail));
+  for (const { url } of await Promise.all([open(), open()])) expect(url).toBe(`${origin}/account`);
+  expect((await createVisitor().visit(linkIn(mail))).html).toContain(
+    'Type the code where you began',
+  );
 });
 
 test('links that are used, expired, unknown or truncated lead to one clear page and sign nobody in', async () => {

@@ -135,5 +135,8 @@ export function createConsole(
       : sectionPages.submit(request, visitor, section, form);
   }
 
-  return createFormPage({ show, submit, forms, log });
+  const isOnce = ({ path }: HttpRequest, token: string) =>
+    path === CONSOLE_SIGN_IN_PATH && token !== '';
+
+  return createFormPage({ show, isOnce, submit, forms, log });
 }

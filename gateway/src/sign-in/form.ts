@@ -12,8 +12,13 @@ import { textsOf } from './language.ts';
 const FORM_LIMIT = 16 * 1024;
 
 export type FormPage = {
-  /** Answers GET and HEAD with the token in the query, or an empty string. Must change nothing. */
+  /**
+   * Answers GET and HEAD with the token in the query, or an empty string. Must change nothing,
+   * unless `isOnce` says that it does.
+   */
   show(request: HttpRequest, token: string): HttpResponse | Promise<HttpResponse>;
+  /** Whether a GET changes something. A known browser that sends it twice is answered once. */
+  isOnce?(request: HttpRequest, token: string): boolean;
   /**
    * Answers POST from a page of this origin. If the browser is known, there is `sent`, and the same
    * form is answered once, unless that is an error.
@@ -29,6 +34,7 @@ export type Sent = { formId: string; isAgain: boolean };
 /** Handles requests for the page. Never rejects: an error becomes a page too. */
 export function createFormPage({
   show,
+  isOnce,
   submit,
   forms,
   log,
@@ -49,7 +55,11 @@ export function createFormPage({
   async function respond(request: HttpRequest): Promise<HttpResponse> {
     if (request.method === 'GET' || request.method === 'HEAD') {
       if (request.path.endsWith('/')) return withoutSlash(request);
-      return show(request, new URLSearchParams(request.search).get('token') ?? '');
+      const token = new URLSearchParams(request.search).get('token') ?? '';
+      const isOnceOnly = request.method === 'GET' && isOnce?.(request, token);
+      const sent = isOnceOnly ? forms.followed(request) : undefined;
+      if (sent === undefined) return show(request, token);
+      return forms.once(sent, async () => show(lasting(request), token));
     }
     if (request.method === 'POST') return read(request);
     const response = messagePage(405, textsOf(request), 'wrongMethod');
@@ -68,7 +78,7 @@ export function createFormPage({
   };
 }
 
-/** Goes on when the browser goes away, which may send the form again. */
+/** Goes on when the browser goes away, which may ask again. */
 function lasting(request: HttpRequest): HttpRequest {
   const free = { value: () => undefined };
   const signal = { value: new AbortController().signal };

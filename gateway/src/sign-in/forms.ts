@@ -50,7 +50,7 @@ export function createForms(baseUrl: string, keyStore: Pick<KeyStore, 'staffTabl
       return requestOf(request, secret, `${form}`);
     },
 
-    /** A GET that changes something, as the page after a form that was answered does. */
+    /** A GET that changes something. Undefined if the browser has seen no form of ours. */
     followed(request: HttpRequest): SentForm | undefined {
       const secret = secretOf(request);
       return secret === undefined ? undefined : requestOf(request, secret, 'GET');

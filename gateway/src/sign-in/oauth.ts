@@ -34,12 +34,9 @@ export function createOauth(parts: OauthParts): (request: HttpRequest) => Promis
 
   const authorize = createFormPage({
     ...parts,
-    async show(request) {
-      const ask = async () => provider.respond(request, await provider.ask(request, ''));
-      // The code that answers an app's request is given once.
-      const sent = RESUMING.test(request.path) ? parts.forms.followed(request) : undefined;
-      return sent === undefined ? ask() : parts.forms.once(sent, ask);
-    },
+    show: async (request) => provider.respond(request, await provider.ask(request, '')),
+    // The code that answers an app's request is given once.
+    isOnce: ({ path }) => RESUMING.test(path),
     submit: async (request, form) =>
       provider.respond(request, await provider.ask(request, form.toString())),
   });

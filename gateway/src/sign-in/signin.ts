@@ -94,5 +94,8 @@ export function createSignIn({
     return tokens.redeem(kind, token, request, changed, formId);
   }
 
-  return createFormPage({ show, submit, ...parts });
+  const isOnce = ({ path }: HttpRequest, token: string) =>
+    path === SIGN_IN_PATH && token !== '' && linkKind(token) === undefined;
+
+  return createFormPage({ show, isOnce, submit, ...parts });
 }
