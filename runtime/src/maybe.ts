@@ -3,16 +3,21 @@
 /** A plain value, or a promise of one. */
 export type MaybePromise<T> = T | Promise<T>;
 
+/** A promise of any library counts. */
+export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
+  return typeof (value as Promise<T> | null | undefined)?.then === 'function';
+}
+
 /** Applies `map` to a plain value at once, and to a promised value when it resolves. */
 export function mapMaybe<T, U>(
   value: MaybePromise<T>,
   map: (value: T) => MaybePromise<U>,
 ): MaybePromise<U> {
-  return value instanceof Promise ? value.then(map) : map(value);
+  return isPromise(value) ? value.then(map) : map(value);
 }
 
 /** All values, plain if all of them are. */
 export function allMaybe<T>(values: MaybePromise<T>[]): MaybePromise<T[]> {
   // Cast: none of them is a promise.
-  return values.some((value) => value instanceof Promise) ? Promise.all(values) : (values as T[]);
+  return values.some(isPromise) ? Promise.all(values) : (values as T[]);
 }

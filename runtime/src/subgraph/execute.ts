@@ -28,6 +28,7 @@ import {
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
 import { conditionsOf, fragmentsOf } from '../cache/document.ts';
+import { allMaybe, isPromise, mapMaybe } from '../maybe.ts';
 
 type Data = Record<string, unknown>;
 type Info = GraphQLResolveInfo;
@@ -98,7 +99,7 @@ export function prepareOperation(
     });
     try {
       const data = executeRoot(run, fieldsFor(variables));
-      return data instanceof Promise
+      return isPromise(data)
         ? data.then((late): Outcome => ({ data: late, failures }), failed)
         : { data, failures };
     } catch (cause) {
@@ -245,7 +246,7 @@ function listCompleter(complete: Place): Complete {
       void Promise.allSettled(items); // Nobody else waits for those that may still be rejected.
       throw cause;
     }
-    return items.some(isPromise) ? Promise.all(items) : items;
+    return allMaybe(items);
   };
 }
 
@@ -272,7 +273,7 @@ function abstractCompleter(
   const resolveType = type.resolveType ?? defaultTypeResolver;
   const completers = new Map<GraphQLObjectType, Complete>();
   return (run, value, path, info) =>
-    after(resolveType(value, run.context, info, type), (name) => {
+    mapMaybe(resolveType(value, run.context, info, type), (name) => {
       const found = name === undefined ? undefined : schema.getType(name);
       if (!isObjectType(found) || !schema.isSubType(type, found))
         throw new Error(`${titleOf(info)} is not a ${type.name}`);
@@ -311,21 +312,9 @@ function executeFields(
 function executeSerially(run: Run, fields: readonly Field[]): Data | Promise<Data> {
   return fields.reduce<Data | Promise<Data>>(
     (before, { key, execute }) =>
-      after(before, (data) =>
-        after(execute(run, undefined), (value) => ({ ...data, [key]: value })),
+      mapMaybe(before, (data) =>
+        mapMaybe(execute(run, undefined), (value) => ({ ...data, [key]: value })),
       ),
     {},
   );
-}
-
-function after<T, U>(
-  value: T | PromiseLike<T>,
-  next: (value: T) => U | Promise<U>,
-): U | Promise<U> {
-  // Cast: it is not a promise.
-  return isPromise(value) ? value.then(next) : next(value as T);
-}
-
-function isPromise(value: unknown): value is Promise<never> {
-  return typeof (value as Promise<never> | null | undefined)?.then === 'function';
 }
