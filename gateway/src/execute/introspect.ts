@@ -1,106 +1,52 @@
 // Executes introspection on a surface's own schema, and stops a response that gets too large.
+import { prepareOperation } from '@partner-loyalty/runtime/subgraph/execute.ts';
 import {
+  __InputValue,
   type DocumentNode,
-  type FieldNode,
+  defaultFieldResolver,
   type GraphQLArgument,
   type GraphQLField,
+  type GraphQLFieldResolver,
   type GraphQLInputField,
-  type GraphQLObjectType,
-  type GraphQLOutputType,
-  type GraphQLResolveInfo,
   type GraphQLSchema,
-  getArgumentValues,
-  isLeafType,
-  isListType,
-  isNonNullType,
-  isObjectType,
   print,
-  SchemaMetaFieldDef,
-  type SelectionSetNode,
-  TypeMetaFieldDef,
-  TypeNameMetaFieldDef,
 } from 'graphql';
 import type { ResponseSize } from '../document/responsesize.ts';
-import { type Collect, createCollect } from './collect.ts';
 
-type Data = Record<string, unknown>;
-type Resolve = (source: unknown) => unknown;
-
-type Execution = {
-  collect: Collect;
-  info: GraphQLResolveInfo;
-  variables: Data;
-  size: ResponseSize;
-};
-
-/** Every field of introspection that is not a field of an introspection type. */
-const META_FIELDS: Readonly<Record<string, GraphQLField<unknown, unknown>>> = {
-  __schema: SchemaMetaFieldDef,
-  __type: TypeMetaFieldDef,
-  __typename: TypeNameMetaFieldDef,
-};
+type Resolve = GraphQLFieldResolver<unknown, unknown>;
 
 /**
- * The response to the introspection of a validated document with one query. `variables` are
- * coerced. graphql-js resolves the fields, but it would build a response of any size. Throws
- * OPERATION_TOO_COMPLEX if the response gets too large.
+ * The response to the introspection of a validated document with one query and variables that fit
+ * it. Throws OPERATION_TOO_COMPLEX if the response gets too large.
  */
 export function introspect(
   schema: GraphQLSchema,
   document: DocumentNode,
-  variables: Data,
+  variables: Record<string, unknown>,
   size: ResponseSize,
-): Data {
-  const collect = createCollect(schema, document, variables);
-  // Cast: resolvers of introspection read nothing else.
-  const info = { schema } as GraphQLResolveInfo;
-  const query = schema.getQueryType();
-  const operation = document.definitions.find((node) => node.kind === 'OperationDefinition');
-  if (!query || operation === undefined) throw new Error('introspection is a query');
-  const execution = { collect, info, variables, size };
-  return compileObject(execution, query, [operation.selectionSet])(undefined);
+): Record<string, unknown> {
+  const execute = prepareOperation(schema, document, undefined, (field) => counted(field, size));
+  const outcome = execute(undefined, variables);
+  if (outcome instanceof Promise) throw new Error('introspection awaits nothing');
+  const [failure] = outcome.failures;
+  if (failure !== undefined) throw failure.cause;
+  return outcome.data ?? {};
 }
 
-function compileObject(
-  execution: Execution,
-  type: GraphQLObjectType,
-  sets: readonly SelectionSetNode[],
-): (source: unknown) => Data {
-  const { collect, size } = execution;
-  const fields = Array.from(collect(type, sets), ([responseKey, nodes]) => ({
-    responseKey,
-    resolve: compileField(execution, type, nodes),
-  }));
-  return (source) => {
-    const result: Data = Object.create(null);
-    for (const { responseKey, resolve } of fields) {
-      size.add(responseKey.length + 4);
-      result[responseKey] = resolve(source);
-    }
-    return result;
+/** Once the response is too large, all that is left of it throws. */
+function counted(field: GraphQLField<unknown, unknown>, size: ResponseSize): Resolve {
+  const resolve =
+    field === DEFAULT_VALUE ? writtenDefault : (field.resolve ?? defaultFieldResolver);
+  return (source, args, context, info) => {
+    size.add(String(info.path.key).length + 4);
+    const value = resolve(source, args, context, info);
+    count(value, size);
+    return value;
   };
 }
 
-function compileField(
-  execution: Execution,
-  type: GraphQLObjectType,
-  nodes: readonly FieldNode[],
-): Resolve {
-  const { info, variables, size } = execution;
-  const [node] = nodes;
-  const name = node?.name.value ?? '';
-  if (name === '__typename') return () => counted(size, type.name);
-  const field = META_FIELDS[name] ?? type.getFields()[name];
-  if (node === undefined || field?.resolve === undefined)
-    throw new Error(`introspection has no field ${type.name}.${name}`);
-  // graphql-js cannot write a default value of a custom scalar that is an object.
-  const isDefault = type.name === '__InputValue' && name === 'defaultValue';
-  const resolve = isDefault ? writtenDefault : field.resolve;
-  const args = getArgumentValues(field, node, variables);
-  const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-  const complete = compileType(execution, field.type, sets);
-  return (source) => complete(resolve(source, args, undefined, info));
-}
+// graphql-js cannot write a default value of a custom scalar that is an object.
+const DEFAULT_VALUE = __InputValue.getFields().defaultValue;
 
 function writtenDefault(source: unknown): string | null {
   // Cast: graphql-js resolves inputs to arguments and input fields.
@@ -108,36 +54,12 @@ function writtenDefault(source: unknown): string | null {
   return astNode?.defaultValue ? print(astNode.defaultValue) : null;
 }
 
-function compileType(
-  execution: Execution,
-  type: GraphQLOutputType,
-  sets: readonly SelectionSetNode[],
-): Resolve {
-  if (isNonNullType(type)) return compileType(execution, type.ofType, sets);
-  const complete = compileNullable(execution, type, sets);
-  return (value) => (value === null || value === undefined ? null : complete(value));
-}
-
-function compileNullable(
-  execution: Execution,
-  type: GraphQLOutputType,
-  sets: readonly SelectionSetNode[],
-): Resolve {
-  const { size } = execution;
-  if (isLeafType(type)) return (value) => counted(size, type.serialize(value));
-  if (isObjectType(type)) return compileObject(execution, type, sets);
-  if (!isListType(type)) throw new Error('introspection has no abstract types');
-  const complete = compileType(execution, type.ofType, sets);
-  return (value) => {
-    if (!Array.isArray(value)) throw new Error('introspection resolves lists to arrays');
-    size.add(value.length + 2);
-    return value.map(complete);
-  };
-}
-
-/** The value, once its size is counted. */
-function counted(size: ResponseSize, value: unknown): unknown {
+/** Objects are counted by their fields. */
+function count(value: unknown, size: ResponseSize): void {
   if (typeof value === 'string') size.addString(value);
-  else size.addValue(value);
-  return value;
+  else if (typeof value === 'boolean') size.addValue(value);
+  else if (Array.isArray(value)) {
+    size.add(value.length + 2);
+    for (const item of value) count(item, size);
+  }
 }

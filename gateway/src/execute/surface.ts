@@ -133,7 +133,7 @@ export async function openSurface(
       if (introspection === undefined) return result;
       const addIntrospection = (executed: ExecutionResult): ExecutionResult => {
         if (executed.data === null) return executed;
-        const data = { ...executed.data, ...introspect(schema, introspection, coerced, size) };
+        const data = { ...executed.data, ...introspect(schema, introspection, variables, size) };
         return { ...executed, data: inOrder(data, rootResponseKeys) };
       };
       return result instanceof Promise ? result.then(addIntrospection) : addIntrospection(result);

@@ -49,8 +49,14 @@ export type Outcome = { data?: Data | null; failures: readonly Failure[] };
 /** Never throws or rejects, and takes no promise unless a resolver returns one. */
 export type Operation = (context: unknown, variables: Data) => Outcome | Promise<Outcome>;
 
+type Definition = GraphQLField<unknown, unknown>;
+type ResolverOf = (field: Definition) => Definition['resolve'];
+
 /** `variables` decide `@skip` and `@include`. */
-type Plan = Pick<Info, 'schema' | 'fragments' | 'operation'> & { variables: Data };
+type Plan = Pick<Info, 'schema' | 'fragments' | 'operation'> & {
+  variables: Data;
+  resolverOf: ResolverOf;
+};
 /** `nulls` are the places that failures have made null. */
 type Run = { context: unknown; variables: Data; failures: Failure[]; nulls: Set<Path | undefined> };
 type Field = { key: string; execute(run: Run, source: unknown, above?: Path): unknown };
@@ -66,6 +72,7 @@ export function prepareOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
   operationName?: string,
+  resolverOf: ResolverOf = ({ resolve }) => resolve,
 ): Operation {
   const operation = getOperationAST(document, operationName);
   if (!operation) throw new Error('the document does not have this operation');
@@ -81,7 +88,7 @@ export function prepareOperation(
     const values = conditions.map((name) => variables[name]).join();
     if (latest?.values === values) return latest.fields;
     const nodes = collectFields(schema, fragments, variables, type, selectionSet);
-    const plan = { schema, fragments, operation, variables };
+    const plan = { schema, fragments, operation, variables, resolverOf };
     latest = { values, fields: fieldsOf(plan, type, nodes) };
     return latest.fields;
   };
@@ -117,13 +124,14 @@ function fieldsOf(
   parentType: GraphQLObjectType,
   nodes: ReadonlyMap<string, readonly FieldNode[]>,
 ): Field[] {
-  const { schema, fragments, operation } = plan;
+  const { schema, fragments, operation, resolverOf } = plan;
   return Array.from(nodes, ([key, fieldNodes]) => {
     // Casts: the document has been validated.
     const node = fieldNodes[0] as FieldNode;
     const { value: fieldName } = node.name;
     const field = (parentType.getFields()[fieldName] ?? META_FIELDS.get(fieldName)) as Definition;
-    const { type: returnType, resolve = defaultFieldResolver } = field;
+    const { type: returnType } = field;
+    const resolve = resolverOf(field) ?? defaultFieldResolver;
     const argumentsFor = argumentsOf(field, node);
     const place = placeOf(plan, returnType, fieldNodes);
     const text = getNullableType(returnType);
@@ -155,8 +163,6 @@ function fieldsOf(
     return { key, execute };
   });
 }
-
-type Definition = GraphQLField<unknown, unknown>;
 
 /** graphql-js takes several times as long for arguments that are variables with values. */
 function argumentsOf(field: Definition, node: FieldNode): (variables: Data) => Data {
