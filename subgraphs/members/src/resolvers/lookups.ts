@@ -51,12 +51,10 @@ export function createLookups(
       memberByEmail(_, { email }, { caller }) {
         const partnerId = partnerOf(caller);
         const [form, other] = formsOf(parseLookupAddress('email', email));
-        const found = mapMaybe(
-          store.memberByEmail(partnerId, form),
-          (member) =>
-            member ?? (other === undefined ? undefined : store.memberByEmail(partnerId, other)),
-        );
-        return mapMaybe(found, orNotFound);
+        const found = store.memberByEmail(partnerId, form);
+        if (other === undefined) return mapMaybe(found, orNotFound);
+        const either = mapMaybe(found, (one) => one ?? store.memberByEmail(partnerId, other));
+        return mapMaybe(either, orNotFound);
       },
       memberByExternalId(_, args, { caller }) {
         const partnerId = partnerOf(caller);
@@ -80,8 +78,8 @@ export function createLookups(
         return mapMaybe(store.lookUp(partnerId, parsed.flat()), (found) => {
           const lookUps = found.values();
           return parsed.map((forms) => {
-            const [first, ...others] = forms.map(() => lookUps.next().value);
-            return others.find((one) => one?.status === 'FOUND') ?? first ?? { status: 'INVALID' };
+            const each = forms.map(() => lookUps.next().value);
+            return each.find((one) => one?.status === 'FOUND') ?? each[0] ?? { status: 'INVALID' };
           });
         });
       },
