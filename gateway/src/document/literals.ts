@@ -171,13 +171,8 @@ function isLiteral(node: ASTNode): node is StringValueNode | IntValueNode | Floa
 
 /** A list or an object may be an empty one; custom scalars may be any of these. */
 function isLiftable(node: ASTNode): node is Exclude<ValueNode, VariableNode> {
-  return LIFTABLE.has(node.kind);
+  return isLiteral(node) || isEnum(node) || node.kind === Kind.LIST || node.kind === Kind.OBJECT;
 }
-
-const LIFTABLE = new Set<ASTNode['kind']>([
-  ...[Kind.STRING, Kind.INT, Kind.FLOAT, Kind.ENUM],
-  ...[Kind.LIST, Kind.OBJECT],
-]);
 
 function isEnum({ kind }: ASTNode): boolean {
   return kind === Kind.ENUM;

@@ -1,8 +1,6 @@
 // Encrypts what stores keep secret with KEY_ENCRYPTION_KEY.
 import { CompactEncrypt, compactDecrypt } from 'jose';
 
-export type Vault = ReturnType<typeof createVault>;
-
 /** A vault with AES-256-GCM; `key` is 32 bytes in Base64. */
 export function createVault(key: string) {
   const secret = Buffer.from(key, 'base64');

@@ -8,7 +8,7 @@ import { until } from '../../../../test/support/until.ts';
 import { ENGINES, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import type { MembersStore } from '../store/store.ts';
 import { openMailer } from './mailer.ts';
-import { type MailWorker, startMailWorker } from './worker.ts';
+import { startMailWorker } from './worker.ts';
 
 const MINUTE = 60_000;
 
@@ -16,7 +16,7 @@ describe.each(ENGINES)('the mail worker on %s', (engine) => {
   let place: Place;
   let store: MembersStore;
   let server: MailServer;
-  let workers: MailWorker[];
+  let workers: ReturnType<typeof startMailWorker>[];
   let metrics: Metrics;
   let lines: (LogFields & { level: string; message: string })[];
   /** How many milliseconds the workers' clock is ahead. */

@@ -17,8 +17,6 @@ const LEASE_MS = 120_000;
 const CLEAN_INTERVAL_MS = 600_000;
 const STOP_TIMEOUT_MS = 10_000;
 
-export type MailWorker = ReturnType<typeof startMailWorker>;
-
 /** Several workers may share an outbox, in one process or in many. */
 export function startMailWorker(
   sender: Sender,
