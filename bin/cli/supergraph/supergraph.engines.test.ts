@@ -420,11 +420,14 @@ describe.each(EMPTY_STORES)('on %s', (engine, open) => {
     subgraph.serve(sdl);
     const next = file('next.graphql', sdl);
     expect(await loyalty(env, 'supergraph', 'check', 'offers', next)).toMatchObject({ code: 0 });
-    const { code, stderr } = await loyalty(env, 'supergraph', 'publish', 'offers', next);
+    const { code, stdout, stderr } = await loyalty(env, 'supergraph', 'publish', 'offers', next);
     expect([code, stderr]).toEqual([
       0,
       `no gateway can serve what is newer than version ${last.version}\n`,
     ]);
+    expect(stdout).toContain(
+      `publish spa (version ${last.version + 2}), publish spa (version ${last.version + 1})`,
+    );
     const published = await stored();
     expect(published?.version).toBe(last.version + 3);
     expect(published?.supergraph).toContain('starts: String');

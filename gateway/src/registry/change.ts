@@ -65,7 +65,11 @@ export async function changeGraph(
         const lines = [...((await asked) ?? [])];
         if (base < version) lines.push(`no gateway can serve what is newer than version ${base}`);
         const result = await append(registry, publisher, { version, planned, assessed });
-        return result && { changes, notices, lines, result };
+        if (result === undefined || base === version)
+          return result && { changes, notices, lines, result };
+        const others = await registry.store.versions(version - base + 1);
+        const leftOut = others.slice(1).map((each) => `${each.change} (version ${each.version})`);
+        return { changes, notices, lines, result: { ...result, leftOut: leftOut.join(', ') } };
       });
     });
     if (outcome !== undefined) return outcome;
