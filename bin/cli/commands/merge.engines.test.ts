@@ -7,7 +7,12 @@ import { openStandingsStore, type StandingsStore } from '@partner-loyalty/standi
 import { MongoClient } from 'mongodb';
 import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
 import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
-import { type Env, loyalty, loyaltyJson } from '../../../test/support/service/loyalty.ts';
+import {
+  type Env,
+  loyalty,
+  loyaltyJson,
+  spawnLoyalty,
+} from '../../../test/support/service/loyalty.ts';
 
 // A merge waits 4.5 s for reads that have begun. Here are none.
 jest.mock('node:timers/promises', () => {
@@ -230,7 +235,8 @@ describe.each(['the embedded store', 'MongoDB'])('merging on %s', (engine) => {
     );
 
     test('a merge beside an erasure of one of the two leaves nothing that is of both', async () => {
-      const merging = loyalty(env, 'members', 'merge', 'old', 'new');
+      // Two processes: of one, the second opener of a lock would block the first.
+      const merging = spawnLoyalty(env, 'members', 'merge', 'old', 'new').ran;
       await loyaltyJson(env, 'members', 'erase', 'old');
       const { code } = await merging;
       await withStores(async ({ members, standings }) => {

@@ -5,7 +5,7 @@ import { joinStandings, type StandingsStore } from '@partner-loyalty/standings';
 import type { Add } from '../shell/group.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 import { claimForOperator, requireMember, withStore } from '../shell/stores.ts';
-import { alone, printExport } from './rights.ts';
+import { alone, exportMember } from './rights.ts';
 
 /**
  * Longer than a request that has begun may still read what the member who goes had: each of the
@@ -22,27 +22,38 @@ export function addMergeCommand(add: Add, shell: Shell): void {
     '<into>': 'the ID of the member who stays',
   })
     .option('--dry-run', 'only say what would become of it')
-    .action((from: string, into: string, { dryRun = false }: { dryRun?: boolean }) => {
+    .action(async (from: string, into: string, { dryRun = false }: { dryRun?: boolean }) => {
       const settings = shell.settings();
-      return alone(settings, () =>
-        withStore('members', settings, (members) =>
-          withStore('standings', settings, (standings) =>
-            merge(shell, { members, standings }, { from, into }, dryRun),
+      const inTurn = <T>(step: (stores: Stores) => Promise<T>) =>
+        alone(settings, () =>
+          withStore('members', settings, (members) =>
+            withStore('standings', settings, (standings) => step({ members, standings })),
           ),
-        ),
-      );
+        );
+      const pair = { from, into };
+      if (!(await inTurn((stores) => isPending(shell, stores, pair, dryRun)))) return;
+      // Whoever reads it may be slow, which keeps nobody else waiting.
+      await exportMember(shell, from);
+      shell.checkOutput('nothing was merged');
+      await inTurn((stores) => merge(shell, stores, pair));
     });
 }
 
-async function merge(shell: Shell, stores: Stores, pair: Pair, isDryRun: boolean): Promise<void> {
-  const { members, standings } = stores;
+/** Whether the members are still to be merged; if not, or in a dry run, prints what is so. */
+async function isPending(
+  shell: Shell,
+  { members, standings }: Stores,
+  pair: Pair,
+  isDryRun: boolean,
+): Promise<boolean> {
   const { from, into } = pair;
   const isBegun = await requireFree(standings, pair);
   if (isBegun && (await members.member(from)) === undefined) {
     // A merge that was killed may have left them.
     if (!isDryRun) await standings.merges.finish(from);
     shell.note(`member ${JSON.stringify(from)} is part of ${JSON.stringify(into)} already`);
-    return shell.print({ ...pair, state: 'merged' });
+    shell.print({ ...pair, state: 'merged' });
+    return false;
   }
   const { enrollments } = await requireMergeable(members, from, isBegun);
   await requireMergeable(members, into, isBegun);
@@ -53,7 +64,7 @@ async function merge(shell: Shell, stores: Stores, pair: Pair, isDryRun: boolean
   if (sums === undefined) throw new CommandError(REFUSED['out-of-range']);
   if (isDryRun) {
     const partnerIds = enrollments.map(({ partnerId }) => partnerId);
-    return shell.print({
+    shell.print({
       ...pair,
       state: isBegun ? 'begun' : 'ready',
       partnerIds,
@@ -62,8 +73,13 @@ async function merge(shell: Shell, stores: Stores, pair: Pair, isDryRun: boolean
         : sums.map(({ partnerId, year, points }) => `${partnerId} ${year}: ${points} points`),
     });
   }
-  await printExport(shell, stores, from);
-  shell.checkOutput('nothing was merged');
+  return !isDryRun;
+}
+
+async function merge(shell: Shell, stores: Stores, pair: Pair): Promise<void> {
+  if (!(await isPending(shell, stores, pair, false))) return;
+  const { members, standings } = stores;
+  const { from, into } = pair;
   await withStore('keys', shell.settings(), claimForOperator);
   // The sums first: a member who was found without them would have lost his points.
   const refusal = await standings.merges.begin(from, into);

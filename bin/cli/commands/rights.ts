@@ -39,7 +39,8 @@ export async function liftMarks(
   }
 }
 
-async function exportMember(shell: Shell, memberId: string): Promise<void> {
+/** Prints all that is kept of a member; of one who was merged, what the other one has. */
+export async function exportMember(shell: Shell, memberId: string): Promise<void> {
   const settings = shell.settings();
   await readStore('members', settings, (members) =>
     readStore('standings', settings, (standings) =>
@@ -48,8 +49,7 @@ async function exportMember(shell: Shell, memberId: string): Promise<void> {
   );
 }
 
-/** Prints all that is kept of a member; of one who was merged, what the other one has. */
-export async function printExport(
+async function printExport(
   shell: Shell,
   stores: { members: MembersStore; standings: StandingsStore },
   memberId: string,

@@ -96,6 +96,34 @@ test('a merge goes on without a reader of its notes', async () => {
   expect(await has('c')).toBe(false);
 });
 
+test('a reader who does not read the export of a merge keeps no erasure waiting', async () => {
+  await loyalty(env, 'members', 'import', fileOf('g', 'h', 'i'));
+  const activities = Array.from({ length: 4_000 }, (_, index) =>
+    JSON.stringify({
+      partnerId: 'inn',
+      memberId: 'g',
+      activityId: `${index}`.padStart(100, 'a'),
+      occurredAt: '2026-02-01T00:00:00Z',
+      points: 1,
+    }),
+  );
+  const file = join(folder.path, 'activities.ndjson');
+  writeFileSync(file, `${activities.join('\n')}\n`);
+  await loyalty(env, 'activities', 'import', file);
+  const merging = spawn(
+    process.execPath,
+    [...programArgs('bin/loyalty.ts'), 'members', 'merge', 'g', 'h'],
+    { env: { ...bareEnv(), ...env }, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const ended = once(merging, 'close');
+  await once(merging.stdout, 'readable');
+  expect((await run('', 'members', 'erase', 'i')).code).toBe(0);
+  expect(await has('g')).toBe(true);
+  expect((await text(merging.stdout)).length).toBeGreaterThan(500_000);
+  expect((await ended)[0]).toBe(0);
+  expect(await has('g')).toBe(false);
+});
+
 test.each([FULL, NO_READER_OF_NOTES])(
   'an import is finished with %s, whatever it has to say',
   async (redirection) => {
