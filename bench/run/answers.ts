@@ -20,7 +20,10 @@ export async function checkAnswers(target: Target): Promise<void> {
   );
 }
 
-/** Waits until a server listens, and checks one answer. Rejects when the signal aborts. */
+/**
+ * Waits until a server listens and its checks at the start are done, and checks one answer. Rejects
+ * when the signal aborts.
+ */
 export async function checkFirstAnswer(target: Target, signal: AbortSignal): Promise<void> {
   for (;;) {
     await untilListening(target.url, signal);
@@ -28,7 +31,9 @@ export async function checkFirstAnswer(target: Target, signal: AbortSignal): Pro
       return await checkLookup(target, 1);
     } catch (error) {
       // fetch could not connect: untilListening may have connected to its own socket.
-      if (!(error instanceof TypeError)) throw error;
+      const isStarting = error instanceof Error && error.cause === 503;
+      if (!(error instanceof TypeError) && !isStarting) throw error;
+      await setTimeout(2, undefined, { signal });
     }
   }
 }
@@ -94,5 +99,6 @@ async function post({ url }: Target, key: Record<string, string>, body: string):
 }
 
 function wrong({ url }: Target, what: string, { status, body }: Answer): Error {
-  return new Error(`${url} answers ${what} with ${status} ${JSON.stringify(body).slice(0, 500)}`);
+  const text = JSON.stringify(body).slice(0, 500);
+  return new Error(`${url} answers ${what} with ${status} ${text}`, { cause: status });
 }
