@@ -43,8 +43,37 @@ test('an owner has a quarter of all requests in progress, and others have theirs
 });
 
 test('everybody without a valid credential is one owner', () => {
-  for (let n = 0; n < 500; n += 1) begin(undefined, `192.0.2.${n % 200}`);
+  for (let n = 0; n < 500; n += 1) begin(undefined, `192.0.2.${n}`);
   expect(() => begin(undefined, '198.51.100.1')).toThrow(refused);
+});
+
+test('an address without a valid credential has its part of that share, whatever three others take', () => {
+  const flood = () => {
+    for (let n = 0; n < 1_400; n += 1)
+      try {
+        begin(undefined, `192.0.2.${n % 3}`);
+      } catch {}
+  };
+  flood();
+  expect(refusals).toBe(900);
+  for (let n = 0; n < 125; n += 1) begin(undefined, '198.51.100.1');
+  expect(() => begin(undefined, '198.51.100.1')).toThrow(refused);
+  expect(refusals).toBe(901);
+  flood();
+  expect(refusals).toBe(901 + 1_400);
+});
+
+test('an address that comes later takes the place of a waiting request of the one with most', async () => {
+  busy('inn');
+  const wait = (address: string) =>
+    begin(undefined, address)
+      .turn()
+      ?.catch((error) => error);
+  wait('198.51.100.1');
+  const waiting = Array.from({ length: 499 }, () => wait('192.0.2.1'));
+  begin(undefined, '203.0.113.1');
+  expect(refusals).toBe(1);
+  expect(await waiting.at(-1)).toEqual(refused);
 });
 
 test('requests that are signed have no limit', () => {

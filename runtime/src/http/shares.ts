@@ -8,7 +8,7 @@ const MAX_IN_PROGRESS = 2_000;
 /** Of one owner, even if there is no other. */
 const MAX_IN_PROGRESS_OF_ONE = MAX_IN_PROGRESS / 4;
 
-/** Requests without a valid credential are one owner, within which client addresses take turns. */
+/** Requests without a valid credential are one owner, whose share client addresses divide. */
 const NOBODY = '';
 /** A gateway, whose requests are signed. It has no share: others' requests stand behind its own. */
 const SIGNER = '*';
@@ -24,6 +24,8 @@ export function createShares(refused: () => void) {
     inProgress: number;
     /** Requests that nothing was done for yet, in the order of their arrival. */
     notBegun: Set<Request>;
+    /** Of NOBODY: how many requests each client address has in progress. */
+    parts: Map<string, number>;
   };
   const turns = createTurns();
   // Apart, so that a request that waits for its response never holds up those it waits for.
@@ -32,28 +34,46 @@ export function createShares(refused: () => void) {
   const owners = new Map<string, Owner>();
   let inProgress = 0;
 
-  /** Makes room for a request; false if there is none for this owner. */
-  function makeRoom({ id, inProgress: own }: Owner): boolean {
+  const newOwner = (id: string): Owner => ({
+    id,
+    inProgress: 0,
+    notBegun: new Set(),
+    parts: new Map(),
+  });
+
+  /** Makes room for a request; false if there is none for this owner, or for this part of it. */
+  function makeRoom(owner: Owner, part: string): boolean {
+    const { id, inProgress: own, parts } = owner;
     if (id === SIGNER) return true;
-    if (own >= MAX_IN_PROGRESS_OF_ONE) return false;
+    if (own >= MAX_IN_PROGRESS_OF_ONE) {
+      const ofPart = parts.get(part) ?? 0;
+      const sharing = parts.size + (ofPart === 0 ? 1 : 0);
+      if (id !== NOBODY || (ofPart + 1) * sharing > MAX_IN_PROGRESS_OF_ONE) return false;
+      newestNotBegun(owner)?.displace();
+    }
     if (inProgress < MAX_IN_PROGRESS) return true;
     if (own >= MAX_IN_PROGRESS / owners.size) return false;
-    newestNotBegun()?.displace();
+    const waiting = [...owners.values()].filter(({ notBegun }) => notBegun.size > 0);
+    const [most] = waiting.sort((one, other) => other.inProgress - one.inProgress);
+    if (most !== undefined) newestNotBegun(most)?.displace();
     return true;
   }
 
-  /** That of the owner with most requests in progress, of the owners who have one. */
-  function newestNotBegun(): Request | undefined {
-    let most: Owner | undefined;
-    for (const owner of owners.values())
-      if (owner.notBegun.size > 0 && owner.inProgress > (most?.inProgress ?? 0)) most = owner;
-    return [...(most?.notBegun ?? [])].at(-1);
+  /** That of the part with most requests in progress, if those are more than an equal share. */
+  function newestNotBegun({ inProgress: own, notBegun, parts }: Owner): Request | undefined {
+    let newest: Request | undefined;
+    let most = parts.size === 0 ? 0 : own / parts.size;
+    for (const request of notBegun) {
+      const ofPart = parts.get(request.part) ?? 0;
+      if (ofPart >= most) [newest, most] = [request, ofPart];
+    }
+    return newest;
   }
 
   class Request implements Step {
     readonly owner: string;
     private readonly of: Owner;
-    private readonly part: string;
+    readonly part: string;
     private hasBegun = false;
     private isAbandoned = false;
     private hasEnded = false;
@@ -65,6 +85,7 @@ export function createShares(refused: () => void) {
       this.part = part;
       owner.inProgress += 1;
       inProgress += 1;
+      if (owner.id === NOBODY) owner.parts.set(part, (owner.parts.get(part) ?? 0) + 1);
     }
 
     /** Waits for memory for about so many bytes, which the parsed body takes, and for a turn. */
@@ -151,6 +172,9 @@ export function createShares(refused: () => void) {
       this.hasEnded = true;
       inProgress -= 1;
       of.inProgress -= 1;
+      const ofPart = (of.parts.get(this.part) ?? 0) - 1;
+      if (ofPart > 0) of.parts.set(this.part, ofPart);
+      else of.parts.delete(this.part);
       if (of.inProgress === 0) owners.delete(of.id);
     }
 
@@ -162,8 +186,8 @@ export function createShares(refused: () => void) {
   }
 
   function begin(id: string, part: string): Request {
-    const owner: Owner = owners.get(id) ?? { id, inProgress: 0, notBegun: new Set() };
-    if (!makeRoom(owner)) {
+    const owner = owners.get(id) ?? newOwner(id);
+    if (!makeRoom(owner, part)) {
       refused();
       throw new ApiError('SERVICE_UNAVAILABLE');
     }
@@ -175,7 +199,7 @@ export function createShares(refused: () => void) {
     /**
      * Begins a request whose body is complete. `owner` is undefined without a valid credential;
      * then the `part` is the client's address. Throws SERVICE_UNAVAILABLE if the owner has its
-     * share of requests in progress.
+     * share of requests in progress, or the address its part of that share.
      */
     begin: (owner: string | undefined, part: string) => begin(owner ?? NOBODY, part),
     /** Begins a request with a valid signature, which no share limits. */
