@@ -46,7 +46,7 @@ describe.each(Object.entries(GRAPHS))('%s', (_, graph) => {
       const right = await stock(operation).catch(() => 'not planned');
       // Stock forgets some conditions that are literals, and then finds no way to a field.
       const isForgotten = /\(if: (?:true|false)\)/.test(operation.query);
-      if (isForgotten && right !== 'not planned' && right.data === null) continue;
+      if (isForgotten && typeof right === 'object' && right.data === null) continue;
       expect({ operation, answer }).toEqual({ operation, answer: right });
       if (right !== 'not planned') planned += 1;
     }

@@ -1,6 +1,5 @@
 // Gives the fields of an operation names that the planner and the subgraphs can rely on.
 import {
-  type DefinitionNode,
   type DirectiveNode,
   type DocumentNode,
   type FieldDefinitionNode,
@@ -94,30 +93,28 @@ export function renameFields(
       : otherNames(field);
   const names = new Map<FieldNode, string>();
   // A visitor of graphql-js takes several times as long.
-  const inSet = (set: SelectionSetNode, isRoot: boolean): SelectionSetNode => {
+  const inSet = (set: SelectionSetNode, isSure: boolean): SelectionSetNode => {
     const selections = set.selections
       .filter(isSelected)
-      .map((node) => inSelection(node, isRoot))
+      .map(inSelection)
       .map(withoutLiteralConditions);
-    const isSure = selections.some(({ directives = [] }) => directives.length === 0);
-    if (selections.length === 0 || !(isSure || isRoot)) selections.push(TYPE_NAME);
+    if (selections.length === 0 || !isSure) selections.push(TYPE_NAME);
     return { ...set, selections: withoutRepeatedLeaves(selections) };
   };
-  const inSelection = (node: SelectionNode, isRoot: boolean): SelectionNode => {
+  const isSure = createIsSure(document);
+  const inSelection = (node: SelectionNode): SelectionNode => {
     if (node.kind === Kind.FRAGMENT_SPREAD) return node;
     if (node.kind === Kind.INLINE_FRAGMENT)
-      return { ...node, selectionSet: inSet(node.selectionSet, isRoot) };
+      return { ...node, selectionSet: inSet(node.selectionSet, true) };
     const name = nameOf(node);
     names.set(node, name);
     const field = withName(node, name);
     return field.selectionSet === undefined
       ? field
-      : { ...field, selectionSet: inSet(field.selectionSet, false) };
+      : { ...field, selectionSet: inSet(field.selectionSet, isSure(field.selectionSet)) };
   };
   const definitions = document.definitions.map((node) =>
-    'selectionSet' in node
-      ? { ...node, selectionSet: inSet(node.selectionSet, isOfRoot(node, schema)) }
-      : node,
+    'selectionSet' in node ? { ...node, selectionSet: inSet(node.selectionSet, true) } : node,
   );
   const renamed: DocumentNode = { ...document, definitions };
   return {
@@ -127,11 +124,24 @@ export function renameFields(
   };
 }
 
-/** A root type's fields can come from several subgraphs, and its name from none. */
-function isOfRoot(node: DefinitionNode, schema: GraphQLSchema): boolean {
-  if (node.kind !== Kind.FRAGMENT_DEFINITION) return true;
-  const name = node.typeCondition.name.value;
-  return [schema.getQueryType(), schema.getMutationType()].some((type) => type?.name === name);
+/** Returns a function that says whether a set has a field, or a fragment's, without a condition. */
+function createIsSure({ definitions }: DocumentNode): (set: SelectionSetNode) => boolean {
+  const known = new Map<SelectionSetNode | undefined, boolean>();
+  const fragments = new Map<string, SelectionSetNode>();
+  for (const node of definitions)
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node.selectionSet);
+
+  const isSureNode = (node: SelectionNode): boolean => {
+    const { directives = [] } = withoutLiteralConditions(node);
+    if (directives.length > 0 || !isSelected(node)) return false;
+    if (node.kind === Kind.FIELD) return true;
+    const set =
+      node.kind === Kind.INLINE_FRAGMENT ? node.selectionSet : fragments.get(node.name.value);
+    const isSure = known.get(set) ?? set?.selections.some(isSureNode) === true;
+    known.set(set, isSure);
+    return isSure;
+  };
+  return ({ selections }) => selections.some(isSureNode);
 }
 
 function isSelected(node: SelectionNode): boolean {
