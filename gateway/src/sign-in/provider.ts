@@ -27,7 +27,8 @@ const MAX_PARAMETERS = 100;
 
 /** What a response of the provider may have; the gateway decides about the others. */
 const PASSED_HEADERS = [
-  ...['allow', 'cache-control', 'content-type', 'location', 'set-cookie', 'www-authenticate'],
+  ...['allow', 'cache-control', 'content-type', 'location', 'retry-after', 'set-cookie'],
+  'www-authenticate',
 ] as const;
 
 export function createProvider(

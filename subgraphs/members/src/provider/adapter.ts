@@ -7,6 +7,7 @@ import { digest } from '../tables/access.ts';
 import type { Payload } from '../tables/payloads.ts';
 import type { Grants } from './grants.ts';
 import { isOnDevice } from './redirects.ts';
+import { refreshTokens } from './refreshtokens.ts';
 
 export type AdapterParts = {
   store: Pick<MembersStore, 'access' | 'apps' | 'partners' | 'payloads'>;
@@ -39,7 +40,7 @@ function payloads(model: string, { store, grants, issuer }: AdapterParts) {
       await grants.endGrant(grant.accountId, digest(grantId));
   }
 
-  return {
+  const stored = {
     async upsert(id: string, { jti: _, ...payload }: Payload, expiresIn: number): Promise<void> {
       // Of a browser that is not signed in there is nothing to remember, but anybody can send one.
       if (model === 'Session' && payload.accountId === undefined) return;
@@ -67,6 +68,9 @@ function payloads(model: string, { store, grants, issuer }: AdapterParts) {
       model === 'Grant' ? revokeByGrantId(id) : table.remove(keyOf(id), client()),
     revokeByGrantId,
   };
+  return model === 'RefreshToken'
+    ? { ...stored, ...refreshTokens(table, revokeByGrantId, stored) }
+    : stored;
 }
 
 /** The interaction without its own ID and that of the session: browsers hold them. */

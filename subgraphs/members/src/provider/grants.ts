@@ -6,6 +6,7 @@ import { digest, type Grant as Given } from '../tables/access.ts';
 import type { App } from '../tables/apps.ts';
 import { SCOPES, viewOf } from './claims.ts';
 import { isOnDevice } from './redirects.ts';
+import { refreshKey } from './refreshtokens.ts';
 
 export type GrantParts = {
   store: Pick<
@@ -47,9 +48,13 @@ export function createGrants({ store, issuer }: GrantParts) {
     const lost = await (before === undefined
       ? access.grant(memberId, agreed, { sid, ...given })
       : access.useGrant(memberId, sid));
-    // One beyond the limit is of no use any more, and would be kept for a year.
-    for (const one of lost) await payloads.remove(`Grant:${one}`);
+    for (const one of lost) await remove(one);
     return grantId;
+  }
+
+  /** A grant that has ended is of no use any more, and would be kept for a year. */
+  async function remove(sid: string): Promise<void> {
+    for (const id of [`Grant:${sid}`, refreshKey(sid)]) await payloads.remove(id);
   }
 
   /**
@@ -58,9 +63,10 @@ export function createGrants({ store, issuer }: GrantParts) {
    */
   async function ending(subjects: string[], act: () => Promise<string[]>): Promise<void> {
     for (const subject of subjects) await endedSubjects.end(subject, Date.now());
-    const lost = (await act()).map((sid) => `sid:${sid}`);
-    for (const subject of new Set([...subjects, ...lost]))
+    const lost = await act();
+    for (const subject of new Set([...subjects, ...lost.map((sid) => `sid:${sid}`)]))
       await endedSubjects.end(subject, Date.now());
+    for (const sid of lost) await remove(sid);
   }
 
   return {

@@ -125,7 +125,8 @@ async function counting(ctx: Context, next: Next): Promise<void> {
   const isAuthenticated =
     client !== undefined && client.clientAuthMethod !== 'none' && error !== 'invalid_client';
   const isFound = entities.RefreshToken !== undefined || entities.AuthorizationCode !== undefined;
-  if (isAuthenticated || (isFound && error === undefined)) ctx.set(COUNTS_HEADER, 'valid');
+  const isServed = error === undefined || error === 'temporarily_unavailable';
+  if (isAuthenticated || (isFound && isServed)) ctx.set(COUNTS_HEADER, 'valid');
   else if (error === 'invalid_client' || error === 'invalid_grant' || error === undefined)
     ctx.set(COUNTS_HEADER, 'refused');
 }

@@ -166,6 +166,89 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     expect(await ended()).toHaveLength(1);
   });
 
+  test('a grant has one row however often it is refreshed, 10 times at once and then in 10 s', async () => {
+    const app = await addApp(stage);
+    const config = configure(stage, app);
+    let { refresh_token: token = '' } = (await authorize(stage, browser, config)).tokens;
+    const first = token;
+    const refresh = async () => {
+      ({ refresh_token: token = '' } = await client.refreshTokenGrant(config, token));
+    };
+    for (let n = 0; n < 10; n += 1) await refresh();
+    const body = new URLSearchParams({
+      grant_type: 'refresh_token',
+      refresh_token: token,
+      client_id: app.clientId,
+    });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const again = { method: 'POST', path: '/oauth/token', headers, body: `${body}` };
+    const refused = await forward(stage, again);
+    expect(refused).toMatchObject({ status: 429, counts: 'valid' });
+    expect(JSON.parse(refused.body ?? '')).toMatchObject({ error: 'temporarily_unavailable' });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(10);
+
+    const real = Date.now;
+    let aheadMs = 0;
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => real() + aheadMs);
+    try {
+      for (let n = 0; n < 12; n += 1) {
+        aheadMs += 10_000;
+        await refresh();
+      }
+      await expect(refresh()).rejects.toMatchObject({ error: 'temporarily_unavailable' });
+    } finally {
+      clock.mockRestore();
+    }
+    const rows = await stage.store.payloads.select(({ id }) => id.startsWith('RefreshToken:'));
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.json.length).toBeLessThan(2_000);
+
+    // Only what the service has issued ends a family.
+    const forged = [
+      `${first.slice(0, 60)}${'x'.repeat(first.length - 60)}`,
+      `${first.slice(0, 55)}21${first.slice(56)}`,
+      `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`,
+      token.slice(0, 43),
+    ];
+    for (const one of forged)
+      await expect(client.refreshTokenGrant(config, one)).rejects.toMatchObject({
+        error: 'invalid_grant',
+      });
+    expect([
+      await ended(),
+      await stage.store.access.has('ada', 'Grant', first.slice(0, 43)),
+    ]).toEqual([[], true]);
+    // A limit keeps nobody from ending what was stolen.
+    await expect(client.refreshTokenGrant(config, first)).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+    expect(await ended()).toEqual([`sid:${first.slice(0, 43)}`]);
+    const left = await stage.store.payloads.select(({ id }) => /^(RefreshToken|Grant):/.test(id));
+    expect(left).toEqual([]);
+  });
+
+  test('a refresh token of the former version works until it is refreshed, and its reuse ends it', async () => {
+    const config = configure(stage, await addApp(stage));
+    const { tokens } = await authorize(stage, browser, config);
+    const { payloads } = stage.store;
+    const row = `RefreshToken:${decodeJwt(tokens.access_token).sid}`;
+    // Cast: the row of a grant.
+    const { families } = (await payloads.find(row)) as { families: Record<string, object> };
+    const [family] = Object.values(families) as { payload: Record<string, unknown> }[];
+    await payloads.remove(row);
+    const former = 'f'.repeat(43);
+    const key = `RefreshToken:${digest(former)}`;
+    await payloads.put(key, family?.payload ?? {}, Date.now() + 60_000);
+    const { refresh_token = '' } = await client.refreshTokenGrant(config, former);
+    const fresh = await client.refreshTokenGrant(config, refresh_token);
+    for (const token of [former, fresh.refresh_token ?? ''])
+      await expect(client.refreshTokenGrant(config, token)).rejects.toMatchObject({
+        error: 'invalid_grant',
+      });
+    expect(await ended()).toHaveLength(1);
+  });
+
   test('code replay (RFC 9700, 4.2): a code works once, and a second use ends the family', async () => {
     const config = configure(stage, await addApp(stage));
     const { tokens, callback, checks } = await authorize(stage, browser, config);
@@ -245,6 +328,28 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
 
   // The rest does not depend on the engine.
   if (engine !== 'lmdb') return;
+
+  test('the apps of a member refresh 100 times a minute, and one that is refused keeps its token', async () => {
+    const configs = [configure(stage, await addApp(stage)), configure(stage, await addApp(stage))];
+    const [one, other] = configs as [client.Configuration, client.Configuration];
+    const held = (await authorize(stage, browser, one)).tokens.refresh_token ?? '';
+    const others = (await authorize(stage, browser, other)).tokens.refresh_token ?? '';
+    const counted = { payload: { accountId: 'ada', count: 98 }, expiresAt: Date.now() + 60_000 };
+    await stage.store.payloads.change(`Refreshes:${digest('ada')}`, () => counted);
+    const { refresh_token = '' } = await client.refreshTokenGrant(one, held);
+    await client.refreshTokenGrant(one, refresh_token);
+    await expect(client.refreshTokenGrant(other, others)).rejects.toMatchObject({
+      status: 429,
+      error: 'temporarily_unavailable',
+    });
+    const real = Date.now;
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => real() + 60_000);
+    try {
+      await client.refreshTokenGrant(other, others);
+    } finally {
+      clock.mockRestore();
+    }
+  });
 
   test('a confidential app authenticates by both methods, and both secrets work after a rotation', async () => {
     const app = await addApp(stage, { isConfidential: true });

@@ -18,6 +18,7 @@ import { CLAIMS, claimsOf, holderOf, SCOPES, viewOf } from './claims.ts';
 import { hasSecret } from './clientsecret.ts';
 import type { Grants } from './grants.ts';
 import { isRegistered, originOf } from './redirects.ts';
+import { nextToken } from './refreshtokens.ts';
 import { say, show, showError } from './render.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -165,7 +166,7 @@ export async function createProvider(
 }
 
 /** What this service does in its own way. */
-function adjustModels({ Client, Session }: Provider, grants: Grants): void {
+function adjustModels({ Client, RefreshToken, Session }: Provider, grants: Grants): void {
   Client.prototype.compareClientSecret = function compare(given) {
     return this.clientSecret !== undefined && hasSecret(this.clientSecret, given, Date.now());
   };
@@ -177,6 +178,12 @@ function adjustModels({ Client, Session }: Provider, grants: Grants): void {
   Session.prototype.destroy = async function end() {
     if (this.accountId !== undefined) await grants.endSession(this.accountId, digest(this.uid));
     await destroy.call(this);
+  };
+  const { save } = RefreshToken.prototype;
+  RefreshToken.prototype.save = function name() {
+    const used = Provider.ctx?.oidc.entities.RotatedRefreshToken;
+    this.jti ||= nextToken(this.grantId ?? '', used?.jti);
+    return save.call(this);
   };
 }
 

@@ -17,6 +17,8 @@ export const PAYLOADS: TableDefinition<StoredPayload> = {
 };
 export const AUTHORIZATIONS_BEGUN = begunTable('authorizationsbegun');
 
+type Kept = { payload: Payload; expiresAt: number };
+
 export type PayloadStore = Awaited<ReturnType<typeof openPayloads>>;
 
 /** Times are in milliseconds since 1970. */
@@ -47,6 +49,22 @@ export async function openPayloads(open: OpenTable) {
         return row === undefined || payload.consumed !== undefined
           ? row
           : { ...row, json: JSON.stringify({ ...payload, consumed }) };
+      });
+      return written !== undefined;
+    },
+    /**
+     * Writes what `next` makes of a row, expired or not; the same object is left alone. Resolves
+     * with whether it has written. `next` may be called several times.
+     */
+    async change(
+      id: string,
+      next: (before: Kept | undefined, now: number) => Kept | undefined,
+    ): Promise<boolean> {
+      const written = await rows.update(id, (row) => {
+        const before = row && { payload: JSON.parse(row.json), expiresAt: row.expiresAt };
+        const after = next(before, Date.now());
+        if (after === undefined || after === before) return row;
+        return { id, json: JSON.stringify(after.payload), expiresAt: after.expiresAt };
       });
       return written !== undefined;
     },
