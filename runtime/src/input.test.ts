@@ -2,7 +2,17 @@
 import fc from 'fast-check';
 import * as z from 'zod';
 import { anyText } from '../../test/support/text.ts';
-import { createParser, integer, omitUndefined, optional, quoted, text } from './input.ts';
+import {
+  characterFault,
+  createParser,
+  idText,
+  integer,
+  omitUndefined,
+  optional,
+  quoted,
+  text,
+  withoutAltering,
+} from './input.ts';
 
 const parse = createParser(
   z.strictObject({
@@ -114,4 +124,31 @@ test('a quoted name is short, in one line, and without control characters', () =
   );
   expect(quoted('x'.repeat(41))).toBe(`"${'x'.repeat(40)}…"`);
   expect(quoted('\u009b31m')).toBe('"?31m"');
+});
+
+const LINES = 'must not contain format characters or line separators';
+const ALTERING = [0x202e, 0x200b, 0x200e, 0x2066, 0x2069, 0xfeff, 0x2028, 0x2029, 0xe0041, 0x61c];
+
+test('a name may have joiners and soft hyphens, and nothing that alters the text around it', () => {
+  const fault = { fault: `it ${LINES}` };
+  for (const code of ALTERING) {
+    const name = `A${String.fromCodePoint(code)}da`;
+    expect(createParser(text(9))(name)).toEqual(fault);
+    expect(createParser(idText(9))(name)).toEqual({ value: name });
+    expect(characterFault(name, true)).toBe(LINES);
+    expect(withoutAltering(`${name}\n\ud800`)).toBe('Ada');
+  }
+  expect(createParser(text(9))('\u2028Ada')).toEqual(fault);
+  for (const name of ['Na\u200cme', 'Na\u200dme', 'Na\u00adme', '\u{1f469}\u200d\u{1f680}', 'שלום'])
+    expect([createParser(text(9))(name), withoutAltering(name)]).toEqual([{ value: name }, name]);
+});
+
+test('a description may have line feeds and tabs too, and no other control character', () => {
+  expect(characterFault('a\n\tb', true)).toBeUndefined();
+  for (const [lines, allowed] of [
+    ['a\nb', false],
+    ['a\rb', true],
+    ['a\0b', true],
+  ] as const)
+    expect(characterFault(lines, allowed)).toBe('must not contain control characters');
 });

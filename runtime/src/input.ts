@@ -25,12 +25,21 @@ export function createParser<Schema extends z.ZodType>(
 }
 
 /**
- * A string of 1 to `limit` characters once it is trimmed, without control characters and lone
- * surrogates.
+ * A string of 1 to `limit` characters once it is trimmed, on one line that others read: a name, a
+ * title or a label.
  */
 export function text(limit: number) {
+  return trimmed((value) => characterFault(value) ?? textFault(value, limit));
+}
+
+/** An ID or an address of 1 to `limit` characters once it is trimmed. */
+export function idText(limit: number) {
+  return trimmed((value) => textFault(value, limit));
+}
+
+function trimmed(faultOf: (value: string) => string | undefined) {
   return z.string().transform((value, context) => {
-    const fault = textFault(value, limit);
+    const fault = faultOf(value);
     if (fault === undefined) return value.trim();
     context.addIssue(fault);
     return z.NEVER;
@@ -95,7 +104,29 @@ const MAX_NAME = 40;
 const MISSING = 'is missing';
 const NOUNS: Record<string, string> = { string: 'a string', object: 'an object', array: 'a list' };
 
-/** What is wrong with a text, of which `text` would make no value; undefined if nothing is. */
+/** U+00AD, U+200C and U+200D belong to the spelling of words. */
+const ALTERING = /(?![\u00ad\u200c\u200d])[\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/**
+ * What is wrong with a text that others read: it must not alter the text around it. With
+ * `hasLines`, it may have line feeds and tabs. Undefined if nothing is.
+ */
+export function characterFault(value: string, hasLines = false): string | undefined {
+  const one = hasLines ? value.replace(/[\n\t]/g, ' ') : value;
+  if (/\p{Cc}/u.test(one)) return 'must not contain control characters';
+  if (/\p{Cs}/u.test(one)) return 'must not contain lone surrogates';
+  if (ALTERING.test(one)) return 'must not contain format characters or line separators';
+  return undefined;
+}
+
+/** A stored text without what characterFault refuses. */
+export function withoutAltering(value: string): string {
+  return characterFault(value) === undefined
+    ? value
+    : value.replace(/(?![\u00ad\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '');
+}
+
+/** What is wrong with an ID, of which `idText` would make no value; undefined if nothing is. */
 export function textFault(value: string, limit: number): string | undefined {
   if (/\p{Cc}/u.test(value)) return 'must not contain control characters';
   if (/\p{Cs}/u.test(value)) return 'must not contain lone surrogates';

@@ -2,6 +2,7 @@
 import { canonicalEmail, LENGTHS, type MemberImport } from '@partner-loyalty/members';
 import {
   createParser,
+  idText,
   omitUndefined,
   optional,
   type Parsed,
@@ -20,7 +21,7 @@ type Address = MemberImport['address'];
 type MemberLine = z.output<ReturnType<typeof memberLine>>;
 
 /** An email address as an operator writes it. */
-export const emailAddress = text(LENGTHS.email).transform((typed, context): Address => {
+export const emailAddress = idText(LENGTHS.email).transform((typed, context): Address => {
   const canonical = canonicalEmail(typed);
   if (canonical !== undefined) return { typed, canonical };
   context.addIssue('must be an email address');
@@ -30,16 +31,16 @@ export const emailAddress = text(LENGTHS.email).transform((typed, context): Addr
 function memberLine(partners: ReadonlySet<string>) {
   const enrollment = z
     .strictObject({
-      partnerId: text(LENGTHS.id).refine(
+      partnerId: idText(LENGTHS.id).refine(
         (partnerId) => partners.has(partnerId),
         'must be that of an existing partner',
       ),
-      externalId: optional(text(LENGTHS.externalId)),
+      externalId: optional(idText(LENGTHS.externalId)),
       status: optional(z.enum(['ACTIVE', 'ENDED'])),
     })
     .transform(omitUndefined);
   return z.strictObject({
-    memberId: optional(text(LENGTHS.id)),
+    memberId: optional(idText(LENGTHS.id)),
     email: emailAddress,
     previousEmails: optional(z.array(emailAddress)),
     firstName: optional(text(LENGTHS.name)),

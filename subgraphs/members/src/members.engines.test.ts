@@ -218,6 +218,9 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
     expect(await enroll(INN, { email: 'new@example.com', lastName: 'x'.repeat(101) })).toEqual(
       badInput('enrollMember', 'input.lastName is longer than 100 characters'),
     );
+    expect(await enroll(INN, { email: 'new@example.com', lastName: 'A\u202eb' })).toEqual(
+      badInput('enrollMember', 'input.lastName holds format characters or line separators'),
+    );
     expect(await byEmail(INN, 'new@example.com')).toEqual(notFound('memberByEmail'));
   });
 

@@ -6,6 +6,7 @@ import {
   LENGTHS,
   parseAddress,
   parseNames,
+  parseOptionalName,
   parseOptionalText,
   parseText,
   partnerOf,
@@ -74,7 +75,7 @@ export function parseEnrollment(partnerId: string, input: EnrollMemberInput): En
     partnerId,
     address: parseAddress('input.email', input.email),
     externalId: parseOptionalText('input.externalId', input.externalId, LENGTHS.externalId),
-    firstName: parseOptionalText('input.firstName', input.firstName, LENGTHS.name),
-    lastName: parseOptionalText('input.lastName', input.lastName, LENGTHS.name),
+    firstName: parseOptionalName('input.firstName', input.firstName),
+    lastName: parseOptionalName('input.lastName', input.lastName),
   };
 }

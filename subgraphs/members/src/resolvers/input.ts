@@ -2,7 +2,7 @@
 
 import { ADDRESS_LENGTH, canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import { fail, failInput } from '@partner-loyalty/runtime/errors.ts';
-import { isLongerThan } from '@partner-loyalty/runtime/input.ts';
+import { characterFault, isLongerThan } from '@partner-loyalty/runtime/input.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import type { Address, NamesChange } from '../rules/member.ts';
 import type { UpdateProfileInput } from './schema.generated.ts';
@@ -38,10 +38,21 @@ export function parseOptionalText(
   return value === null || value === undefined ? undefined : parseText(argument, value, limit);
 }
 
+/** Does the same for a name, which must not alter the text around it either. */
+export function parseOptionalName(
+  argument: string,
+  value: string | null | undefined,
+): string | undefined {
+  const name = parseOptionalText(argument, value, LENGTHS.name);
+  if (name !== undefined && characterFault(value ?? '') !== undefined)
+    failInput(argument, 'holds format characters or line separators');
+  return name;
+}
+
 /** Checks names to change; null clears one. Fails with BAD_USER_INPUT. */
 export function parseNames({ firstName, lastName }: UpdateProfileInput): NamesChange {
   const parse = (argument: string, value: string | null | undefined) =>
-    value === null ? null : parseOptionalText(argument, value, LENGTHS.name);
+    value === null ? null : parseOptionalName(argument, value);
   return {
     firstName: parse('input.firstName', firstName),
     lastName: parse('input.lastName', lastName),

@@ -1,10 +1,10 @@
 // Activities: points and stays that members earn or give back (docs/api.md, Activities).
 import {
   createParser,
+  idText,
   integer,
   type Parsed,
   parsedBy,
-  text,
 } from '@partner-loyalty/runtime/input.ts';
 import { Temporal } from 'temporal-polyfill';
 import * as z from 'zod';
@@ -32,9 +32,9 @@ export type DatedActivity = Activity & { year: string };
 export function createActivityParser(now: () => Date): (json: unknown) => Parsed<Activity> {
   return createParser(
     z.strictObject({
-      activityId: text(MAX_ID),
-      partnerId: text(MAX_ID),
-      memberId: text(MAX_ID),
+      activityId: idText(MAX_ID),
+      partnerId: idText(MAX_ID),
+      memberId: idText(MAX_ID),
       points: amount,
       stays: amount.nullish().transform((stays) => stays ?? 0),
       occurredAt: instant.refine(
