@@ -275,6 +275,28 @@ test('of many requests of a token at once, 10 a minute are served, and others of
   expect(await as(token, 'list')).toHaveLength(1);
 });
 
+test('of many reads of a token at once, 60 a minute are served, whatever their path, and changes count apart', async () => {
+  const token = await issue('spa');
+  const paths = ['show', 'list', 'pending', 'whoami', 'unknown'];
+  const sent = await Promise.all(
+    Array.from({ length: 64 }, (_, n) => post(paths[n % paths.length] ?? '', token.token, {})),
+  );
+  const limited = sent.filter(({ status }) => status === 429);
+  expect(limited).toHaveLength(4);
+  expect(await limited[0]?.json()).toMatchObject({
+    errors: [{ message: 'this token has been used for 60 reads within a minute' }],
+  });
+  const shown = await Promise.all(
+    sent
+      .filter(({ status, url }) => status === 200 && url.endsWith('show'))
+      .map((one) => one.text()),
+  );
+  expect(new Set(shown).size).toBe(1);
+  expect(await refused(token, 'list')).toMatch(/try again in \d+ s/);
+  const changed = await post('rollback', token.token, { name: 'nothing-yet' });
+  expect(changed.status).toBe(200);
+});
+
 test('secrets and approvals count as changes do', async () => {
   const token = await issue('nothing-yet');
   const send = (n: number) =>

@@ -14,6 +14,7 @@ const REFUSAL_BUDGET = 60;
 const PAGE_BUDGET = 600;
 const APP_BUDGET = 6_000;
 const REGISTRY_BUDGET = 10;
+const REGISTRY_READ_BUDGET = 60;
 
 export type Verdict = {
   policy: Policy;
@@ -96,8 +97,11 @@ export function createLimiter(
     consumePage: (address: string) => consume('page', counterOf(address), 1, PAGE_BUDGET),
     /** Counts a request of a registered app that showed its secret. */
     consumeApp: (clientId: string) => consume('app', clientId, 1, APP_BUDGET),
-    /** Counts a change or a check of the graph, by the token of a subgraph. */
-    consumeRegistry: (tokenId: string) => consume('registry', tokenId, 1, REGISTRY_BUDGET),
+    /** Counts a request to the registry by the token of a subgraph. Changes include checks. */
+    consumeRegistry: (tokenId: string, isChange: boolean) =>
+      isChange
+        ? consume('registry', tokenId, 1, REGISTRY_BUDGET)
+        : consume('registry', `reading ${tokenId}`, 1, REGISTRY_READ_BUDGET),
     /** Which client addresses are over that limit, as far as this process knows. */
     refusals,
   };

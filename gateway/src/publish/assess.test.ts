@@ -3,6 +3,7 @@
 import { committedContent } from '../graph/content.ts';
 import { assess, missingFromRunning } from './assess.ts';
 import type { Step } from './assessment.ts';
+import { withSubgraph } from './content.ts';
 import { TooLargeError } from './faults.ts';
 
 const LINK = `extend schema @link(
@@ -110,4 +111,26 @@ test('what an assessment finds is too large if reading it would hold up the gate
   const { after } = await assess(step(sdl(values)));
   const removal: Step = { ...step(sdl(['OTHER'])), before: after };
   await expect(assess(removal)).rejects.toBeInstanceOf(TooLargeError);
+});
+
+test('what takes over half of a response to introspect is refused with the number, not shrinking it', async () => {
+  const sdl = (length: number) =>
+    `${LINK} type Query { offers(of: String = "${'x'.repeat(length)}"): Int @tag(name: "partner") }`;
+  await expect(assess(step(sdl(600_000)))).rejects.toMatchObject({
+    faults: [
+      expect.stringMatching(
+        /^the partner surface: its introspection has 66\d{4} bytes, and may have 524288$/,
+      ),
+    ],
+  });
+  const large = withSubgraph(before, entry, { sdl: sdl(600_000), file: 'o.graphql' });
+  const shrunk = await assess({ ...step(sdl(599_999)), before: large });
+  expect(shrunk.after.schemas.offers).toHaveLength(sdl(599_999).length);
+});
+
+test('what all would read is refused before it is compared', async () => {
+  const sdl = `${LINK} "${'x'.repeat(1_200_000)}" type Query { offers: Int @tag(name: "partner") }`;
+  await expect(assess(step(sdl))).rejects.toMatchObject({
+    faults: [expect.stringContaining('have 1200000 bytes, and may have 65536')],
+  });
 });

@@ -2,6 +2,7 @@
 import type { GraphContent } from '../graph/content.ts';
 import type { SubgraphEntry, VersionChange } from '../graph/graph.ts';
 import type { Need } from '../graph/tables.ts';
+import { introspectionFaults, proseFaults } from './bounds.ts';
 import {
   type SurfaceChange,
   type SurfaceSchemas,
@@ -46,8 +47,8 @@ export type Assessment = {
 
 /**
  * Assesses in this process, for seconds if the graph is large. Throws a CompositionError if the
- * schemas do not compose, or if gateways could not serve them, and an UnservedError if they cannot
- * serve what is published.
+ * schemas do not compose, are beyond their bounds, or could not be served by gateways, and an
+ * UnservedError if gateways cannot serve what is published.
  */
 export async function assessment(step: Step, publisher: string | undefined): Promise<Assessment> {
   const { before } = step;
@@ -55,6 +56,7 @@ export async function assessment(step: Step, publisher: string | undefined): Pro
   const former = servedBefore(before);
   const after = contentAfter(step);
   const next = surfaceSchemas(after.supergraph);
+  if (step.kind === 'subgraph') refuseFaults(introspectionFaults(former, next));
   const changes = await surfaceChanges(former, next);
   const provider = newProvider(before, after);
   return {
@@ -78,6 +80,14 @@ function servedBefore({ supergraph }: GraphContent): SurfaceSchemas {
 }
 
 function contentAfter(step: Step): GraphContent {
-  if (step.kind === 'subgraph') return withSubgraph(step.before, step.entry, step);
+  if (step.kind === 'subgraph') {
+    const after = withSubgraph(step.before, step.entry, step);
+    refuseFaults(proseFaults(step.sdl, step.file));
+    return after;
+  }
   return step.kind === 'removal' ? withoutSubgraph(step.before, step.name) : step.after;
+}
+
+function refuseFaults(faults: string[]): void {
+  if (faults.length > 0) throw new CompositionError(faults);
 }

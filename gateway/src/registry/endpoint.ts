@@ -1,4 +1,5 @@
 // The registry over HTTP, below /registry/: each request has a token, and a bounded body.
+import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { ApiError, extensionsOf, fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
@@ -20,9 +21,11 @@ import {
   isOperation,
   MAX_SCHEMA_BYTES,
   type Operation,
+  type Publisher,
   parseRequest,
   READING,
   type Registry,
+  type RegistryRequest,
 } from './request.ts';
 import { findToken } from './tokens.ts';
 
@@ -34,6 +37,7 @@ export type EndpointParts = {
   usageStore: Pick<UsageStore, 'fields'>;
   audit: Pick<Audit, 'graph'> | undefined;
   limiter: Pick<Limiter, 'consumeRegistry' | 'consumeRefusal' | 'refusals'>;
+  caches: Pick<Caches, 'open'>;
   log: Log;
   /** For how long a request waits for its place, and for its body. */
   waitMs?: number;
@@ -52,7 +56,7 @@ const MAX_AGE_MS = 1_000;
 export function createRegistryEndpoint(
   parts: EndpointParts,
 ): (request: HttpRequest) => Promise<HttpResponse> {
-  const { graphStore, usageStore, settings, audit, limiter, log, waitMs = WAIT_MS } = parts;
+  const { graphStore, usageStore, settings, audit, limiter, caches, log, waitMs = WAIT_MS } = parts;
   const registry: Registry = {
     settings,
     store: graphStore,
@@ -61,17 +65,23 @@ export function createRegistryEndpoint(
   };
   const identify = createIdentify(graphStore, limiter);
   const place = createPlaces(waitMs);
+  const respond = createRespond(registry, caches);
 
   async function operate(request: HttpRequest): Promise<HttpResponse> {
     const { tokenId, subgraph, owner } = await identify(request);
     const operation = request.path.slice(REGISTRY_PATH.length);
+    const changes = isOperation(operation) && !READING.has(operation);
+    const { allowed, limit: most, resetSeconds } = await limiter.consumeRegistry(tokenId, changes);
+    if (!allowed) {
+      const what = changes ? 'changes and checks' : 'reads';
+      throw new Limited(
+        `this token has been used for ${most} ${what} within a minute`,
+        resetSeconds,
+      );
+    }
     if (!isOperation(operation)) return fail('NOT_FOUND');
     if (request.method !== 'POST') return fail('METHOD_NOT_ALLOWED');
     requireJson(request);
-    if (!READING.has(operation)) {
-      const { allowed, resetSeconds } = await limiter.consumeRegistry(tokenId);
-      if (!allowed) throw new Limited(TOO_MANY, resetSeconds);
-    }
     const composes = COMPOSING.has(operation);
     const leave = composes ? await place(tokenId, request.signal) : () => {};
     try {
@@ -81,8 +91,7 @@ export function createRegistryEndpoint(
       const parsed = parseRequest(operation, parseJson(textOf(body)));
       if ('fault' in parsed) return fail('BAD_REQUEST', parsed.fault);
       const publisher = { kind: 'team', tokenId, subgraph, owner } as const;
-      const outcome = await runOperation(registry, publisher, parsed.value);
-      return { status: 200, headers: {}, body: JSON.stringify(outcome) };
+      return { status: 200, headers: {}, body: await respond(publisher, parsed.value) };
     } finally {
       leave();
     }
@@ -93,7 +102,39 @@ export function createRegistryEndpoint(
     return observed(request, response, log);
   };
 }
-const TOO_MANY = 'this token has been used for 10 changes and checks within a minute';
+
+/**
+ * Returns a function that runs a request and resolves with its response. `list` and `show` are
+ * built once for each version and subgraph, because versions are only ever added.
+ */
+function createRespond(registry: Registry, caches: Pick<Caches, 'open'>) {
+  const built = caches.open<Buffer>(({ length }) => length);
+  const building = new Map<string, Promise<Buffer>>();
+
+  async function build(publisher: Publisher, request: RegistryRequest, key?: string) {
+    const outcome = await runOperation(registry, publisher, request);
+    const body = Buffer.from(JSON.stringify(outcome));
+    if (key !== undefined && 'result' in outcome) built.set(key, body);
+    return body;
+  }
+
+  return async (
+    publisher: Extract<Publisher, { kind: 'team' }>,
+    request: RegistryRequest,
+  ): Promise<Buffer> => {
+    const { operation } = request;
+    if (operation !== 'list' && operation !== 'show') return build(publisher, request);
+    const given = 'version' in request ? request.version : undefined;
+    const version = given ?? (await registry.store.latest());
+    const key = `${operation} ${version} ${publisher.subgraph}`;
+    const found = built.get(key) ?? building.get(key);
+    if (found !== undefined) return found;
+    const asked = operation === 'show' ? { ...request, version } : request;
+    const body = build(publisher, asked, key).finally(() => building.delete(key));
+    building.set(key, body);
+    return body;
+  };
+}
 
 /** With `closes`, the connection ends: nothing shows that the client has a valid token. */
 class Limited extends ApiError {

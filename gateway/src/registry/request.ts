@@ -92,7 +92,7 @@ const REQUESTS = {
 } as const;
 
 export type Operation = keyof typeof REQUESTS;
-/** They change nothing and cost little. */
+/** They change nothing and compose nothing. */
 export const READING: ReadonlySet<Operation> = new Set([
   ...(['list', 'pending', 'show', 'whoami'] as const),
 ]);

@@ -1,0 +1,45 @@
+// What a schema may have of names and texts.
+import { proseFaults } from './bounds.ts';
+
+const PROSE = 's.graphql: descriptions and deprecation reasons have';
+
+test.each<[string, string, string[]]>([
+  [
+    '64 KiB and a byte of descriptions',
+    `"${'é'.repeat(32_768)}" scalar A type Query { "x" a: Int }`,
+    [`${PROSE} 65537 bytes, and may have 65536`],
+  ],
+  [
+    '70,000 bytes of deprecation reasons',
+    `enum E { A @deprecated(reason: """${'x'.repeat(70_000)}""") }`,
+    [`${PROSE} 70000 bytes, and may have 65536`],
+  ],
+  [
+    'a name of 129 characters',
+    `type Query { a(${'x'.repeat(129)}: Int): Int }`,
+    ['s.graphql:1:16: a name has 129 characters, and may have 128'],
+  ],
+  [
+    'a description that turns its sentence around',
+    '"a \\u202E b" scalar A',
+    ['s.graphql:1:1: a text must not contain format characters or line separators'],
+  ],
+  [
+    'a default value with a zero-width space',
+    'type Query { a(b: String = "\u200b"): Int }',
+    ['s.graphql:1:28: a text must not contain format characters or line separators'],
+  ],
+  [
+    'a reason with a carriage return',
+    'enum E { A @deprecated(reason: "a\\rb") }',
+    ['s.graphql:1:32: a text must not contain control characters'],
+  ],
+  [
+    '64 KiB in lines, joiners, and a name of 128 characters',
+    `"${'x'.repeat(65_526)}\\n\\t\u200c\u200d\u00ad" scalar ${'S'.repeat(128)}`,
+    [],
+  ],
+  ['a byte order mark', '\ufeffscalar A', []],
+])('%s', (_what, sdl, faults) => {
+  expect(proseFaults(sdl, 's.graphql')).toEqual(faults);
+});
