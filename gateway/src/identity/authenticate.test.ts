@@ -17,6 +17,7 @@ const TOKENS: Record<string, MemberToken> = {
   good: { memberId: 'm1', expiresAt },
   'of-out': { memberId: 'm1', partnerId: 'out', expiresAt },
   'of-inn': { memberId: 'm1', partnerId: 'inn', expiresAt },
+  limited: { memberId: 'm1', partnerId: 'inn', scopes: 'openid', expiresAt },
 };
 const tokens: TokenVerifier = { verify: (token) => TOKENS[token] ?? 'expired' };
 
@@ -118,6 +119,9 @@ test('a bearer token makes its member the principal, restricted to a partner tha
   );
   expect(authenticate({ authorization: 'Bearer of-inn' })).toEqual(
     principal({ partnerId: 'inn' }, 'm1\ninn'),
+  );
+  expect(authenticate({ authorization: 'Bearer limited' })).toEqual(
+    principal({ partnerId: 'inn', scopes: 'openid' }, 'm1\ninn'),
   );
 });
 

@@ -168,11 +168,13 @@ function partnerOf(key: Key, keyBudget: number): Authenticated {
 }
 
 function memberOf(token: MemberToken, isSuspended: boolean): Authenticated {
-  const { memberId, partnerId, clientId, isIdOfApp: isReadOnly } = token;
-  const caller: Caller =
-    partnerId === undefined
-      ? { kind: 'member', memberId }
-      : { kind: 'member', memberId, partnerId };
+  const { memberId, partnerId, clientId, scopes, isIdOfApp: isReadOnly } = token;
+  const caller: Caller = {
+    kind: 'member',
+    memberId,
+    ...(partnerId !== undefined && { partnerId }),
+    ...(scopes !== undefined && { scopes }),
+  };
   // A token that a partner or an app holds has a separate budget, which neither reveals nor reduces
   // what the member uses elsewhere.
   const holder = clientId === undefined ? partnerId : `app ${clientId}`;

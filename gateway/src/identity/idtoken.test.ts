@@ -111,7 +111,7 @@ describe('a valid token names its member', () => {
 describe('the built-in provider', () => {
   const own = { audiences: [ISSUER], isPartner: undefined, isCurrent: () => true };
   const app = { client_id: 'app', sid: 's1', partner_id: 'inn' };
-  const ofApp = { ...VALID, clientId: 'app', sid: 's1', partnerId: 'inn' };
+  const ofApp = { ...VALID, clientId: 'app', sid: 's1', partnerId: 'inn', scopes: 'openid' };
   const access = (claims: object, typ = 'at+jwt') =>
     verify(sign({ aud: ISSUER, ...app, ...claims }, { typ }), own);
 
@@ -125,8 +125,20 @@ describe('the built-in provider', () => {
     expect(await access({})).toEqual({ ...ofApp, isIdOfApp: false });
     expect(await verify(sign({ ...app, aud: 'app' }), own)).toEqual({ ...ofApp, isIdOfApp: true });
     const firstParty = { ...ofApp, partnerId: undefined, firstPartyOf: 'inn', isIdOfApp: false };
-    const claims = { partner_id: undefined, first_party_of: 'inn' };
-    expect(await access(claims)).toEqual(firstParty);
+    const claims = { partner_id: undefined, first_party_of: 'inn', scope: 'openid' };
+    expect(await access(claims)).toEqual({ ...firstParty, scopes: undefined });
+  });
+
+  test.each([
+    [undefined, 'openid'],
+    [7, 'openid'],
+    ['openid offline_access profiles', 'openid'],
+    ['email openid', 'openid email'],
+    ['openid profile', 'openid profile'],
+    ['openid profile email offline_access', undefined],
+  ])('limits an app with the scope %j to %j', async (scope, scopes) => {
+    expect(await access({ scope })).toMatchObject({ clientId: 'app', scopes });
+    expect(await verify(sign({ ...app, aud: 'app', scope }), own)).toMatchObject({ scopes });
   });
 
   test.each<[string, () => Promise<unknown>]>([

@@ -25,6 +25,11 @@ export type MemberToken = {
   clientId?: string | undefined;
   /** The session of the built-in provider that it belongs to. */
   sid?: string | undefined;
+  /**
+   * The scopes of a partner's app that may not see all fields, separated by spaces. Undefined for
+   * tokens that show all.
+   */
+  scopes?: string | undefined;
   /** Whether it is an app's ID token: libraries put it into URLs, so it is for queries alone. */
   isIdOfApp?: boolean | undefined;
   expiresAt: Date;
@@ -168,7 +173,7 @@ type Holder = Omit<MemberToken, 'memberId' | 'expiresAt'>;
  * app; an ID token is for its app, or for this service. Undefined if it is none of them.
  */
 function ownHolder(
-  { aud, azp, client_id, partner_id: partnerId, first_party_of: firstPartyOf, sid }: JWTPayload,
+  { aud, azp, client_id, scope, partner_id: partnerId, first_party_of, sid }: JWTPayload,
   kind: 'id' | 'access',
   issuer: string,
 ): Holder | undefined {
@@ -178,11 +183,23 @@ function ownHolder(
     return isIdIfGiven(azp) ? { partnerId: azp } : undefined;
   if (kind === 'access' && audience !== issuer) return undefined;
   const clientId = kind === 'id' ? audience : client_id;
+  const firstPartyOf = first_party_of;
   if (!isId(clientId) || !isId(sid) || !isIdIfGiven(partnerId) || !isIdIfGiven(firstPartyOf))
     return undefined;
   // An app is a partner's, in one way or the other.
   if ((partnerId === undefined) === (firstPartyOf === undefined)) return undefined;
-  return { clientId, sid, partnerId, firstPartyOf, isIdOfApp: kind === 'id' };
+  const scopes = firstPartyOf === undefined ? limitOf(scope) : undefined;
+  return { clientId, sid, partnerId, firstPartyOf, scopes, isIdOfApp: kind === 'id' };
+}
+
+/** The scopes that stand for fields (docs/api.md, Apps). */
+const FIELD_SCOPES = ['profile', 'email'];
+
+/** What a scope allows if that is less than all; without one, it is that of `openid`. */
+function limitOf(scope: unknown): string | undefined {
+  const given = typeof scope === 'string' ? scope.split(' ') : [];
+  const allowed = FIELD_SCOPES.filter((one) => given.includes(one));
+  return allowed.length === FIELD_SCOPES.length ? undefined : ['openid', ...allowed].join(' ');
 }
 
 /** No audience but this service's is allowed (OpenID Connect Core, section 3.1.3.7). */

@@ -117,12 +117,12 @@ test('accepts both secrets', async () => {
 });
 
 test.each([
-  ['without a number, as the version before sends it', '', 200],
-  ['of the protocol before', ';protocol=1', 200],
-  ['of this one', ';protocol=2', 200],
-  ['of the next one', ';protocol=3', 200],
-  ['of one that is two ahead', ';protocol=4', 503],
-  ['of one that never was', ';protocol=0', 503],
+  ['of the protocol before', ';protocol=2', 200],
+  ['of this one', ';protocol=3', 200],
+  ['of the next one', ';protocol=4', 200],
+  ['of one that is two ahead', ';protocol=5', 503],
+  ['of one that is two behind', ';protocol=1', 503],
+  ['without a number, as protocol 1 had none', '', 503],
 ])('a request %s', async (_, parameter, status) => {
   const body = '{"query":"{caller}"}';
   const request = { method: 'POST', path: '/graphql', caller: PARTNER, requestId: 'r', body };
@@ -135,12 +135,12 @@ test.each([
     headers: { ...headers, 'signature-input': input, signature: `sig=:${mac}:` },
   });
   expect(response.status).toBe(status);
-  expect(response.headers.get('partner-loyalty-protocol')).toBe(status === 200 ? null : '2');
+  expect(response.headers.get('partner-loyalty-protocol')).toBe(status === 200 ? null : '3');
   if (status === 200) return;
-  const there = parameter.replace(/\D/g, '');
+  const there = parameter.replace(/\D/g, '') || '1';
   expect(logged.at(-1)).toMatchObject({
     status,
-    reason: `the versions are too far apart: protocol 2 here, ${there} there`,
+    reason: `the versions are too far apart: protocol 3 here, ${there} there`,
   });
 });
 

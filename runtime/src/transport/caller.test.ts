@@ -9,7 +9,7 @@ const id = fc.oneof(fc.string(), fc.string({ unit: 'grapheme' }), anyText());
 const caller: fc.Arbitrary<Caller> = fc.oneof(
   fc.record({ kind: fc.constant('partner' as const), partnerId: id }),
   fc.record(
-    { kind: fc.constant('member' as const), memberId: id, partnerId: id },
+    { kind: fc.constant('member' as const), memberId: id, partnerId: id, scopes: id },
     { requiredKeys: ['kind', 'memberId'] },
   ),
   fc.constant<Caller>({ kind: 'service' }),
@@ -21,6 +21,10 @@ test.each<[Caller, string]>([
   [
     { kind: 'member', memberId: 'm1', partnerId: 'acme' },
     'kind=member, member="m1", partner="acme"',
+  ],
+  [
+    { kind: 'member', memberId: 'm1', partnerId: 'acme', scopes: 'openid email' },
+    'kind=member, member="m1", partner="acme", scopes="openid email"',
   ],
   [{ kind: 'service' }, 'kind=service'],
   [{ kind: 'partner', partnerId: 'a"b\\c' }, 'kind=partner, partner="a\\"b\\\\c"'],

@@ -355,11 +355,11 @@ describe('an answer', () => {
   test('says if a refusal is due to versions that are too far apart', async () => {
     const { transport, lines } = await serveFake((_, response) =>
       response
-        .writeHead(503, { 'content-type': JSON_TYPE, 'partner-loyalty-protocol': '4' })
+        .writeHead(503, { 'content-type': JSON_TYPE, 'partner-loyalty-protocol': '5' })
         .end('{"errors":[{"message":"later","extensions":{"code":"SERVICE_UNAVAILABLE"}}]}'),
     );
     expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
-    const reason = 'the versions are too far apart: protocol 2 here, 4 there';
+    const reason = 'the versions are too far apart: protocol 3 here, 5 there';
     expect(lines).toEqual([expect.objectContaining({ subgraph: 'members', reason, status: 503 })]);
   });
 
@@ -718,6 +718,17 @@ describe('a request', () => {
     expect(JSON.parse(alone?.body ?? '')).toEqual(expectedOfPartner);
   });
 
+  test('of an app without all scopes goes apart, as the version before refuses it, and others do not', async () => {
+    const caller = { kind: 'member', memberId: 'ada', partnerId: 'spa', scopes: 'openid' } as const;
+    const all = await received({ batching: true }, ofPartner, { ...ofMember, caller }, ofMember);
+    const scopes = all.map(({ headers }) => headers['partner-loyalty-scope']).sort();
+    const limited = 'kind=member, member="ada", partner="spa", scopes="openid"';
+    expect(scopes).toEqual(['kind=batch', limited]);
+    expect(all.find(({ body }) => body.startsWith('['))?.body).not.toContain('ada');
+    const [ofTeam] = await received({ name: 'offers' }, { ...ofMember, caller });
+    expect(ofTeam?.headers['partner-loyalty-scope']).toBe(limited.replace(/, scopes.*/, ''));
+  });
+
   test.each([
     ['', '/graphql'],
     ['/', '/graphql'],
@@ -847,6 +858,7 @@ describe('a subgraph that hangs', () => {
 });
 
 type Options = {
+  name?: string;
   secrets?: SubgraphSecrets;
   allows?: AllowsHost;
   deadlineMs?: number;

@@ -15,7 +15,7 @@ import { PROBE } from './probe.ts';
 import { createResponseReader } from './response.ts';
 import type { SubgraphSecrets } from './secrets.ts';
 import { createSend } from './send.ts';
-import type { SubgraphResponse, Transport } from './types.ts';
+import type { SubgraphRequest, SubgraphResponse, Transport } from './types.ts';
 import { WIRE } from './wire.ts';
 
 /** Measured: with batches, neither more connections nor pipelining helps. */
@@ -54,6 +54,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   const fieldNames = createFieldNames();
   const readResponse = createResponseReader({ name, codes, fieldNames, log });
   const circuit = new Circuit({ name, log, metrics, probe });
+  const askedOf = isBuiltIn(name) ? (request: SubgraphRequest) => request : withoutScopes;
   const send = createSend(connections.post, options);
   const context = { name, readResponse, fieldNames, log, metrics, circuit, maxAnswerBytes };
   // A probe is not a call: it counts neither in the metrics nor for the circuit.
@@ -77,7 +78,8 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
 
   return {
     isGivenUp: () => circuit.isOpen(),
-    execute: (request) => {
+    execute: (given) => {
+      const request = askedOf(given);
       if (circuit.isOpen()) return circuit.refuse(request);
       return new Promise<SubgraphResponse>((resolve) => {
         if (pending.length === 0) afterPoll(sendPending);
@@ -93,6 +95,14 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
       await connections.close();
     },
   };
+}
+
+/** Subgraphs of other teams have none of the fields that scopes are for, and may be strict. */
+function withoutScopes(request: SubgraphRequest): SubgraphRequest {
+  const { caller } = request;
+  if (caller.kind !== 'member' || caller.scopes === undefined) return request;
+  const { scopes: _, ...rest } = caller;
+  return { ...request, caller: rest };
 }
 
 const SILENT = { warn() {}, outage() {}, subgraphCall() {}, answered() {}, missedDeadline() {} };

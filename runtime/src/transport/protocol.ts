@@ -4,7 +4,7 @@
  * Raise it with every change to what is sent. Processes whose numbers differ by one work together:
  * the older one ignores what a number adds, and must not need what it removes.
  */
-export const PROTOCOL = 2;
+export const PROTOCOL = 3;
 
 /** Of requests without a number: from the version before there were any, or from other signers. */
 export const UNNUMBERED = 1;

@@ -128,9 +128,17 @@ export function createSend(post: Post, { name, url, secrets, batching, log }: Op
   }
 
   return (operations, context, deadlineAt, retry) => {
-    const asArrays = batching && operations.length > 1 && arrays.areTaken();
-    (asArrays ? sendArrays : sendEach)(operations, context, deadlineAt, retry);
+    const limited = operations.filter(isLimited);
+    // The version before does not know scopes, and would refuse the others of an array with them.
+    sendEach(limited, context, deadlineAt, retry);
+    const others = limited.length === 0 ? operations : operations.filter((one) => !isLimited(one));
+    const asArrays = batching && others.length > 1 && arrays.areTaken();
+    (asArrays ? sendArrays : sendEach)(others, context, deadlineAt, retry);
   };
+}
+
+function isLimited({ request: { caller } }: PendingOperation): boolean {
+  return caller.kind === 'member' && caller.scopes !== undefined;
 }
 
 /** For two secrets, and the two before them. */

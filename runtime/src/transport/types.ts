@@ -10,8 +10,11 @@ export type Caller =
    * known in the gateway's process alone.
    */
   | { kind: 'partner'; partnerId: string; keyId?: string }
-  /** A signed-in member. `partnerId` is the partner that the token's `azp` names, if any. */
-  | { kind: 'member'; memberId: string; partnerId?: string }
+  /**
+   * A signed-in member. `partnerId` is the partner that holds the token, if any. `scopes` are those
+   * of an app that may not see all fields, separated by spaces; without them, a token shows all.
+   */
+  | { kind: 'member'; memberId: string; partnerId?: string; scopes?: string }
   /** The gateway itself: readiness, signing keys, the sign-in page. */
   | { kind: 'service' };
 

@@ -1,15 +1,14 @@
-// The version before the requests to subgraphs had a protocol number, in a folder of its own.
+// The version before the scopes of members went to subgraphs, in a folder of its own.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './programs.ts';
 
 /** The last commit with the former protocol. It moves when `PROTOCOL` in protocol.ts is raised. */
-const PREVIOUS = '90fd0458d6b18a43b572dbaac990f71241fc8281';
+const PREVIOUS = 'e910646ef2fe3d277ee8e9a680f986659971546c';
 
 /**
- * Writes the previous version into an empty folder, with the packages that are installed here: what
- * it alone needs, which is `cookie`, is a dependency of the tests.
+ * Writes the previous version into an empty folder, with the packages that are installed here.
  * Throws if the clone does not have its commit.
  */
 export function checkOutPrevious(folder: string): void {

@@ -9,14 +9,14 @@ import type { App } from '../tables/apps.ts';
 
 /** The claims by scope. */
 export const CLAIMS = {
-  openid: ['sub', 'sid', 'partner_id', 'first_party_of'],
+  openid: ['sub', 'sid', 'scope', 'partner_id', 'first_party_of'],
   email: ['email', 'email_verified'],
   profile: ['name', 'given_name', 'family_name'],
 };
 export const SCOPES = ['openid', 'profile', 'email', 'offline_access'];
 
-/** A partner's app sees what its partner sees. `sid` is that of the tokens. */
-export function claimsOf(member: Member, app: App, sid: string | undefined) {
+/** A partner's app sees what its partner sees. `sid` and `scope` are those of the tokens. */
+export function claimsOf(member: Member, app: App, sid?: string, scope?: string) {
   const { email, firstName, lastName } = profileOf(member, viewOf(app));
   const name = [firstName, lastName].filter((part) => part !== undefined).join(' ');
   // A partner may have written it in another way. Cast: the store reads members as records.
@@ -30,6 +30,7 @@ export function claimsOf(member: Member, app: App, sid: string | undefined) {
     ...(firstName !== undefined && { given_name: firstName }),
     ...(lastName !== undefined && { family_name: lastName }),
     ...(sid !== undefined && { sid }),
+    ...(scope !== undefined && { scope }),
     ...holderOf(app),
   };
 }
@@ -61,6 +62,6 @@ export async function userinfoOf(
   const allowed = Object.entries(CLAIMS).flatMap(([scope, names]) =>
     scopes.includes(scope) ? names : [],
   );
-  const claims = Object.entries(claimsOf(member, app, undefined));
+  const claims = Object.entries(claimsOf(member, app));
   return JSON.stringify(Object.fromEntries(claims.filter(([name]) => allowed.includes(name))));
 }

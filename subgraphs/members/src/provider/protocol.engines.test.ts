@@ -76,6 +76,7 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
       name: 'Ada',
       given_name: 'Ada',
       partner_id: 'spa',
+      scope: 'openid profile email',
       nonce: checks.expectedNonce,
     });
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(3_600);
@@ -286,6 +287,8 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     const first = await client.authorizationCodeGrant(config, few.callback, few.checks);
     const { callback, checks } = await silently(config);
     const second = await client.authorizationCodeGrant(config, callback, checks);
+    expect(decodeJwt(first.id_token ?? '').scope).toBe('openid');
+    expect(decodeJwt(first.access_token).scope).toBe('openid');
     expect([first.scope, second.scope?.split(' ')]).toEqual([
       'openid',
       expect.arrayContaining(['openid', 'profile', 'email']),

@@ -137,7 +137,10 @@ export async function createProvider(
           store.access.useGrant(memberId, sid),
           grants.settled(memberId, app.clientId),
         ]);
-      return { accountId: memberId, claims: async () => claimsOf(member, app, sid) };
+      return {
+        accountId: memberId,
+        claims: async (_use, scope) => claimsOf(member, app, sid, scope),
+      };
     },
     interactions: {
       policy,

@@ -28,11 +28,11 @@ export function createEmailChange(
   return {
     Mutation: {
       requestEmailChange(_, { email }, { caller }) {
-        const memberId = ownerOf(caller, refusal);
+        const memberId = ownerOf(caller, 'email', refusal);
         return enqueueMail({ kind: 'change', memberId, address: parseAddress('email', email) });
       },
       async confirmEmailChange(_, { token }, { caller }) {
-        return profileOf(await confirm(token, ownerOf(caller, refusal)), undefined);
+        return profileOf(await confirm(token, ownerOf(caller, 'email', refusal)), undefined);
       },
       confirmChange(_, { token, ...sent }, { caller }) {
         requireService(caller);

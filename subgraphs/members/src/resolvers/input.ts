@@ -92,12 +92,25 @@ export function memberOf(caller: Caller): { memberId: string; partnerId?: string
   return caller.kind === 'member' ? caller : fail('INTERNAL_SERVER_ERROR');
 }
 
+/** Whether the caller may see or change the fields of a scope (docs/api.md, Apps). */
+export function hasScope(caller: Caller, scope: FieldScope): boolean {
+  if (caller.kind !== 'member' || caller.scopes === undefined) return true;
+  return caller.scopes.split(' ').includes(scope);
+}
+
+export function requireScope(caller: Caller, scope: FieldScope): void {
+  if (!hasScope(caller, scope)) fail('FORBIDDEN', `the token lacks the scope ${scope}`);
+}
+
+type FieldScope = 'profile' | 'email';
+
 /**
  * The member, who alone may make some changes. An ID token that a partner exchanged has been in the
  * partner's hands, so it does not authorize them: FORBIDDEN, with this message.
  */
-export function ownerOf(caller: Caller, message: string): string {
+export function ownerOf(caller: Caller, scope: FieldScope, message: string): string {
   const { memberId, partnerId } = memberOf(caller);
+  requireScope(caller, scope);
   return partnerId === undefined ? memberId : fail('FORBIDDEN', message);
 }
 

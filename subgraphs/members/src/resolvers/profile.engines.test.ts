@@ -7,6 +7,7 @@ import {
   member,
   partner,
   REQUEST,
+  REQUEST_CHANGE,
   SERVICE,
   SIGN_IN,
   type SignInStage,
@@ -93,6 +94,56 @@ describe.each(ENGINES)('on %s', (engine) => {
     const own = await ask(SERVICE, SIGN_IN, { token: await stage.link('inn') }).then(Object);
     expect(decodeJwt(own.idToken)).toMatchObject({ email: 'Ada@Example.com' });
     expect(await profile()).toEqual(ADA);
+  });
+
+  test('a token of an app shows the fields that the member has agreed to, whatever leads to them', async () => {
+    const limited = (scopes: string) => ({ ...member('ada', 'inn'), scopes });
+    const read = async (scopes: string, fields = '{ memberId email firstName lastName }') => {
+      const query = `{ memberProfile(id: "ada") ${fields} }`;
+      const caller = limited(scopes);
+      const asked = { query, caller, requestId: 'r1' };
+      const { data, errors = [] } = await stage.transport.execute(asked);
+      const failed = errors.map(({ path, message, extensions }) => [
+        extensions.code,
+        path,
+        message,
+      ]);
+      return [data?.memberProfile, ...failed];
+    };
+    const path = ['memberProfile', 'email'];
+    const refused = [null, ['FORBIDDEN', path, 'the token lacks the scope email']];
+    expect(await read('openid')).toEqual(refused);
+    expect(await read('openid profile')).toEqual(refused);
+    const noNames = { firstName: null, lastName: null };
+    expect(await read('openid', '{ memberId firstName lastName }')).toEqual([
+      { memberId: 'ada', ...noNames },
+    ]);
+    expect(await read('openid email')).toEqual([{ ...ADA, ...noNames }]);
+    expect(await read('openid profile email')).toEqual([ADA]);
+    const entity = `query ($of: [_Any!]!) { answer: _entities(representations: $of) {
+      ... on MemberProfile { firstName email } } }`;
+    const of = [{ __typename: 'MemberProfile', memberId: 'ada' }];
+    expect(await ask(limited('openid'), entity, { of })).toBe('FORBIDDEN');
+    expect(await ask(limited('openid email'), entity, { of })).toEqual([
+      { firstName: null, email: ADA.email },
+    ]);
+  });
+
+  test('FORBIDDEN to change names without the scope profile, and an address without email', async () => {
+    const [noNames, noAddress] = ['openid email', 'openid profile'].map((scopes) => ({
+      ...member('ada'),
+      scopes,
+    }));
+    const email = 'next@example.com';
+    const token = await stage.change(email);
+    expect([
+      await ask(noNames ?? SERVICE, UPDATE_OWN, { input: EVE }),
+      await ask(noAddress ?? SERVICE, REQUEST_CHANGE, { email }),
+      await ask(noAddress ?? SERVICE, CONFIRM_OWN, { token }),
+    ]).toEqual(['FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN']);
+    expect(await profile()).toEqual(ADA);
+    await ask(noNames ?? SERVICE, CONFIRM_OWN, { token });
+    expect(await profile()).toEqual({ ...ADA, email });
   });
 
   test('a token of a partner without an enrollment shows no names but the own pair', async () => {

@@ -4,7 +4,7 @@ import { partnerMember } from '../rules/enrollment.ts';
 import type { Identity, Member, Profile } from '../rules/member.ts';
 import { namesSeenByMember } from '../rules/names.ts';
 import type { MembersStore } from '../store/store.ts';
-import { ownerOf, parseNames } from './input.ts';
+import { hasScope, ownerOf, parseNames, requireScope } from './input.ts';
 import type { Resolvers } from './schema.generated.ts';
 
 const REFUSAL = "a token that a partner holds cannot change the member's own names";
@@ -13,9 +13,21 @@ export function createProfile(store: Pick<MembersStore, 'updateOwnNames'>) {
   return {
     Mutation: {
       async updateProfile(_, { input }, { caller }) {
-        const member = await store.updateOwnNames(ownerOf(caller, REFUSAL), parseNames(input));
+        const memberId = ownerOf(caller, 'profile', REFUSAL);
+        const member = await store.updateOwnNames(memberId, parseNames(input));
         return profileOf(member ?? fail('MEMBER_NOT_FOUND'), undefined);
       },
+    },
+    // Whatever field has led to the profile.
+    MemberProfile: {
+      email({ email }, _, { caller }) {
+        requireScope(caller, 'email');
+        return email;
+      },
+      firstName: ({ firstName }, _, { caller }) =>
+        hasScope(caller, 'profile') ? firstName : undefined,
+      lastName: ({ lastName }, _, { caller }) =>
+        hasScope(caller, 'profile') ? lastName : undefined,
     },
   } satisfies Resolvers;
 }

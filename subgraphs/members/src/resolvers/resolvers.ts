@@ -37,6 +37,7 @@ export function createResolvers(
   const invitations = createInvitations(store, enqueueMail);
   const events = createEvents(store.events);
   const provider = createProviderResolvers(store, parts);
+  const profile = createProfile(store);
   const mailStaff = createMailStaff(store.outbox, wake);
   return {
     Query: {
@@ -59,7 +60,7 @@ export function createResolvers(
       ...invitations.Mutation,
       ...magicLink.Mutation,
       ...emailChange.Mutation,
-      ...createProfile(store).Mutation,
+      ...profile.Mutation,
       ...events.Mutation,
       ...provider.Mutation,
       async mailStaff(_, { notice }, { caller }) {
@@ -72,7 +73,7 @@ export function createResolvers(
     PartnerMemberRead: lookups.PartnerMemberRead,
     Event: lookups.Event,
     Standing: lookups.Standing,
-    MemberProfile: lookups.MemberProfile,
+    MemberProfile: { ...lookups.MemberProfile, ...profile.MemberProfile },
     DateTime: DATE_TIME,
   };
 }
