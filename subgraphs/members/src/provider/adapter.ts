@@ -1,10 +1,10 @@
 // Where oidc-provider stores what it has: payloads by hashed IDs, and apps as its clients.
-import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
 import { type Adapter, type AdapterFactory, errors, Provider } from 'oidc-provider';
 import { LENGTHS } from '../resolvers/input.ts';
 import type { MembersStore } from '../store/store.ts';
 import { digest } from '../tables/access.ts';
 import type { Payload } from '../tables/payloads.ts';
+import type { Authorizations } from './authorizations.ts';
 import type { Grants } from './grants.ts';
 import { isOnDevice } from './redirects.ts';
 import { refreshTokens } from './refreshtokens.ts';
@@ -12,21 +12,24 @@ import { refreshTokens } from './refreshtokens.ts';
 export type AdapterParts = {
   store: Pick<MembersStore, 'access' | 'apps' | 'partners' | 'payloads'>;
   grants: Pick<Grants, 'endGrant'>;
+  authorizations: Authorizations;
   issuer: string;
 };
 
 /** Returns a function that makes the adapter of a model, as oidc-provider wants it. */
 export function createAdapter(parts: AdapterParts): AdapterFactory {
   // Cast: of the methods, oidc-provider calls no others here.
-  return (model) => (model === 'Client' ? clients(parts) : payloads(model, parts)) as Adapter;
+  return (model) => modelOf(model, parts) as Adapter;
 }
 
-function payloads(model: string, { store, grants, issuer }: AdapterParts) {
+function modelOf(model: string, parts: AdapterParts) {
+  if (model === 'Client') return clients(parts);
+  return model === 'Interaction' ? answers(parts) : payloads(model, parts);
+}
+
+function payloads(model: string, { store, grants }: AdapterParts) {
   const { access, payloads: table } = store;
   const keyOf = (id: string) => `${model}:${digest(id)}`;
-  // Of an interaction; on the pages, none begins or ends.
-  const client = () =>
-    model === 'Interaction' && Provider.ctx ? addressBlock(Provider.ctx.ip) : undefined;
 
   /** Whether it has not ended; its row may outlive that. */
   async function isOpen(id: string, { accountId, uid }: Payload): Promise<boolean> {
@@ -44,17 +47,12 @@ function payloads(model: string, { store, grants, issuer }: AdapterParts) {
     async upsert(id: string, { jti: _, ...payload }: Payload, expiresIn: number): Promise<void> {
       // Of a browser that is not signed in there is nothing to remember, but anybody can send one.
       if (model === 'Session' && payload.accountId === undefined) return;
-      const expiresAt = Date.now() + expiresIn * 1_000;
-      const kept = model === 'Interaction' ? withoutIds(payload) : payload;
-      await table.put(keyOf(id), kept, expiresAt, client());
+      await table.put(keyOf(id), payload, Date.now() + expiresIn * 1_000);
     },
     async find(id: string): Promise<Payload | undefined> {
       const payload = await table.find(keyOf(id));
       if (payload === undefined || !(await isOpen(id, payload))) return undefined;
-      const returnTo = model === 'Interaction' && {
-        returnTo: `${issuer}/oauth/authorize/${id}`,
-      };
-      return { ...payload, ...returnTo, jti: id };
+      return { ...payload, jti: id };
     },
     async consume(id: string): Promise<void> {
       if (await table.consume(keyOf(id), Math.floor(Date.now() / 1_000))) return;
@@ -64,8 +62,7 @@ function payloads(model: string, { store, grants, issuer }: AdapterParts) {
       throw new errors.InvalidGrant('it was used already');
     },
     // A grant ends with its family; codes and tokens are not valid without it.
-    destroy: (id: string) =>
-      model === 'Grant' ? revokeByGrantId(id) : table.remove(keyOf(id), client()),
+    destroy: (id: string) => (model === 'Grant' ? revokeByGrantId(id) : table.remove(keyOf(id))),
     revokeByGrantId,
   };
   return model === 'RefreshToken'
@@ -73,11 +70,19 @@ function payloads(model: string, { store, grants, issuer }: AdapterParts) {
     : stored;
 }
 
-/** The interaction without its own ID and that of the session: browsers hold them. */
-function withoutIds({ returnTo: _, session, ...payload }: Payload): Payload {
-  // Cast: oidc-provider stores an object there, or nothing.
-  const { cookie: __, ...rest } = (session ?? {}) as Payload;
-  return { ...payload, ...(session !== undefined && { session: rest }) };
+/** What members have answered. A question is in the path of its page. */
+function answers({ authorizations }: AdapterParts) {
+  return {
+    upsert: async () => undefined,
+    async find(id: string): Promise<Payload | undefined> {
+      const answer = Provider.ctx && (await authorizations.answered(Provider.ctx, id));
+      return answer && { ...answer, jti: id };
+    },
+    async destroy(id: string): Promise<void> {
+      if (!Provider.ctx || !(await authorizations.use(Provider.ctx, id)))
+        throw new errors.SessionNotFound('the answer was used already');
+    },
+  };
 }
 
 function clients({ store }: AdapterParts) {

@@ -4,6 +4,7 @@ import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { type IdentityRequest, USERINFO_PATH } from '@partner-loyalty/runtime/signin/exchange.ts';
 import inject from 'light-my-request';
 import type { KoaContextWithOIDC as Context, Provider } from 'oidc-provider';
+import { createAuthorizations, secretsOf, withoutCookies } from './authorizations.ts';
 import { userinfoOf } from './claims.ts';
 import { createGrants } from './grants.ts';
 import { COUNTS_HEADER, createPages, FORM_HEADER, type PagesParts, redirect } from './pages.ts';
@@ -31,13 +32,15 @@ export function createIdentity(parts: IdentityParts): (request: string) => Promi
     const keys = await store.signingKeys.keys();
     const kids = keys.map(({ kid, state }) => `${kid} ${state}`).join('\n');
     if (open?.kids !== kids) {
-      const provider = await createProvider(shared, keys);
+      const secrets = await secretsOf(keys, store.signingKeys.unseal);
+      const authorizations = createAuthorizations(secrets, store.payloads, sessions);
+      const provider = await createProvider({ ...shared, authorizations }, keys);
       for (const one of [
         pagesOnly(parts.log),
         counting,
         signedOut(sessions),
         authorizing(basePath),
-        pages(provider),
+        pages(provider, authorizations),
       ])
         provider.use(one);
       open = { kids, provider };
@@ -86,7 +89,7 @@ type Next = () => Promise<void>;
 
 /** oidc-provider also takes capitals and a slash at the end, which nobody would count. */
 const PATHS = /^\/(?!oauth\/)|^\/oauth\/[a-z-]+(\/[\w-]+)?$/;
-/** What a request to authorize may have: much of it is stored until the member is signed in. */
+/** What a posted request may have, which becomes a URL. */
 const MAX_CHARACTERS = 4_096;
 
 /** Makes a page of ours of whatever fails, is not found, or is a page of oidc-provider's own. */
@@ -103,12 +106,15 @@ const pagesOnly = (log: Log) => async (ctx: Context, next: Next) => {
 
 /** Apps may post the request (OpenID Connect Core, 3.1.2.1), but only a GET has the cookies. */
 const authorizing = (basePath: string) => async (ctx: Context, next: Next) => {
+  if (/^\/oauth\/authorize(\/|$)/.test(ctx.path)) withoutCookies(ctx);
   if (ctx.path !== '/oauth/authorize') return next();
   const isPost = ctx.method === 'POST';
-  const query = isPost ? `${new URLSearchParams(await readText(ctx.req))}` : ctx.querystring;
-  if (query.length > MAX_CHARACTERS)
-    return say(ctx, 400, 'appRefused', `It is longer than ${MAX_CHARACTERS} characters.`);
-  if (isPost) return redirect(ctx, `${basePath}${ctx.path}?${query}`);
+  if (isPost) {
+    const query = `${new URLSearchParams(await readText(ctx.req))}`;
+    return query.length > MAX_CHARACTERS
+      ? say(ctx, 400, 'appRefused', `It is longer than ${MAX_CHARACTERS} characters.`)
+      : redirect(ctx, `${basePath}${ctx.path}?${query}`);
+  }
   // In others that oidc-provider knows, it answers with a page of its own, to an error too.
   if ((ctx.query.response_mode ?? 'query') !== 'query')
     ctx.query = { ...ctx.query, response_mode: 'unsupported' };

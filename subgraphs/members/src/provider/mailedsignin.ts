@@ -27,6 +27,8 @@ type Beginning = {
   known: string | undefined;
   /** An app's request or CONSOLE; none on the own page. */
   purpose: string | undefined;
+  /** The app's request, sealed for the browser. */
+  request?: string | undefined;
 } & Pick<Extract<MailTask, { kind: 'code' }>, 'partnerId' | 'language' | 'staff'>;
 
 type Problem = { problem: 'wrong' | 'expired'; address: string };
@@ -108,7 +110,7 @@ export function createMailedSignIns({ store, metrics, wake }: MailedSignInParts)
      * The same writes, whether mail will be sent or not. Resolves with what the browser is to hold.
      */
     async begin(address: Address, beginning: Beginning) {
-      const { clientAddress, held = '', known, purpose, partnerId, ...more } = beginning;
+      const { clientAddress, held = '', known, purpose, request, partnerId, ...more } = beginning;
       const client = addressBlock(clientAddress);
       if (await isLimited(address.canonical, client, known)) {
         metrics.signIn('limited');
@@ -119,7 +121,8 @@ export function createMailedSignIns({ store, metrics, wake }: MailedSignInParts)
       const signInId = digest(id);
       const now = Date.now();
       const expiresAt = now + SIGN_IN_MS;
-      await signIns.begin({ signInId, address, client, expiresAt, tries: 0 });
+      const asked = request === undefined ? {} : { request };
+      await signIns.begin({ signInId, address, client, expiresAt, tries: 0, ...asked });
       const of = { ...(partnerId !== undefined && { partnerId }), ...more };
       const task = { kind: 'code', signInId, address, ...of } as const;
       await outbox.add({ jobId: randomUUID(), task, requestedAt: now });

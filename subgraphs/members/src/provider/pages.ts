@@ -6,6 +6,7 @@ import { hashToken } from '../rules/mailedtoken.ts';
 import { digest } from '../tables/access.ts';
 import type { App } from '../tables/apps.ts';
 import { type AccountParts, createAccount } from './account.ts';
+import type { Authorizations } from './authorizations.ts';
 import { SCOPES, viewOf } from './claims.ts';
 import { originOf } from './redirects.ts';
 import { say, show } from './render.ts';
@@ -15,16 +16,20 @@ export type PagesParts = AccountParts & SignInParts & { inbox?: Inbox | undefine
 
 /** What pages show of an app's request. */
 type Shown = { appName: string; formOrigins: string[]; partnerId: string | undefined };
+/** A sealed request, and its ID. */
+type Asked = { interactionId: string; request: string };
 type Result = NonNullable<Interaction['result']>;
 type Middleware = (ctx: Context, next: () => Promise<void>) => Promise<void>;
 
 /** Returns the middleware that handles the pages, before the provider's own paths. */
-export function createPages(parts: PagesParts): (provider: Provider) => Middleware {
-  const { store, grants, sessions, basePath, inbox } = parts;
+export function createPages(
+  parts: PagesParts,
+): (provider: Provider, authorizations: Authorizations) => Middleware {
+  const { store, grants, sessions, issuer, basePath, inbox } = parts;
   const account = createAccount(parts);
   const signIns = createSignIns(parts);
 
-  return (provider) => {
+  return (provider, authorizations) => {
     /** The app of a request, unless it is gone or its partner is suspended. */
     async function appOf(interaction: Interaction) {
       const { client_id: clientId = '', redirect_uri: uri } = paramsOf(interaction);
@@ -41,11 +46,21 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
 
     /** Goes on with an app's request, which `result` answers a question of. */
     async function resume(ctx: Context, interaction: Interaction, result: Result): Promise<void> {
-      // What was answered before stays answered, unless the member refuses.
-      interaction.result =
-        result.error === undefined ? { ...interaction.lastSubmission, ...result } : result;
-      await interaction.save(Math.max(1, interaction.exp - Math.floor(Date.now() / 1_000)));
-      redirect(ctx, interaction.returnTo);
+      // What was answered before stays answered.
+      const answer = { ...interaction.lastSubmission, ...result };
+      if (!(await authorizations.answer(ctx, interaction, answer))) return say(ctx, 400, 'expired');
+      redirect(ctx, `${issuer}/oauth/authorize/${interaction.uid}`);
+    }
+
+    /** Sends the browser back to an app that the member refuses. */
+    function refuse(ctx: Context, interaction: Interaction): void {
+      const { redirect_uri: uri = '', state } = paramsOf(interaction);
+      const url = new URL(uri);
+      url.searchParams.set('error', 'access_denied');
+      url.searchParams.set('error_description', 'the member has cancelled');
+      if (state !== undefined) url.searchParams.set('state', state);
+      url.searchParams.set('iss', issuer);
+      redirect(ctx, url.href);
     }
 
     /** The member has proved who it is: for an app's request, or for the own page. */
@@ -56,7 +71,7 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
         await sessions.signIn(ctx, provider, memberId);
         return redirect(ctx, `${basePath}/account`);
       }
-      const interaction = await provider.Interaction.find(interactionId);
+      const interaction = await authorizations.open(ctx, proven.signIn.request ?? '');
       const of = interaction && (await appOf(interaction));
       if (interaction === undefined || of === undefined) return say(ctx, 400, 'expired');
       if (!(await signIns.confirm(ctx, proven))) return say(ctx, 410, 'invalidLink');
@@ -71,12 +86,12 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
       await resume(ctx, interaction, { login: { accountId: memberId, ts, limitedTo } });
     }
 
-    async function login(ctx: Context, form: URLSearchParams, id?: string, app?: Shown) {
-      const of = { interactionId: id, partnerId: app?.partnerId };
+    async function login(ctx: Context, form: URLSearchParams, app?: Shown, asked?: Asked) {
+      const of = { ...asked, partnerId: app?.partnerId };
       const target = { action: `${basePath}${ctx.path}`, formOrigins: app?.formOrigins };
       const [email, code] = [form.get('email'), form.get('code')];
       if (code !== null) {
-        const outcome = await signIns.byCode(ctx, code, id);
+        const outcome = await signIns.byCode(ctx, code, asked?.interactionId);
         return 'memberId' in outcome
           ? finish(ctx, outcome)
           : show(ctx, 200, { ...outcome, ...target });
@@ -96,18 +111,14 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
     }
 
     /** A question of an app's request: who the member is, or whether the member agrees. */
-    async function ask(ctx: Context, id: string, form: URLSearchParams): Promise<void> {
-      const isOfBrowser = ctx.cookies.get('interaction') === id;
-      const interaction = isOfBrowser ? await provider.Interaction.find(id) : undefined;
+    async function ask(ctx: Context, request: string, form: URLSearchParams): Promise<void> {
+      const interaction = await authorizations.open(ctx, request);
       const of = interaction && (await appOf(interaction));
       if (interaction === undefined || of === undefined) return say(ctx, 400, 'expired');
-      if (form.has('cancel'))
-        return resume(ctx, interaction, {
-          error: 'access_denied',
-          error_description: 'the member has cancelled',
-        });
+      if (form.has('cancel')) return refuse(ctx, interaction);
       const { app, shown, partnerName } = of;
-      if (interaction.prompt.name === 'login') return login(ctx, form, id, shown);
+      if (interaction.prompt.name === 'login')
+        return login(ctx, form, shown, { interactionId: interaction.uid, request });
       // Whoever signs out meanwhile agrees to nothing.
       const current = await provider.Session.get(ctx);
       if (current.uid !== interaction.session?.uid) return say(ctx, 400, 'expired');
@@ -157,7 +168,7 @@ export function createPages(parts: PagesParts): (provider: Provider) => Middlewa
     }
 
     return async (ctx, next) => {
-      const [, page, id] = /^\/(sign-in|account)(?:\/([\w-]{1,64}))?$/.exec(ctx.path) ?? [];
+      const [, page, id] = /^\/(sign-in|account)(?:\/([\w.-]{1,8192}))?$/.exec(ctx.path) ?? [];
       if (page === undefined) return next();
       const form = new URLSearchParams(ctx.method === 'POST' ? await text(ctx.req) : '');
       if (id === undefined) return own(ctx, form);

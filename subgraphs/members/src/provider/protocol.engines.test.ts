@@ -19,8 +19,6 @@ import { digest } from '../tables/access.ts';
 // The first request has 2 seconds, and Jest takes longer to transform the library.
 beforeAll(() => import('./handle.ts'));
 
-const INTERACTION = { kind: 'Interaction' };
-
 describe.each(ENGINES)('the provider on %s', (engine) => {
   let stage: SignInStage;
   let browser: Browser;
@@ -250,6 +248,57 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     expect(await ended()).toHaveLength(1);
   });
 
+  test('many authorizations that nobody answers leave nothing in the store, and all can be answered', async () => {
+    const config = configure(stage, await addApp(stage));
+    const first = await authorization(config);
+    const page = await browser.open(first.url);
+    for (let n = 0; n < 320; n += 1) {
+      const { url } = await authorization(config);
+      const { pathname: path, search } = new URL(url);
+      expect((await forward(stage, { path, search })).status).toBe(303);
+    }
+    expect(await stage.store.payloads.select(() => true)).toEqual([]);
+    expect(await stage.store.signIns.select(() => true)).toEqual([]);
+    const tab = await authorization(config);
+    const second = await browser.open(tab.url);
+    const consent = await signInByCode(stage, browser, page);
+    const { location = '' } = await browser.submit(consent, { agree: 'yes' });
+    await client.authorizationCodeGrant(config, new URL(location), first.checks);
+    // The other tab's goes on by its own code, to its own request.
+    const { location: other = '' } = await signInByCode(stage, browser, second);
+    await client.authorizationCodeGrant(config, new URL(other), tab.checks);
+    expect([...browser.cookies.keys()].filter((key) => key.includes('authorization'))).toEqual([
+      '__Host-authorization /',
+    ]);
+  });
+
+  test('an authorization that is answered gives one code, in the browser that began it', async () => {
+    const config = configure(stage, await addApp(stage));
+    const { url } = await authorization(config);
+    const consent = await signInByCode(stage, browser, await browser.open(url));
+    const action = consent.page?.action ?? '';
+    const thief = createBrowser(stage);
+    await thief.open(url);
+    const changed = `${action.slice(0, -1)}${action.endsWith('A') ? 'Q' : 'A'}`;
+    const expired = { page: { message: 'expired' } };
+    for (const [by, at] of [
+      [thief, action],
+      [browser, changed],
+      [browser, '/sign-in/x'],
+      [browser, `/sign-in/${'x.'.repeat(4_000)}`],
+    ] as const)
+      expect(await by.send(at, { agree: 'yes' })).toMatchObject(expired);
+
+    const agreed = await browser.send(action, { agree: 'yes' });
+    expect(await thief.send(agreed.location ?? '')).toMatchObject(expired);
+    const answers = await Promise.all([1, 2].map(() => browser.send(agreed.location ?? '')));
+    const codes = answers.filter(({ location = '' }) => location.startsWith(REDIRECT));
+    expect(codes).toHaveLength(1);
+    expect(await browser.send(agreed.location ?? '')).toMatchObject(expired);
+    expect(await browser.send(action, { agree: 'yes' })).toMatchObject(expired);
+    expect(await browser.send(action)).toMatchObject(expired);
+  });
+
   test('code replay (RFC 9700, 4.2): a code works once, and a second use ends the family', async () => {
     const config = configure(stage, await addApp(stage));
     const { tokens, callback, checks } = await authorize(stage, browser, config);
@@ -471,14 +520,38 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     await client.authorizationCodeGrant(config, new URL(location), checks);
   });
 
-  test('a request of more than 4,096 characters is refused, posted or not, and not stored', async () => {
-    const state = 'x'.repeat(4_096);
-    const { url } = await authorization(configure(stage, await addApp(stage)), { state });
-    const { pathname, searchParams } = new URL(url);
-    for (const form of [undefined, Object.fromEntries(searchParams)]) {
-      const { status, page } = await browser.send(form ? pathname : url, form);
-      expect([status, page]).toEqual([400, expect.objectContaining({ message: 'appRefused' })]);
+  test('a page that waits for an answer outlasts a rotation of the signing keys', async () => {
+    const { url } = await authorization(configure(stage, await addApp(stage)));
+    const page = await browser.open(url);
+    await rotateSigningKey(stage.store.signingKeys, Date.now());
+    expect((await signInByCode(stage, browser, page)).page?.name).toBe('consent');
+  });
+
+  test('invalid_request for a request of more than 2,000 characters, or a state of more than 1,024', async () => {
+    const config = configure(stage, await addApp(stage));
+    const askWith = async (more: Record<string, string>) => {
+      const { url } = await authorization(config, more);
+      return browser.open(url);
+    };
+    expect((await askWith({ state: 'x'.repeat(1_024) })).page?.name).toBe('address');
+    const { url } = await authorization(config, { login_hint: '' });
+    const left = 2_000 - new URL(url).search.length + 1;
+    // Each character takes three in the query, and six in JSON.
+    const control = '\u0001'.repeat(Math.floor(left / 3));
+    const longest = await askWith({ login_hint: control });
+    expect(longest.page?.name).toBe('address');
+    expect(longest.page?.action.length).toBeLessThan(8_192);
+    for (const more of [
+      { state: 'x'.repeat(1_025) },
+      { login_hint: 'x'.repeat(left + 1) },
+      { login_hint: 'x'.repeat(left + 1), prompt: 'none' },
+    ]) {
+      const { location = '' } = await askWith(more);
+      expect(location.startsWith(REDIRECT)).toBe(true);
+      expect(new URL(location).searchParams.get('error')).toBe('invalid_request');
     }
+    const posted = await browser.send('/oauth/authorize', { state: 'x'.repeat(4_096) });
+    expect(posted).toMatchObject({ status: 400, page: { message: 'appRefused' } });
     expect(await stage.store.payloads.select(() => true)).toEqual([]);
   });
 
@@ -616,43 +689,13 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     expect((await browser.submit(codePage, { code })).page?.name).toBe('consent');
   });
 
-  test('a flood of begun authorizations takes the oldest of its own address, and of no other', async () => {
-    const { url } = await authorization(configure(stage, await addApp(stage)));
-    const page = await browser.open(url);
-    const flood = createBrowser(stage, '198.51.100.7');
-    const first = await flood.open(url);
-    const { payloads } = stage.store;
-    for (let n = 0; n < 299; n += 1)
-      await payloads.put(`Interaction:${n}`, INTERACTION, Date.now() + 60_000, '198.51.100.7');
-    const last = await createBrowser(stage, '198.51.100.7').open(url);
-    expect(await payloads.select(() => true)).toHaveLength(301);
-    expect(await flood.open(first.page?.action ?? '')).toMatchObject({ page: { name: 'message' } });
-    expect([page.page?.name, last.page?.name]).toEqual(['address', 'address']);
-    expect((await signInByCode(stage, browser, page)).page?.name).toBe('consent');
-    expect(await payloads.select(({ id }) => id.startsWith('Interaction:'))).toHaveLength(301);
-  });
-
-  test('an authorization that is finished makes room for another', async () => {
-    const config = configure(stage, await addApp(stage));
-    const { url } = await authorization(config);
-    const waiting = createBrowser(stage);
-    const page = await waiting.open(url);
-    const { payloads } = stage.store;
-    for (let n = 0; n < 298; n += 1)
-      await payloads.put(`Interaction:${n}`, INTERACTION, Date.now() + 60_000, '192.0.2.1');
-    await authorize(stage, browser, config);
-    await createBrowser(stage).open(url);
-    expect((await waiting.open(page.page?.action ?? '')).page?.name).toBe('address');
-  });
-
   test('a browser that is not signed in leaves no session in the store, whatever cookie it sends', async () => {
     const { url } = await authorization(configure(stage, await addApp(stage)));
     for (const address of [url, '/oauth/end-session?state=x', '/sign-in']) {
       browser.cookies.set('__Host-session /', { value: 'garbage', path: '/' });
       await browser.open(address);
     }
-    const kept = await stage.store.payloads.select(() => true);
-    expect(kept.map(({ id }) => id.split(':')[0])).toEqual(['Interaction']);
+    expect(await stage.store.payloads.select(() => true)).toEqual([]);
   });
 
   test('what counts against an address: wrong codes, tokens and secrets, and nothing valid', async () => {

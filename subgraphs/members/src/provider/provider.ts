@@ -14,6 +14,12 @@ import { ALGORITHM, type KeyVault, type SigningKey } from '../signingkeys/signin
 import type { MembersStore } from '../store/store.ts';
 import { digest, SESSION_MS } from '../tables/access.ts';
 import { createAdapter } from './adapter.ts';
+import {
+  AUTHORIZATION_SECONDS,
+  type Authorizations,
+  isTooLong,
+  NO_COOKIES,
+} from './authorizations.ts';
 import { CLAIMS, claimsOf, holderOf, SCOPES, viewOf } from './claims.ts';
 import { hasSecret } from './clientsecret.ts';
 import type { Grants } from './grants.ts';
@@ -26,6 +32,7 @@ export type ProviderParts = {
   store: MembersStore;
   grants: Grants;
   sessions: Sessions;
+  authorizations: Authorizations;
   /** The base address of the service, which may have a path. */
   issuer: string;
   /** Its path, or an empty text. */
@@ -43,7 +50,7 @@ const LIFETIMES = {
   AccessToken: 600,
   Grant: YEAR,
   IdToken: 3_600,
-  Interaction: 1_800,
+  Interaction: AUTHORIZATION_SECONDS,
   Session: MONTH,
   RefreshToken: (_ctx: unknown, { iiat = now() }: RefreshToken) =>
     Math.max(1, Math.min(MONTH, iiat + YEAR - now())),
@@ -53,10 +60,11 @@ export async function createProvider(
   parts: ProviderParts,
   keys: readonly SigningKey[],
 ): Promise<Provider> {
-  const { store, grants, sessions, issuer, basePath, log } = parts;
+  const { store, grants, sessions, authorizations, issuer, basePath, log } = parts;
   const appOf = ({ oidc: { client } }: Context) => store.apps.find(client?.clientId ?? '');
 
   const policy = interactionPolicy.base();
+  policy.get('login')?.checks.add(new interactionPolicy.Check('size', 'too long', isTooLong));
   // Without a grant, members are asked anyway.
   policy.get('consent')?.checks.remove('native_client_prompt');
   policy.get('login')?.checks.add(
@@ -77,7 +85,7 @@ export async function createProvider(
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
     conformIdTokenClaims: false,
     cookies: {
-      names: { session: sessions.name, interaction: 'interaction', resume: 'authorization' },
+      names: { session: sessions.name, ...NO_COOKIES },
       long: { httpOnly: true, sameSite: 'lax', path: '/' },
       short: { httpOnly: true, sameSite: 'lax' },
     },
@@ -144,7 +152,8 @@ export async function createProvider(
     },
     interactions: {
       policy,
-      url: (_ctx, { jti }) => `${basePath}/sign-in/${jti}`,
+      url: async (ctx, interaction) =>
+        `${basePath}/sign-in/${await authorizations.seal(ctx, interaction)}`,
     },
     issueRefreshToken: () => true,
     jwks: { keys: await jwksOf(keys, store.signingKeys.unseal) },

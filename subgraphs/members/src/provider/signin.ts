@@ -21,7 +21,12 @@ type CodePage = Extract<PageContent, { name: 'code' }>;
 export type Begun = CodePage | { name?: never; problem?: 'invalid' | 'limited' };
 
 /** The app's request that a sign-in is begun for, and the partner whose view the app has. */
-export type SignInOf = { interactionId?: string | undefined; partnerId?: string | undefined };
+export type SignInOf = {
+  interactionId?: string | undefined;
+  /** The same request, sealed. */
+  request?: string | undefined;
+  partnerId?: string | undefined;
+};
 
 /** Whoever proved to read the mail of a member. */
 export type Proven = {
@@ -49,14 +54,14 @@ export function createSignIns(parts: SignInParts) {
   return {
     /** The same page and the same writes, whether the address is a member's or not. */
     async begin(ctx: Context, email: string, of: SignInOf): Promise<Begun> {
-      const { interactionId, partnerId } = of;
+      const { interactionId, request, partnerId } = of;
       const typed = email.trim();
       const canonical = canonicalEmail(typed);
       if (canonical === undefined) return { problem: 'invalid' };
       const known = ctx.cookies.get(knownCookie);
       const browser = { clientAddress: ctx.ip, held: heldBy(ctx), known };
       const language = ctx.get('x-language');
-      const beginning = { ...browser, purpose: interactionId, partnerId, language };
+      const beginning = { ...browser, purpose: interactionId, request, partnerId, language };
       const held = await mailed.begin({ typed, canonical }, beginning);
       if (held === undefined) return { problem: 'limited' };
       sessions.setCookie(ctx, cookie, held, SIGN_IN_MS);

@@ -20,6 +20,8 @@ export type SignIn = {
   expiresAt: number;
   /** How many wrong codes were typed. */
   tries: number;
+  /** The app's request, sealed for the browser; none on the own page. */
+  request?: string | undefined;
   /** Set once mail is composed. */
   mailed?: Mailed | undefined;
   /** The code or the link has been used, which the same browser may do again for a minute. */

@@ -15,7 +15,7 @@ import { APPS } from '../tables/apps.ts';
 import { INVITATIONS } from '../tables/invitation.ts';
 import { MAIL_COUNTS, OUTBOX } from '../tables/outbox.ts';
 import { PARTNERS } from '../tables/partner.ts';
-import { AUTHORIZATIONS_BEGUN, PAYLOADS } from '../tables/payloads.ts';
+import { PAYLOADS } from '../tables/payloads.ts';
 import { BEGUN, SIGN_INS } from '../tables/signins.ts';
 import {
   areEvents,
@@ -44,7 +44,6 @@ const openAll = (root: RootDatabase) => ({
     tableVerifier(root, PAYLOADS, (id) => `sign-in data ${id}`),
     tableVerifier(root, SIGN_INS, (id) => `sign-in ${id}`),
     tableVerifier(root, BEGUN, () => 'a count of sign-ins'),
-    tableVerifier(root, AUTHORIZATIONS_BEGUN, () => 'a count of authorizations'),
     tableVerifier(root, PARTNERS, (partnerId) => `partner ${partnerId}`),
     tableVerifier(root, SIGNING_KEYS, () => 'the signing keys'),
   ],
