@@ -102,7 +102,8 @@ export function refreshTokens(
     async find(id: string): Promise<Payload | undefined> {
       const token = parse(id);
       if (token === undefined) return former.find(id);
-      const family = (await rowOf(token.key))?.families[token.family];
+      const { families = {} } = (await rowOf(token.key)) ?? {};
+      const family = Object.hasOwn(families, token.family) ? families[token.family] : undefined;
       if (family === undefined) return undefined;
       if (family.hash === digest(id)) return { ...family.payload, jti: id };
       const mac = macOf(String(family.payload.grantId), token.signed);
