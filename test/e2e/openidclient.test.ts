@@ -97,7 +97,20 @@ describe.each(ENGINES)('an app on %s', (engine) => {
     const refused = await service.send({ ...change, token: tokens.id_token });
     expect(refused.code).toBe('FORBIDDEN');
 
-    const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token ?? '');
+    let refreshed = await client.refreshTokenGrant(config, tokens.refresh_token ?? '');
+    const refresh = () => client.refreshTokenGrant(config, refreshed.refresh_token ?? '');
+    for (let n = 1; n < 10; n += 1) refreshed = await refresh();
+    const tooOften = await refresh().catch((error) => error);
+    expect(tooOften).toMatchObject({ status: 429, error: 'temporarily_unavailable' });
+    expect(Number(tooOften.response.headers.get('retry-after'))).toBeGreaterThan(0);
+    const stored = await service.stores.members.payloads.select(() => true);
+    expect(stored.filter(({ id }) => id.startsWith('RefreshToken:'))).toHaveLength(1);
+    for (let n = 0; n < 20; n += 1) {
+      const question = await fetch(start, { redirect: 'manual' });
+      expect(question.headers.get('location')).toMatch(/\/sign-in\/.{43}/);
+    }
+    expect(await service.stores.members.payloads.select(() => true)).toHaveLength(stored.length);
+
     expect(await canRead(refreshed.access_token, memberId)).toBe(true);
     await client.tokenRevocation(config, refreshed.refresh_token ?? '');
     await until(async () => !(await canRead(refreshed.access_token, memberId)));
