@@ -164,7 +164,7 @@ function noAuth(): Authenticate {
   return () => ({ kind: 'principal', principal });
 }
 
-function noLimiter(): Omit<Limiter, 'refusals'> {
+function noLimiter(): Omit<Limiter, 'refusals' | 'pages'> {
   const verdict = {
     policy: 'key',
     allowed: true,

@@ -40,6 +40,7 @@ export function createLimiter(
   const estimates = counters.state === undefined ? undefined : new Estimates();
   const counterOf = createAddressCounters(WINDOW_SECONDS.refusal * 1_000);
   const refusals = createRefusals(REFUSAL_BUDGET);
+  const pages = createRefusals(PAGE_BUDGET);
 
   function add(policy: Policy, subject: string, cost: number, budget: number): Promise<Count> {
     byPolicy[policy] ??= batched(counters.counter(policy, windowSeconds[policy]));
@@ -94,7 +95,10 @@ export function createLimiter(
         .count(address, () => add('refusal', counterOf(address), 1, REFUSAL_BUDGET))
         .then((count) => decide('refusal', REFUSAL_BUDGET, count)),
     /** Counts a request for a page or another public document, in the same way. */
-    consumePage: (address: string) => consume('page', counterOf(address), 1, PAGE_BUDGET),
+    consumePage: (address: string) =>
+      pages
+        .count(address, () => add('page', counterOf(address), 1, PAGE_BUDGET))
+        .then((count) => decide('page', PAGE_BUDGET, count)),
     /** Counts a request of a registered app that showed its secret. */
     consumeApp: (clientId: string) => consume('app', clientId, 1, APP_BUDGET),
     /** Counts a request to the registry by the token of a subgraph. Changes include checks. */
@@ -102,8 +106,10 @@ export function createLimiter(
       isChange
         ? consume('registry', tokenId, 1, REGISTRY_BUDGET)
         : consume('registry', `reading ${tokenId}`, 1, REGISTRY_READ_BUDGET),
-    /** Which client addresses are over that limit, as far as this process knows. */
+    /** Which client addresses are over the limit of refusals, as far as this process knows. */
     refusals,
+    /** Which are over that of pages. */
+    pages,
   };
 }
 

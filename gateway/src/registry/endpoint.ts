@@ -8,6 +8,7 @@ import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Limiter } from '../budget/limiter.ts';
+import { createPlaces } from '../budget/places.ts';
 import { parseJson, requireJson, textOf } from '../edge/body.ts';
 import { logMasked } from '../edge/endpoint.ts';
 import type { GraphStore } from '../graph/graph.ts';
@@ -15,7 +16,6 @@ import type { SubgraphToken } from '../graph/tables.ts';
 import { bearerToken } from '../identity/authenticate.ts';
 import { observed } from '../pages/layout.ts';
 import type { UsageStore } from '../usage/usagestore.ts';
-import { createPlaces } from './places.ts';
 import { runOperation } from './registry.ts';
 import {
   isOperation,
@@ -64,7 +64,8 @@ export function createRegistryEndpoint(
     audit: (action) => audit?.graph(action),
   };
   const identify = createIdentify(graphStore, limiter);
-  const place = createPlaces(waitMs);
+  // Bodies may be large.
+  const place = createPlaces({ places: 2, ofOwner: 1, waitMs });
   const respond = createRespond(registry, caches);
 
   async function operate(request: HttpRequest): Promise<HttpResponse> {
@@ -83,7 +84,7 @@ export function createRegistryEndpoint(
     if (request.method !== 'POST') return fail('METHOD_NOT_ALLOWED');
     requireJson(request);
     const composes = COMPOSING.has(operation);
-    const leave = composes ? await place(tokenId, request.signal) : () => {};
+    const leave = composes ? await place({ owner: tokenId, signal: request.signal }) : () => {};
     try {
       const limit = composes ? MAX_BODY_BYTES : SMALL_BODY_BYTES;
       const body = await withTimeout(request.body(limit), waitMs, 'too slow').catch(bodyError);

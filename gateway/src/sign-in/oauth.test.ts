@@ -294,8 +294,9 @@ describe('forwarding', () => {
 });
 
 describe('counting', () => {
-  const post = (address: string, headers = {}) =>
-    send('/oauth/token', { method: 'POST', body: 'grant_type=refresh_token', headers, address });
+  const REFRESH = 'grant_type=refresh_token&refresh_token=r&client_id=c';
+  const post = (address: string, headers = {}, body = REFRESH) =>
+    send('/oauth/token', { method: 'POST', body, headers, address });
   const statuses = async (count: number, run: () => Promise<{ status: number }>) => {
     const all: number[] = [];
     for (let n = 0; n < count; n += 1) all.push((await run()).status);
@@ -319,9 +320,48 @@ describe('counting', () => {
     const valid = await statuses(700, () => post(address));
     expect(new Set(valid)).toEqual(new Set([200]));
     answer = { status: 400, headers: {}, body: '{}' };
-    const nothing = await statuses(601, () => post(address));
+    const nothing = await statuses(601, () => post(address, {}, 'grant_type=x&code=c'));
     expect(nothing).toEqual([...Array(600).fill(400), 429]);
     expect((await send('/account', { address })).status).toBe(429);
+  });
+
+  test.each([
+    ['no grant', 'grant_type=x&code=c&refresh_token=r', 600],
+    ['a grant without its token', 'grant_type=refresh_token&code=c', 600],
+    ['a form of hundreds of parameters', 'a&'.repeat(300), 0],
+    ['codes that are guessed', 'grant_type=authorization_code&code=c', 664],
+    ['an app that does not exist', 'client_id=x&client_secret=y', 664],
+  ])('a flood of %s at once is refused before the provider is asked', async (_, body, most) => {
+    const counts = most === 664 ? ('refused' as const) : undefined;
+    answer = { status: 400, headers: {}, body: '{}', counts };
+    const all = await Promise.all(
+      Array.from({ length: 1_400 }, () => post(`198.51.101.${body.length % 250}`, {}, body)),
+    );
+    expect(asked.length).toBeLessThanOrEqual(most);
+    const refused = all.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThanOrEqual(most === 0 ? 0 : 1_400 - most);
+    for (const { headers } of refused) expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+  });
+
+  test('beyond its limit, nothing that an address sends is read', async () => {
+    const [address, signal] = ['198.51.102.1', new AbortController().signal];
+    await statuses(601, () => post(address, {}, 'grant_type=x'));
+    const body = () => Promise.reject(new Error('read'));
+    const request = {
+      method: 'POST',
+      path: '/oauth/token',
+      search: '',
+      requestId: 'r',
+      headers: {},
+    };
+    const { status, closes } = await gateway.handle({
+      ...request,
+      ...UNSHARED,
+      address,
+      signal,
+      body,
+    });
+    expect([status, closes]).toEqual([429, true]);
   });
 
   test('an app has 6,000 requests with its secret a minute, and the next uses up no code', async () => {

@@ -5,14 +5,14 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { IdentityResponse } from '@partner-loyalty/runtime/signin/exchange.ts';
-import type { Limiter, Verdict } from '../budget/limiter.ts';
+import type { Limiter } from '../budget/limiter.ts';
 import type { Cors } from '../edge/cors.ts';
 import { logMasked } from '../edge/endpoint.ts';
 import { observed } from '../pages/layout.ts';
 import type { Visit } from '../pages/visit.ts';
 import { createFormPage } from './form.ts';
 import type { Forms } from './forms.ts';
-import type { Provider } from './provider.ts';
+import { hasTooMany, type Provider } from './provider.ts';
 
 export const OAUTH_PATH = '/oauth/';
 const BODY_LIMIT = 64 * 1024;
@@ -20,7 +20,7 @@ const BODY_LIMIT = 64 * 1024;
 export type OauthParts = {
   provider: Provider;
   userinfo: (request: HttpRequest) => Promise<HttpResponse>;
-  limiter: Pick<Limiter, 'consumeApp' | 'consumePage' | 'consumeRefusal' | 'refusals'>;
+  limiter: Pick<Limiter, 'consumeApp' | 'consumePage' | 'consumeRefusal' | 'refusals' | 'pages'>;
   cors: Cors;
   visit: Visit;
   forms: Forms;
@@ -58,21 +58,39 @@ const RESUMING = /^\/oauth\/authorize\/./;
 const DOCUMENTS = new Set(['/oauth/token', '/oauth/revoke', '/oauth/userinfo']);
 
 /**
- * The endpoints that apps call themselves: who shows nothing valid is counted, like a visitor of a
- * page or, for a wrong secret, code or token, like a refused credential.
+ * The endpoints that apps call themselves. An address over its limit is refused before its body is
+ * read, and what shows nothing that can be valid before the provider is asked. A code, a token or a
+ * secret takes a place with the provider first: it counts only if it is refused.
  */
 function createExchange({ provider, limiter }: OauthParts) {
+  const { refusals, pages } = limiter;
   // The apps that used their window up, and when it ends.
   const spent = new Map<string, number>();
 
+  /** For an address over a limit, the seconds that it has to wait. */
+  async function secondsToWait(address: string): Promise<number | undefined> {
+    if (pages.isOver(address)) return pages.secondsLeft(address);
+    return refusals.isOver(address) ? countPage(address) : undefined;
+  }
+
+  async function countPage(address: string): Promise<number | undefined> {
+    const { allowed, resetSeconds } = await limiter.consumePage(address);
+    return allowed ? undefined : resetSeconds;
+  }
+
   async function count(
-    request: HttpRequest,
-    clientId: string | undefined,
-    { counts }: IdentityResponse,
-  ): Promise<Verdict | undefined> {
-    if (counts === 'refused') return limiter.consumeRefusal(request.address);
-    if (counts === undefined) return limiter.consumePage(request.address);
-    if (clientId === undefined) return undefined;
+    { address }: HttpRequest,
+    { clientId, isCredential }: Shown,
+    { counts, status }: IdentityResponse,
+  ): Promise<number | undefined> {
+    if (status >= 500) return undefined;
+    // A token that is valid, but was used too often.
+    if (status === 429) return countPage(address);
+    if (counts === 'refused' || (counts === undefined && isCredential)) {
+      const { allowed, resetSeconds } = await limiter.consumeRefusal(address);
+      return allowed ? undefined : resetSeconds;
+    }
+    if (counts === undefined || clientId === undefined) return undefined;
     const { remaining, resetSeconds } = await limiter.consumeApp(clientId);
     // The next one is refused before the provider uses up its code or token.
     if (remaining === 0) spent.set(clientId, performance.now() + resetSeconds * 1_000);
@@ -82,36 +100,61 @@ function createExchange({ provider, limiter }: OauthParts) {
   return async (request: HttpRequest): Promise<HttpResponse> => {
     const { address, method } = request;
     if (method !== 'POST') return oauthError(405, 'invalid_request', { allow: 'POST' });
-    // Others behind this address may still have valid ones, for as long as it is no flood.
-    const page = limiter.refusals.isOver(address) ? await limiter.consumePage(address) : undefined;
-    if (page?.allowed === false) return tooMany(page.resetSeconds);
-    const body = await readBody(request);
-    const clientId = clientWithSecret(request, body);
+    const isCharged = refusals.isOver(address);
+    const unread = await secondsToWait(address);
+    if (unread !== undefined) return { ...tooMany(unread), closes: true };
+    const body = (await request.body(BODY_LIMIT)).toString();
+    await request.admit(undefined);
+    if (hasTooMany(body)) return oauthError(400, 'invalid_request');
+    const shown = shownIn(request, body);
+    const { clientId, isCredential } = shown;
     const wait = ((clientId && spent.get(clientId)) || 0) - performance.now();
     if (wait > 0) return tooMany(Math.ceil(wait / 1_000));
-    const answer = await provider.ask(request, body);
-    const verdict = await count(request, clientId, answer);
-    return verdict?.allowed === false
-      ? tooMany(verdict.resetSeconds)
-      : provider.respond(request, answer);
+    const isPage = isCharged || !isCredential;
+    const uncounted = isPage && !isCharged ? await countPage(address) : undefined;
+    if (uncounted !== undefined) return { ...tooMany(uncounted), closes: true };
+    let seconds: number | undefined;
+    const answer = await provider.ask(request, body, {
+      async within(ask) {
+        // Others of the address may have been refused while it waited.
+        seconds = isPage ? undefined : await secondsToWait(address);
+        if (seconds !== undefined) return REFUSED;
+        const answered = await ask();
+        seconds = await count(request, shown, answered);
+        return answered;
+      },
+    });
+    return seconds === undefined
+      ? provider.respond(request, answer)
+      : { ...tooMany(seconds), closes: true };
   };
 }
+const REFUSED: IdentityResponse = { status: 429, headers: {} };
+
+type Shown = { clientId: string | undefined; isCredential: boolean };
+
+/** Whether a request has what only the provider can check, and the app that it names beside a secret. */
+function shownIn(request: HttpRequest, body: string): Shown {
+  const form = new URLSearchParams(body);
+  const clientId = clientWithSecret(request, form);
+  const name =
+    request.path === '/oauth/revoke' ? 'token' : CREDENTIALS.get(form.get('grant_type') ?? '');
+  const isCredential = clientId !== undefined || (name !== undefined && !!form.get(name));
+  return { clientId, isCredential };
+}
+const CREDENTIALS = new Map([
+  ['authorization_code', 'code'],
+  ['refresh_token', 'refresh_token'],
+]);
 
 /** The app that a request names beside a secret (RFC 6749, section 2.3.1). */
-function clientWithSecret({ headers }: HttpRequest, body: string): string | undefined {
-  const form = new URLSearchParams(body);
+function clientWithSecret({ headers }: HttpRequest, form: URLSearchParams): string | undefined {
   const basic = /^basic +([\w+/=]+)$/i.exec(headers.authorization ?? '')?.[1];
   if (basic === undefined)
     return form.has('client_secret') ? (form.get('client_id') ?? '') : undefined;
   const [name = ''] = Buffer.from(basic, 'base64').toString().split(':', 1);
   // Form-encoded; one that is not is no app's.
   return new URLSearchParams(`name=${name}`).get('name') ?? '';
-}
-
-async function readBody(request: HttpRequest): Promise<string> {
-  const body = await request.body(BODY_LIMIT);
-  await request.admit(undefined);
-  return body.toString();
 }
 
 function tooMany(seconds: number): HttpResponse {

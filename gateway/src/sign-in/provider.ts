@@ -1,11 +1,13 @@
 // Hands requests over to the built-in identity provider, and renders the pages it answers with.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
+import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import {
   FORWARDED_HEADERS,
   type IdentityResponse,
 } from '@partner-loyalty/runtime/signin/exchange.ts';
+import { createPlaces } from '../budget/places.ts';
 import { cardHeaders, pageResponse } from '../pages/layout.ts';
 import { cardOf } from './cards.ts';
 import { textsOf } from './language.ts';
@@ -14,13 +16,27 @@ import type { ShowAccount } from './profile.ts';
 
 export type Provider = {
   /**
-   * Resolves with what the provider answers. Rejects with an ApiError if it is unavailable, if the
-   * query has more than 100 parameters, or if the path has dots to resolve.
+   * Resolves with what the provider answers, or with what `within` makes of it. A process asks the
+   * provider 4 questions at a time, for owners in turn. Rejects with an ApiError if the provider is
+   * unavailable, if there are more than 100 parameters in the query or the body, or if the path has
+   * dots to resolve.
    */
-  ask(request: HttpRequest, body: string, formId?: string): Promise<IdentityResponse>;
+  ask(request: HttpRequest, body: string, options?: AskOptions): Promise<IdentityResponse>;
   /** The response that an answer asks for. */
   respond(request: HttpRequest, answer: IdentityResponse): Promise<HttpResponse>;
 };
+
+type Ask = () => Promise<IdentityResponse>;
+
+export type AskOptions = {
+  formId?: string | undefined;
+  /** Who asks, if it is known; else the client's address does. */
+  owner?: string | undefined;
+  /** Runs when it is the request's turn, which ends when it resolves; it may leave out to ask. */
+  within?(ask: Ask): Promise<IdentityResponse>;
+};
+
+const PLACES = { places: 4, ofOwner: 4, waitMs: 10_000 };
 
 /** The provider's parser takes time with the square of them, on the thread of all requests. */
 const MAX_PARAMETERS = 100;
@@ -35,20 +51,25 @@ export function createProvider(
   members: Pick<MembersClient, 'identityRequest'>,
   showAccount: ShowAccount,
 ): Provider {
+  const place = createPlaces(PLACES);
+
   return {
-    async ask(request, body, formId) {
-      const { path, search, address: clientAddress, requestId } = request;
-      if (search.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS) fail('BAD_REQUEST');
+    async ask(request, body, { formId, owner = '', within = (ask: Ask) => ask() } = {}) {
+      const { path, search, address: clientAddress, requestId, signal } = request;
+      if (hasTooMany(search) || hasTooMany(body)) fail('BAD_REQUEST');
       // The provider resolves dots, so it would see another path than was checked.
       if (!isResolved(path)) fail('BAD_REQUEST');
       // A page is made as a whole; the server leaves out its body.
       const method = request.method === 'HEAD' ? 'GET' : request.method;
       const headers = pick(request.headers, FORWARDED_HEADERS);
       const { language } = textsOf(request);
-      return members.identityRequest(
-        { method, path, search, headers, body, clientAddress, language, formId },
-        requestId,
-      );
+      const leave = await place({ owner, part: addressBlock(clientAddress), signal });
+      try {
+        const asked = { method, path, search, headers, body, clientAddress, language, formId };
+        return await within(() => members.identityRequest(asked, requestId));
+      } finally {
+        leave();
+      }
     },
     async respond(request, { status, headers, body = '', page }) {
       const { 'content-type': type, ...passed } = pick(headers, PASSED_HEADERS);
@@ -67,6 +88,11 @@ export function createProvider(
       return { ...rendered, headers: { ...rendered.headers, ...passed } };
     },
   };
+}
+
+/** Of a query, or of a form. */
+export function hasTooMany(parameters: string): boolean {
+  return parameters.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS;
 }
 
 function isResolved(path: string): boolean {

@@ -63,7 +63,7 @@ export function createSignIn({
       return kind === 'signIn' || token === null
         ? messagePage(404, textsOf(request), 'signInElsewhere')
         : tokens.refuse(request);
-    const ask = () => provider.ask(request, form.toString(), sent?.formId);
+    const ask = () => provider.ask(request, form.toString(), { formId: sent?.formId });
     if (token === null) return respond(provider, request, await ask());
     if (!isWellFormed(token)) return tokens.refuse(request);
     return tokens.guarded(token, request, async () => {

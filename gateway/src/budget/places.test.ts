@@ -5,18 +5,18 @@ const HOUR_MS = 3_600_000;
 const nobody = new AbortController().signal;
 
 /** Asks for places, and notes who has got one. */
-function start(waitMs = HOUR_MS) {
-  const place = createPlaces(waitMs);
+function start({ places = 2, ofOwner = 1, waitMs = HOUR_MS } = {}) {
+  const place = createPlaces({ places, ofOwner, waitMs });
   const got: string[] = [];
-  const ask = (tokenId: string, signal = nobody) => {
-    const found = place(tokenId, signal);
-    found.then(() => got.push(tokenId)).catch(() => {});
+  const ask = (owner: string, signal = nobody, part = '') => {
+    const found = place({ owner, part, signal });
+    found.then(() => got.push(owner + part)).catch(() => {});
     return found;
   };
   return { got, ask };
 }
 
-test('two at a time, one of a token, in the order of arrival', async () => {
+test('two at a time, one of an owner, in the order of arrival', async () => {
   const { got, ask } = start();
   const [first, second] = [ask('a'), ask('a')];
   const [third, fourth] = [ask('b'), ask('c')];
@@ -32,7 +32,7 @@ test('two at a time, one of a token, in the order of arrival', async () => {
 });
 
 test('whoever waits too long is refused, and takes no place later', async () => {
-  const { got, ask } = start(1);
+  const { got, ask } = start({ waitMs: 1 });
   const leave = [await ask('a'), await ask('b')];
   await expect(ask('c')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   for (const each of leave) each();
@@ -53,4 +53,19 @@ test('the place of a client that has gone while it waited is for the next', asyn
   await next;
   await expect(ask('e', gone.signal)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   expect(got).toEqual(['a', 'b', 'd']);
+});
+
+test('an owner with hundreds that wait leaves every other place to others, and a part of it to other parts', async () => {
+  const { got, ask } = start({ places: 4, ofOwner: 4 });
+  const all = [
+    ...Array.from({ length: 300 }, () => ask('a', nobody, '1')),
+    ...Array.from({ length: 2 }, () => ask('a', nobody, '2')),
+    ...Array.from({ length: 3 }, () => ask('b')),
+  ];
+  await Promise.all(all.map(async (each) => (await each)()));
+  expect(got.slice(0, 11)).toEqual([
+    ...['a1', 'a1', 'a1', 'a1', 'a1'],
+    ...['b', 'a2', 'b', 'a1', 'b', 'a2'],
+  ]);
+  expect(got).toHaveLength(305);
 });
