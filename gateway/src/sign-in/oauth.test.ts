@@ -364,6 +364,28 @@ describe('counting', () => {
     expect([status, closes]).toEqual([429, true]);
   });
 
+  test('an app that showed its secret is its partner, whatever else its address sends', async () => {
+    const address = '198.51.103.1';
+    await statuses(601, () => post(address, {}, 'grant_type=x'));
+    answer = { status: 200, headers: {}, body: '{}', counts: 'valid', owner: 'inn' };
+    const headers = { authorization: `Basic ${Buffer.from('c2:secret').toString('base64')}` };
+    expect((await post(address, headers)).status).toBe(200);
+    answer = { status: 401, headers: {}, body: '{}', counts: 'refused' };
+    const wrong = { authorization: `Basic ${Buffer.from('c2:wrong').toString('base64')}` };
+    expect((await statuses(62, () => post(address, wrong))).at(-1)).toBe(429);
+    answer = { status: 200, headers: {}, body: '{}', counts: 'valid', owner: 'inn' };
+    const owners: unknown[] = [];
+    const admit = (owner: unknown) => void owners.push(owner);
+    const request = { method: 'POST', path: '/oauth/token', search: '', requestId: 'r', headers };
+    const body = async () => Buffer.from(REFRESH);
+    const { signal } = new AbortController();
+    const shared = { ...UNSHARED, admit };
+    expect((await gateway.handle({ ...request, ...shared, address, signal, body })).status).toBe(
+      200,
+    );
+    expect(owners).toEqual(['inn']);
+  });
+
   test('an app has 6,000 requests with its secret a minute, and the next uses up no code', async () => {
     answer = { status: 200, headers: {}, body: '{}', counts: 'valid' };
     const seen = new Set(await statuses(6_000, () => post('198.51.100.3', BASIC)));

@@ -1,10 +1,12 @@
 // The paths below /oauth/: what apps and the browsers that they send here ask the provider for.
+import { hash } from 'node:crypto';
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { IdentityResponse } from '@partner-loyalty/runtime/signin/exchange.ts';
+import { LRUCache } from 'lru-cache';
 import type { Limiter } from '../budget/limiter.ts';
 import type { Cors } from '../edge/cors.ts';
 import { logMasked } from '../edge/endpoint.ts';
@@ -16,6 +18,8 @@ import { hasTooMany, type Provider } from './provider.ts';
 
 export const OAUTH_PATH = '/oauth/';
 const BODY_LIMIT = 64 * 1024;
+/** The provider checks a secret each time, so that one that has ended gives nothing. */
+const OWNERS = { ttl: 600_000, max: 10_000 };
 
 export type OauthParts = {
   provider: Provider;
@@ -66,10 +70,17 @@ function createExchange({ provider, limiter }: OauthParts) {
   const { refusals, pages } = limiter;
   // The apps that used their window up, and when it ends.
   const spent = new Map<string, number>();
+  // The partners whose apps showed their secrets, by hashes of them.
+  const owners = new LRUCache<string, string>(OWNERS);
+  const keyOf = (authorization: string) => hash('sha256', authorization);
 
-  /** For an address over a limit, the seconds that it has to wait. */
-  async function secondsToWait(address: string): Promise<number | undefined> {
-    if (pages.isOver(address)) return pages.secondsLeft(address);
+  /**
+   * For an address over a limit, the seconds that it has to wait. A secret in a header may be valid,
+   * however many requests of its address show nothing.
+   */
+  async function secondsToWait({ address, headers }: HttpRequest): Promise<number | undefined> {
+    if (headers.authorization === undefined && pages.isOver(address))
+      return pages.secondsLeft(address);
     return refusals.isOver(address) ? countPage(address) : undefined;
   }
 
@@ -100,27 +111,31 @@ function createExchange({ provider, limiter }: OauthParts) {
   return async (request: HttpRequest): Promise<HttpResponse> => {
     const { address, method } = request;
     if (method !== 'POST') return oauthError(405, 'invalid_request', { allow: 'POST' });
-    const isCharged = refusals.isOver(address);
-    const unread = await secondsToWait(address);
+    const { authorization } = request.headers;
+    const known = authorization === undefined ? undefined : owners.get(keyOf(authorization));
+    const isCharged = known === undefined && refusals.isOver(address);
+    const unread = known === undefined ? await secondsToWait(request) : undefined;
     if (unread !== undefined) return { ...tooMany(unread), closes: true };
     const body = (await request.body(BODY_LIMIT)).toString();
-    await request.admit(undefined);
+    await request.admit(known);
     if (hasTooMany(body)) return oauthError(400, 'invalid_request');
     const shown = shownIn(request, body);
     const { clientId, isCredential } = shown;
     const wait = ((clientId && spent.get(clientId)) || 0) - performance.now();
     if (wait > 0) return tooMany(Math.ceil(wait / 1_000));
-    const isPage = isCharged || !isCredential;
-    const uncounted = isPage && !isCharged ? await countPage(address) : undefined;
+    const isPage = known !== undefined || isCharged || !isCredential;
+    const uncounted = !isCredential && !isCharged ? await countPage(address) : undefined;
     if (uncounted !== undefined) return { ...tooMany(uncounted), closes: true };
     let seconds: number | undefined;
     const answer = await provider.ask(request, body, {
+      owner: known,
       async within(ask) {
         // Others of the address may have been refused while it waited.
-        seconds = isPage ? undefined : await secondsToWait(address);
+        seconds = isPage ? undefined : await secondsToWait(request);
         if (seconds !== undefined) return REFUSED;
         const answered = await ask();
         seconds = await count(request, shown, answered);
+        if (authorization && answered.owner) owners.set(keyOf(authorization), answered.owner);
         return answered;
       },
     });

@@ -36,6 +36,8 @@ export type IdentityResponse = {
    * address. Absent: a page.
    */
   counts?: 'valid' | 'refused' | undefined;
+  /** The partner whose app showed its secret; unknown to members of the version before. */
+  owner?: string | undefined;
 };
 
 /** Forms post to `action`, and may lead on to `formOrigins`, for the policy `form-action`. */

@@ -7,7 +7,14 @@ import type { KoaContextWithOIDC as Context, Provider } from 'oidc-provider';
 import { createAuthorizations, secretsOf, withoutCookies } from './authorizations.ts';
 import { userinfoOf } from './claims.ts';
 import { createGrants } from './grants.ts';
-import { COUNTS_HEADER, createPages, FORM_HEADER, type PagesParts, redirect } from './pages.ts';
+import {
+  COUNTS_HEADER,
+  createPages,
+  FORM_HEADER,
+  OWNER_HEADER,
+  type PagesParts,
+  redirect,
+} from './pages.ts';
 import { createProvider, type ProviderParts } from './provider.ts';
 import { PAGE_HEADER, say } from './render.ts';
 import { createSessions, type Sessions } from './sessions.ts';
@@ -37,7 +44,7 @@ export function createIdentity(parts: IdentityParts): (request: string) => Promi
       const provider = await createProvider({ ...shared, authorizations }, keys);
       for (const one of [
         pagesOnly(parts.log),
-        counting,
+        counting(store),
         signedOut(sessions),
         authorizing(basePath),
         pages(provider, authorizations),
@@ -78,10 +85,12 @@ export function createIdentity(parts: IdentityParts): (request: string) => Promi
         ...(request.method === 'POST' && { payload: request.body }),
       },
     );
-    const { [PAGE_HEADER]: isPage, [COUNTS_HEADER]: counts, ...headers } = response.headers;
+    const { headers: received } = response;
+    const { [PAGE_HEADER]: isPage, [COUNTS_HEADER]: counts, ...others } = received;
+    const { [OWNER_HEADER]: owner, ...headers } = others;
     const { statusCode: status, payload } = response;
     const shown = isPage === undefined ? { body: payload } : { page: JSON.parse(payload) };
-    return JSON.stringify({ status, headers, counts, ...shown });
+    return JSON.stringify({ status, headers, counts, owner, ...shown });
   };
 }
 
@@ -122,7 +131,7 @@ const authorizing = (basePath: string) => async (ctx: Context, next: Next) => {
 };
 
 /** What a request of an app counts as: with a valid secret, nothing is refused. */
-async function counting(ctx: Context, next: Next): Promise<void> {
+const counting = (store: IdentityParts['store']) => async (ctx: Context, next: Next) => {
   await next();
   if (ctx.path !== '/oauth/token' && ctx.path !== '/oauth/revoke') return;
   const { client, entities = {} } = ctx.oidc ?? {};
@@ -132,10 +141,12 @@ async function counting(ctx: Context, next: Next): Promise<void> {
     client !== undefined && client.clientAuthMethod !== 'none' && error !== 'invalid_client';
   const isFound = entities.RefreshToken !== undefined || entities.AuthorizationCode !== undefined;
   const isServed = error === undefined || error === 'temporarily_unavailable';
+  const app = isAuthenticated ? await store.apps.find(client.clientId) : undefined;
+  if (app !== undefined) ctx.set(OWNER_HEADER, app.partnerId);
   if (isAuthenticated || (isFound && isServed)) ctx.set(COUNTS_HEADER, 'valid');
   else if (error === 'invalid_client' || error === 'invalid_grant' || error === undefined)
     ctx.set(COUNTS_HEADER, 'refused');
-}
+};
 
 /** Who is not signed in has nothing to confirm, so the browser goes on at once. */
 const signedOut = (sessions: Sessions) => async (ctx: Context, next: Next) => {

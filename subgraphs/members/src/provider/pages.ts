@@ -181,6 +181,8 @@ export function createPages(
 export const FORM_HEADER = 'x-form-id';
 /** What the gateway counts a request as. */
 export const COUNTS_HEADER = 'x-identity-counts';
+/** The partner whose app showed its secret. */
+export const OWNER_HEADER = 'x-owner';
 
 export function redirect(ctx: Context, url: string): void {
   ctx.status = 303;
