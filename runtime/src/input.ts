@@ -119,11 +119,14 @@ export function characterFault(value: string, hasLines = false): string | undefi
   return undefined;
 }
 
-/** A stored text without what characterFault refuses. */
+/** A stored text without what characterFault refuses, line breaks and tabs apart. */
 export function withoutAltering(value: string): string {
-  return characterFault(value) === undefined
-    ? value
-    : value.replace(/(?![\u00ad\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '');
+  return value.replace(/(?!\u00ad|\u200c|\u200d|[\n\r\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '');
+}
+
+/** A name for the middle of a sentence, whose direction it cannot change (UAX 9, isolates). */
+export function isolated(name: string): string {
+  return `\u2068${withoutAltering(name)}\u2069`;
 }
 
 /** What is wrong with an ID, of which `idText` would make no value; undefined if nothing is. */

@@ -1,4 +1,5 @@
 // The console's section for apps: what signs a partner's members in.
+import { isolated } from '@partner-loyalty/runtime/input.ts';
 import type { AppInput, AppRefusal, ManagedApp } from '@partner-loyalty/runtime/manage/apps.ts';
 import { codeBlock } from '../pages/frame.ts';
 import { type Html, html } from '../pages/html.ts';
@@ -82,7 +83,7 @@ function appIn(form: URLSearchParams): AppInput<'create'> {
 function listPage(apps: ManagedApp[], visit: ConsoleVisit): Html {
   const items = apps.map((app) => {
     const { name, kind, isFirstParty, clientId, redirectUris, origins, createdAt } = app;
-    return html`<li class="row"><h2>${name} ${stateText(kind)}
+    return html`<li class="row"><h2><bdi>${name}</bdi> ${stateText(kind)}
 ${isFirstParty ? stateText('first-party') : ''}</h2>
 ${facts([
   ['Client ID', html`<code>${clientId}</code>`],
@@ -111,9 +112,9 @@ function linesOf(values: string[]): Html {
 
 function changes({ clientId, name, kind }: ManagedApp): Html {
   const id = hidden('clientId', clientId);
-  const rotating = html`<p>The new secret of ${name} is shown once. The old one works for another
+  const rotating = html`<p>The new secret of <bdi>${name}</bdi> is shown once. The old one works for another
 24 hours.</p>${actionForm('apps', 'rotate', 'Create a new secret', id)}`;
-  const removing = html`<p>Members can no longer sign in to ${name}, and its tokens stop working within 5
+  const removing = html`<p>Members can no longer sign in to <bdi>${name}</bdi>, and its tokens stop working within 5
 seconds. This cannot be undone.</p>${actionForm('apps', 'remove', 'Remove this app', id, 'danger')}`;
   return html`<div class="actions">${kind === 'public' ? '' : confirmed('New secret', rotating)}
 ${confirmed('Remove', removing)}</div>`;
@@ -147,7 +148,7 @@ function readyPage(
   what: string,
 ): Html {
   const saving = html`<p>Save its secret now: it is not shown again.</p>${codeBlock('Secret', secret ?? '')}`;
-  return html`${noticeBox(`${app.name} ${what}.`, false)}
+  return html`${noticeBox(`${isolated(app.name)} ${what}.`, false)}
 <p>Its client ID is <code>${app.clientId}</code>. ${GUIDES}.</p>
 ${secret === undefined ? '' : saving}
 <p><a href="/console/apps">${secret === undefined ? 'Back to the apps' : 'I have saved it: back to the apps'}</a></p>`;

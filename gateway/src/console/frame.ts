@@ -78,5 +78,5 @@ ${content}
 
 function partnerOf(name: string, canSwitch: boolean): Html {
   const change = html` <a href="${CHOICE_PATH}">Switch</a>`;
-  return html`<p class="partner"><strong>${name}</strong>${canSwitch ? change : ''}</p>`;
+  return html`<p class="partner"><strong><bdi>${name}</bdi></strong>${canSwitch ? change : ''}</p>`;
 }

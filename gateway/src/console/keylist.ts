@@ -25,7 +25,7 @@ function rowOf({ record, activity }: KeyWithUse, canChange: boolean): Html {
     activity === undefined
       ? 'never'
       : `${timeText(activity.lastUsedAt)}; in the last 24 hours: ${shownNumber(activity.requests)} requests, ${shownNumber(activity.refusals)} refused`;
-  return html`<li class="row"><h2>${nameOf(record)} ${stateText(stateOfKey(record))}${
+  return html`<li class="row"><h2><bdi>${nameOf(record)}</bdi> ${stateText(stateOfKey(record))}${
     endpoint === 'mcp' ? html` <span class="state">for /mcp</span>` : ''
   }</h2>
 <p class="soft"><code>${keyId}</code></p>

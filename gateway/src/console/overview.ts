@@ -69,7 +69,7 @@ export async function choicePage(
   );
   const rows = named.map(
     ({ staffId, name, role }) => html`<li>
-<button name="staffId" value="${staffId}" class="quiet"><strong>${name}</strong> ${role}</button></li>`,
+<button name="staffId" value="${staffId}" class="quiet"><strong><bdi>${name}</bdi></strong> ${role}</button></li>`,
   );
   return {
     title: 'Choose a partner',

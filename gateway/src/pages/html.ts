@@ -1,4 +1,5 @@
 // A template tag for HTML that escapes every value.
+import { withoutAltering } from '@partner-loyalty/runtime/input.ts';
 
 /** Text that is HTML already. */
 export type Html = { html: string };
@@ -11,7 +12,10 @@ const ESCAPES: Record<string, string> = {
   "'": '&#39;',
 };
 
-/** Escapes strings and numbers; inserts Html, and lists of it, unchanged. */
+/**
+ * Escapes strings and numbers, and leaves out characters that alter the text around them; inserts
+ * Html, and lists of it, unchanged.
+ */
 export function html(
   parts: TemplateStringsArray,
   ...values: (string | number | Html | Html[])[]
@@ -21,9 +25,15 @@ export function html(
   };
 }
 
+/** A sentence, with `<bdi>` around the names that `isolated` has marked in it. */
+export function sentence(text: string): Html {
+  const parts = text.split(/\u2068([^\u2068\u2069]*)\u2069/);
+  return html`${parts.map((part, index) => (index % 2 === 0 ? html`${part}` : html`<bdi>${part}</bdi>`))}`;
+}
+
 function render(value: string | number | Html | Html[]): string {
   if (Array.isArray(value)) return value.map(({ html }) => html).join('');
   return typeof value === 'object'
     ? value.html
-    : String(value).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
+    : withoutAltering(String(value)).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }

@@ -4,7 +4,7 @@ import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse, ResponseObserver } from '@partner-loyalty/runtime/http/response.ts';
 import { jsonFields, type Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, sentence } from './html.ts';
 import { CARD_STYLE, FORM_SCRIPT } from './style.ts';
 
 /**
@@ -85,7 +85,7 @@ export function page(title: string, content: Html, language = 'en'): string {
     title,
     CARD_STYLE,
     html`<main>
-<h1>${title}</h1>
+<h1>${sentence(title)}</h1>
 ${content}
 </main>`,
     undefined,
@@ -94,7 +94,7 @@ ${content}
 }
 
 export function textPage(title: string, text: string, language = 'en'): string {
-  return page(title, html`<p>${text}</p>`, language);
+  return page(title, html`<p>${sentence(text)}</p>`, language);
 }
 
 export const UNAVAILABLE = textPage(

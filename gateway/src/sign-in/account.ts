@@ -1,7 +1,8 @@
 // The account page as HTML: what a member is, has allowed and may change.
 import { fill } from '@partner-loyalty/runtime/fill.ts';
+import { isolated } from '@partner-loyalty/runtime/input.ts';
 import type { Account, IdentityPage } from '@partner-loyalty/runtime/signin/exchange.ts';
-import { type Html, html } from '../pages/html.ts';
+import { type Html, html, sentence } from '../pages/html.ts';
 import { page } from '../pages/layout.ts';
 import { form, noticeBox, submit } from './cards.ts';
 import type { Texts } from './language.ts';
@@ -77,7 +78,7 @@ function profileList(profile: Profile, { account: words, language }: Texts): Htm
   const { email, firstName, lastName, membershipYearStats } = profile;
   const name = [firstName, lastName].filter((part) => part !== null).join(' ');
   return html`<dl>
-${name === '' ? '' : html`<dt>${words.name}</dt><dd>${name}</dd>`}
+${name === '' ? '' : html`<dt>${words.name}</dt><dd><bdi>${name}</bdi></dd>`}
 <dt>${words.email}</dt><dd>${email}</dd>
 <dt>${words.points}</dt><dd>${membershipYearStats.akinPoints.toLocaleString(language)}</dd>
 <dt>${words.stays}</dt><dd>${membershipYearStats.totalStays.toLocaleString(language)}</dd>
@@ -91,7 +92,7 @@ function standingTable(
   if (standings.length === 0) return html`<p>${words.notEnrolled}</p>`;
   const rows = standings.map(
     ({ partner, tier, points }) => html`<tr>
-<th scope="row">${partner}</th><td>${tier}</td>
+<th scope="row"><bdi>${partner}</bdi></th><td><bdi>${tier}</bdi></td>
 <td class="number">${points.toLocaleString(language)}</td>
 </tr>`,
   );
@@ -124,20 +125,22 @@ function lists(
  aria-describedby="${name}-${index}">${button}</button>`;
       const sender = value === undefined ? html`` : form(action, content);
       const asking = html`<details><summary aria-describedby="${name}-${index}">${button}</summary>
-<p>${warning ?? ''}</p>${sender}</details>`;
-      return html`<li><span id="${name}-${index}">${text}</span>
+<p>${sentence(warning ?? '')}</p>${sender}</details>`;
+      return html`<li><span id="${name}-${index}">${sentence(text)}</span>
 ${warning === undefined ? sender : asking}</li>`;
     });
     return html`<h2 id="${name}">${title}</h2>
 <ul class="list" aria-labelledby="${name}">${rows}</ul>`;
   }
 
-  const used = apps.map(
-    ({ clientId, appName: app, partnerName: partner, agreedAt }): [string, string] => [
-      fill(words.app, { app, partner, time: time(agreedAt) }),
-      clientId,
-    ],
-  );
+  const used = apps.map(({ clientId, appName, partnerName, agreedAt }): [string, string] => [
+    fill(words.app, {
+      app: isolated(appName),
+      partner: isolated(partnerName),
+      time: time(agreedAt),
+    }),
+    clientId,
+  ]);
   // Signing out ends the session of this browser.
   const open = sessions.map(({ sessionId, browser, usedAt, isThis }): [string, string?] => {
     const text = fill(words.session, {
@@ -148,8 +151,9 @@ ${warning === undefined ? sender : asking}</li>`;
   });
   const enrolled = standings.map(
     ({ partner, partnerId, tier, points }): [string, string, string] => {
-      const lost = { partner, tier, points: points.toLocaleString(language) };
-      return [partner, partnerId, fill(words.leaveText, lost)];
+      const name = isolated(partner);
+      const lost = { partner: name, tier: isolated(tier), points: points.toLocaleString(language) };
+      return [name, partnerId, fill(words.leaveText, lost)];
     },
   );
   return html`${list('leave', words.enrollments, words.leave, enrolled)}

@@ -1,8 +1,9 @@
 // The small pages for members as HTML: what the identity provider or a mailed link asks for.
 import { fill } from '@partner-loyalty/runtime/fill.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import { isolated } from '@partner-loyalty/runtime/input.ts';
 import type { IdentityPage } from '@partner-loyalty/runtime/signin/exchange.ts';
-import { type Html, html } from '../pages/html.ts';
+import { type Html, html, sentence } from '../pages/html.ts';
 import { page, pageResponse, textPage } from '../pages/layout.ts';
 import type { Texts } from './language.ts';
 
@@ -34,7 +35,7 @@ export function linkPage(
   path: string,
   language: string,
 ): string {
-  const content = html`<p>${text}</p>
+  const content = html`<p>${sentence(text)}</p>
 ${form(path, html`<input type="hidden" name="token" value="${token}">${submit(button)}`)}`;
   return page(title, content, language);
 }
@@ -42,7 +43,7 @@ ${form(path, html`<input type="hidden" name="token" value="${token}">${submit(bu
 function addressPage(shown: PageOf<'address'>, texts: Texts): string {
   const { action, appName, problem, typed = '' } = shown;
   const { title, app, label, hint, button, problems } = texts.address;
-  const content = html`${appName === undefined ? '' : html`<p>${fill(app, { app: appName })}</p>`}
+  const content = html`${appName === undefined ? '' : html`<p>${sentence(fill(app, { app: isolated(appName) }))}</p>`}
 ${problem === undefined ? '' : noticeBox(problems[problem], true)}
 ${form(
   action,
@@ -72,9 +73,9 @@ ${submit(button)}`,
 function consentPage(shown: PageOf<'consent'>, texts: Texts): string {
   const { title, text, host, agree, cancel } = texts.consent;
   const scopes: Readonly<Record<string, string>> = texts.consent.scopes;
-  const names = { app: shown.appName, partner: shown.partnerName };
+  const names = { app: isolated(shown.appName), partner: isolated(shown.partnerName) };
   const items = shown.scopes.map((scope) => html`<li>${scopes[scope] ?? scope}</li>`);
-  const content = html`<p>${fill(text, names)}</p>
+  const content = html`<p>${sentence(fill(text, names))}</p>
 <ul>${items}</ul>
 ${shown.host === undefined ? '' : html`<p class="soft">${fill(host, { host: shown.host })}</p>`}
 ${form(
@@ -113,8 +114,8 @@ export function submit(button: string): Html {
 /** Screen readers read it first. */
 export function noticeBox(text: string, isProblem: boolean): Html {
   return isProblem
-    ? html`<p class="notice problem" role="alert">${text}</p>`
-    : html`<p class="notice" role="status">${text}</p>`;
+    ? html`<p class="notice problem" role="alert">${sentence(text)}</p>`
+    : html`<p class="notice" role="status">${sentence(text)}</p>`;
 }
 
 export type MessageName = keyof Texts['messages'];

@@ -2,6 +2,7 @@
 import { fill } from '@partner-loyalty/runtime/fill.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import { isolated } from '@partner-loyalty/runtime/input.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { pageResponse, textPage } from '../pages/layout.ts';
 import { linkPage, messagePage } from './cards.ts';
@@ -29,7 +30,8 @@ export function createInvitation({
       const { language, ...texts } = textsOf(request);
       if (!isInvitation(token)) return messagePage(404, { language, ...texts }, 'invalidLink');
       const { title, text, button } = texts.invitation;
-      return tokens.redeem('invitation', token, request, ({ partnerName: partner, email }) => {
+      return tokens.redeem('invitation', token, request, ({ partnerName, email }) => {
+        const partner = isolated(partnerName);
         const link = {
           title: fill(title, { partner }),
           text: fill(text, { partner, email }),
@@ -47,8 +49,8 @@ export function createInvitation({
         'acceptInvitation',
         token,
         request,
-        ({ partnerName: partner, email }) => {
-          const text = fill(acceptedText, { partner, email });
+        ({ partnerName, email }) => {
+          const text = fill(acceptedText, { partner: isolated(partnerName), email });
           return pageResponse(200, textPage(accepted, text, language));
         },
         sent?.formId,

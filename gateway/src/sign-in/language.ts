@@ -9,8 +9,12 @@ export type Texts = typeof en;
 const LANGUAGES: readonly Texts[] = [en, de];
 const NAMES = LANGUAGES.map(({ language }) => language);
 
+/** A longer header is ignored: reading it would take long. */
+const MAX_HEADER = 1_024;
+
 /** In the language that the reader prefers (RFC 9110, section 12.5.4), or else in English. */
 export function textsOf({ headers }: Pick<HttpRequest, 'headers'>): Texts {
+  if ((headers['accept-language'] ?? '').length > MAX_HEADER) return en;
   const [preferred] = new Negotiator({ headers }).languages(NAMES);
   return LANGUAGES.find(({ language }) => language === preferred) ?? en;
 }

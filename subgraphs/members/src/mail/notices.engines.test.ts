@@ -38,14 +38,16 @@ describe.each(ENGINES)('notices to staff on %s', (engine) => {
     const [english] = sentTo(EVE.address);
     const [german] = sentTo(BOB.address);
     expect(english?.text).toContain(
-      'The API key "Tills" (key_1) of The Inn expires on Sat, 31 May 2031 10:00:00 GMT.',
+      'The API key \u2068"Tills" (key_1)\u2069 of \u2068The Inn\u2069 expires on Sat, 31 May 2031 10:00:00 GMT.',
     );
     expect(german?.text).toContain('läuft am 31. Mai 2031 um 10:00 UTC ab');
     for (const mail of [english, german]) expect(mail?.text).toContain(`${BASE}/console/keys`);
     const recipients = [EVE];
     await ask({ ...KEY, noticeId: 'wh_1/1', letter: 'webhookDisabled', about: 'wh_1', recipients });
     await arrived(3);
-    expect(sentTo(EVE.address)[1]?.text).toContain('The webhook endpoint wh_1 of The Inn');
+    expect(sentTo(EVE.address)[1]?.text).toContain(
+      'The webhook endpoint \u2068wh_1\u2069 of \u2068The Inn\u2069',
+    );
     expect(sentTo(EVE.address)[1]?.text).toContain(`${BASE}/console/webhooks`);
     await ask({ ...KEY, noticeId: 'wh_1/2', letter: 'webhookFailing', about: 'wh_1', recipients });
     await arrived(4);
@@ -81,7 +83,9 @@ describe.each(ENGINES)('notices to staff on %s', (engine) => {
     await ask({ ...KEY, about: '"<b>\nBcc: a@b.example" (key_1)', recipients: [EVE] });
     await arrived(1);
     const [mail] = stage.server.mails;
-    expect(mail?.text).toContain('The API key "<b> Bcc: a@b.example" (key_1) of The Inn');
+    expect(mail?.text).toContain(
+      'The API key \u2068"<b> Bcc: a@b.example" (key_1)\u2069 of \u2068The Inn\u2069',
+    );
     expect(mail?.html).not.toContain('<b>');
   });
 

@@ -66,6 +66,8 @@ test('a name keeps the joiners that its script needs, and nothing else that is i
   const { subject, text, html } = write('magicLink', 'ada@example.com', { partner, link: LINK });
   const shown = partner.slice(0, -3);
   for (const part of [subject, text, html]) expect(part).toContain(shown);
+  for (const part of [subject, text]) expect(part).toContain(`\u2068${shown}\u2069`);
+  expect(html).toContain(`<bdi>${shown}</bdi>`);
   expect(subject + text + html).not.toMatch(/[\u202e\u200b\u2028]/);
 });
 

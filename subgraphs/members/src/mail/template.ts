@@ -1,6 +1,7 @@
 // The email templates: what members read, as text and as HTML that loads nothing and tracks nobody.
 // Their links are never made from the host that a request names.
 import { fill } from '@partner-loyalty/runtime/fill.ts';
+import { isolated, withoutAltering } from '@partner-loyalty/runtime/input.ts';
 import de from './letters/de.json' with { type: 'json' };
 import en from './letters/en.json' with { type: 'json' };
 
@@ -36,14 +37,18 @@ export function write(
   const letters = LETTERS[language] ?? en;
   const { subject, button, paragraphs } = letters[name];
   const time = until && (letters === de ? germanTime(until) : until.toUTCString());
-  const named = { partner: oneLine(partner), about: oneLine(about) };
+  // An address is there to be copied.
+  const what = name === 'staffInvited' ? oneLine(about) : isolated(oneLine(about));
+  const named = { partner: isolated(oneLine(partner)), about: what };
   const words = { ...values, ...named, ...(time && { until: time }) };
   const say = (text: string) => fill(text, words);
   const lines = paragraphs.map(say);
   const body = paragraphs.map((one, index) =>
-    one === '{link}' ? anchor(values.link, button) : `<p>${escaped(lines[index] ?? '')}</p>`,
+    one === '{link}'
+      ? anchor(values.link, button)
+      : `<p>${withBdi(escaped(lines[index] ?? ''))}</p>`,
   );
-  const title = say(subject);
+  const title = asSubject(say(subject));
   const html = [
     '<!doctype html>',
     `<html lang="${letters === en ? 'en' : language}">`,
@@ -86,7 +91,18 @@ function germanTime(time: Date): string {
 // A line break would start a header, and characters that change the writing direction would
 // disguise a name. Persian and Hindi are misspelled without the two joiners.
 function oneLine(name: string): string {
-  return name.replace(/(?:(?![\u200c\u200d])[\p{C}\p{Zl}\p{Zp}\s])+/gu, ' ').trim();
+  return name.replace(/(?:(?!\u00ad|\u200c|\u200d)[\p{C}\p{Zl}\p{Zp}\s])+/gu, ' ').trim();
+}
+
+/** Names of ASCII alone need no isolation, and a header without it can be read as it is sent. */
+function asSubject(text: string): string {
+  const plain = withoutAltering(text);
+  return /^[ -~]*$/.test(plain) ? plain : text;
+}
+
+/** Escaped text, with `<bdi>` around the isolated names in it. */
+function withBdi(text: string): string {
+  return text.replace(/\u2068([^\u2068\u2069]*)\u2069/g, '<bdi>$1</bdi>');
 }
 
 function escaped(text: string): string {
