@@ -45,6 +45,7 @@ export function createAccount({ store, grants, sessions, ...parts }: AccountPart
     const used = await Promise.all(
       apps.map(async ({ clientId, agreedAt }) => {
         const app = await store.apps.find(clientId);
+        if (app === undefined) await grants.revokeApp(memberId, clientId);
         if (app === undefined || !isShown(app.partnerId)) return [];
         const partner = await store.partners.get(app.partnerId);
         const partnerName = partner?.name ?? app.partnerId;

@@ -1,5 +1,6 @@
 // What operators and partners' staff ask for about apps, and the answers as plain data.
 import { randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { text } from '@partner-loyalty/runtime/input.ts';
 import type {
   AppAction,
@@ -13,12 +14,16 @@ import type {
 import { browserOrigin } from '@partner-loyalty/runtime/settings/schemas.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import * as z from 'zod';
+import type { ListPosition } from '../rules/list.ts';
 import type { MembersStore } from '../store/store.ts';
 import type { App } from '../tables/apps.ts';
 import { makeSecret, rotated } from './clientsecret.ts';
 import { originsOf, redirectsFault } from './redirects.ts';
 
-type Store = Pick<MembersStore, 'apps' | 'endedSubjects' | 'partners'>;
+type Store = Pick<
+  MembersStore,
+  'access' | 'apps' | 'endedSubjects' | 'list' | 'member' | 'partners' | 'tokens'
+>;
 type By = Parameters<ManageApps>[1];
 type Handle<Action extends AppAction> = (
   request: AppRequest<Action>,
@@ -27,15 +32,17 @@ type Handle<Action extends AppAction> = (
 
 /** Of a partner. */
 export const MAX_APPS = 25;
+const PAGE_SIZE = 500;
 const MAX_URIS = 20;
 const MAX_URI = 2_048;
 const UNKNOWN: AppRefusal = { refused: 'unknown' };
 
 /** Manages the apps in a store. */
 export function createManageApps(
-  { apps, endedSubjects, partners }: Store,
+  store: Store,
   settings: Pick<Settings, 'environment'>,
 ): ManageApps {
+  const { apps, endedSubjects, partners } = store;
   const isProduction = settings.environment === 'production';
 
   async function appOf({ partnerId, clientId }: Record<'partnerId' | 'clientId', string>, by: By) {
@@ -83,11 +90,36 @@ export function createManageApps(
       await end();
       await apps.remove(app.clientId);
       await end();
+      await takeBackAll(store, app);
       return { app: viewOf(app) };
     },
   };
 
   return (request, by) => actions[request.action](request, by);
+}
+
+/** Takes back what a removed app has confirmed, for the members that its partner has or had. */
+async function takeBackAll(store: Store, app: App): Promise<void> {
+  const { partnerId, clientId } = app;
+  if (app.isFirstParty) return;
+  const until = Date.now();
+  for (const status of ['ACTIVE', 'ENDED'] as const) {
+    let after: ListPosition | undefined = { updatedAt: 0, memberId: '' };
+    while (after !== undefined) {
+      const page = await store.list({ partnerId, status, after, until, limit: PAGE_SIZE });
+      for (const { memberId } of page) {
+        const enrollments = (await store.member(memberId))?.enrollments ?? [];
+        const { confirmedBy = [clientId] } =
+          enrollments.find((one) => one.partnerId === partnerId) ?? {};
+        if (!confirmedBy.includes(clientId)) continue;
+        const used = (await store.access.find(memberId))?.apps ?? [];
+        const isUsed = used.some((one) => one.clientId === clientId);
+        await store.tokens.takeBack(memberId, clientId, isUsed ? app : undefined);
+      }
+      after = page.length < PAGE_SIZE ? undefined : page.at(-1);
+      await setImmediate();
+    }
+  }
 }
 
 /** Without its secrets. */

@@ -18,6 +18,9 @@ export type GrantParts = {
 
 export type Grants = ReturnType<typeof createGrants>;
 
+/** The scopes that show who a member is. */
+const IDENTIFYING = ['profile', 'email'];
+
 /** How far the clocks of processes may differ. */
 const CLOCK_SKEW_MS = 2_000;
 
@@ -26,7 +29,6 @@ export function createGrants({ store, issuer }: GrantParts) {
 
   /**
    * Records a grant with the member, and stores it: `before`, with these scopes too, or a new one.
-   * The member signs in through the app's partner with it, which confirms the partner.
    */
   async function grant(
     provider: Provider,
@@ -35,8 +37,6 @@ export function createGrants({ store, issuer }: GrantParts) {
     before?: Grant,
   ): Promise<string> {
     const { clientId } = app;
-    const partnerId = viewOf(app);
-    if (partnerId !== undefined) await tokens.confirmSignIn(memberId, { partnerId });
     const made = before ?? new provider.Grant({ accountId: memberId, clientId });
     // The year begins again.
     made.exp = undefined;
@@ -70,7 +70,17 @@ export function createGrants({ store, issuer }: GrantParts) {
   }
 
   return {
-    grant,
+    /**
+     * Grants what the member agrees to on a page that names the partner and the scopes. Those that
+     * show who the member is confirm the partner; nothing else that an app does confirms it.
+     */
+    async agree(provider: Provider, app: App, given: Parameters<typeof grant>[2]) {
+      const grantId = await grant(provider, app, given);
+      const [partnerId, { clientId }] = [viewOf(app), app];
+      if (partnerId !== undefined && given.scopes.some((one) => IDENTIFYING.includes(one)))
+        await tokens.confirmSignIn(given.memberId, { partnerId, clientId });
+      return grantId;
+    },
     /** The grant that an authorization may use; undefined if the member has to agree first. */
     async load(provider: Provider, { oidc }: KoaContextWithOIDC): Promise<Grant | undefined> {
       const { client, session, account, result } = oidc;
@@ -108,7 +118,11 @@ export function createGrants({ store, issuer }: GrantParts) {
       const used = (await access.find(memberId))?.apps ?? [];
       // Every gateway keeps what ended in memory, so that nobody may end what there is not.
       if (used.some((one) => one.clientId === clientId))
-        await ending([`app:${memberId}/${clientId}`], () => access.revoke(memberId, clientId));
+        await ending([`app:${memberId}/${clientId}`], async () => {
+          const app = await apps.find(clientId);
+          await tokens.takeBack(memberId, clientId, app?.isFirstParty ? undefined : app);
+          return access.revoke(memberId, clientId);
+        });
     },
     /**
      * Resolves when a token that is issued then is of a later second than what ended: one of the

@@ -106,7 +106,7 @@ export function createPages(
       const { accountId: memberId = '', uid = '' } = interaction.session ?? {};
       const sessionId = digest(uid);
       const scopes = scopesOf(interaction);
-      const grantId = await grants.grant(provider, app, { memberId, sessionId, scopes });
+      const grantId = await grants.agree(provider, app, { memberId, sessionId, scopes });
       await resume(ctx, interaction, { consent: { grantId } });
     }
 

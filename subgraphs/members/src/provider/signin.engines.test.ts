@@ -12,6 +12,7 @@ import {
 } from '../../test/identity.ts';
 import { type SignInStage, startSignIn } from '../../test/signin.ts';
 import { profileOf } from '../resolvers/profile.ts';
+import { createManageApps } from './apps.ts';
 
 // The first request has 2 seconds, and Jest takes longer to transform the library.
 beforeAll(() => import('./handle.ts'));
@@ -168,6 +169,54 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
       ['spa', undefined],
       ['inn', true],
     ]);
+    const account = await browser.open('/account');
+    const clientId = account.page?.name === 'account' && account.page.apps[0]?.clientId;
+    await browser.submit(account, { revoke: clientId || '' });
+    expect(await marks()).toEqual([
+      ['spa', true],
+      ['inn', true],
+    ]);
+  });
+
+  test('no app confirms a partner silently, nor by a page with openid only, nor once it is removed', async () => {
+    const app = await addApp(stage);
+    const config = configure(stage, app);
+    const agree = async (scope: string) => {
+      const page = await browser.open((await authorization(config, { scope })).url);
+      const isNew = page.page?.name === 'address';
+      const consent = isNew ? await signInByCode(stage, browser, page, 'eve@example.com') : page;
+      expect(consent.page?.name).toBe('consent');
+      await browser.submit(consent, { agree: 'yes' });
+    };
+    const isUnconfirmed = async () => {
+      const found = await stage.store.memberByEmail('spa', 'eve@example.com');
+      const record = await stage.store.member(found?.memberId ?? '');
+      return record?.enrollments.map((one) => one.unconfirmed);
+    };
+    const silently = async (scope: string) => {
+      const { url } = await authorization(config, { scope, prompt: 'none' });
+      expect((await browser.open(url)).location).toContain('code=');
+    };
+    const address = { typed: 'eve@example.com', canonical: 'eve@example.com' };
+    await stage.store.enroll({ partnerId: 'spa', address });
+    await agree('openid');
+    await silently('openid');
+    expect(await isUnconfirmed()).toEqual([true]);
+    await agree('openid email');
+    expect(await isUnconfirmed()).toEqual([undefined]);
+    const manage = createManageApps(stage.store, { environment: 'sandbox' });
+    await manage({ action: 'remove', partnerId: 'spa', clientId: app.clientId }, 'staff');
+    expect(await isUnconfirmed()).toEqual([true]);
+  });
+
+  test('a silent authorization does not confirm what was enrolled after the member agreed', async () => {
+    const config = configure(stage, await addApp(stage, { partnerId: 'bar' }));
+    await authorize(stage, browser, config);
+    const address = { typed: 'ada@example.com', canonical: 'ada@example.com' };
+    await stage.store.enroll({ partnerId: 'bar', address });
+    const { url } = await authorization(config, { prompt: 'none' });
+    expect((await browser.open(url)).location).toContain('code=');
+    expect((await stage.store.memberById('bar', 'ada'))?.firstName).toBeUndefined();
   });
 
   test('the account page changes names and address, leaves a partner, and says so', async () => {

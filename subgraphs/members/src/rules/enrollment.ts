@@ -76,10 +76,15 @@ function withWritten(
   enrollment: Enrollment,
   address: Address,
 ): Enrollment {
-  const { unconfirmed, limited, written = [] } = enrollment;
-  const isEarlier = address.canonical !== current;
+  const { unconfirmed, limited, written = [], before } = enrollment;
+  const isEarlier = address.canonical !== current || undefined;
   if (present?.status !== 'ACTIVE')
-    return { ...enrollment, written: [address], limited: (unconfirmed && isEarlier) || undefined };
+    return {
+      ...enrollment,
+      written: [address],
+      limited: unconfirmed && isEarlier,
+      ...(before && { before: { ...before, limited: isEarlier } }),
+    };
   const { withheld } = enrollment;
   if (withheld?.includes(address.canonical))
     return { ...enrollment, withheld: withheld.filter((one) => one !== address.canonical) };
@@ -96,9 +101,35 @@ function withSentNames(member: MemberRecord, enrollment: Enrollment, sent: Names
 
 /** The enrollment once the member, or an operator, has confirmed it. */
 export function confirmed(enrollment: Enrollment): Enrollment {
-  if (!enrollment.unconfirmed) return enrollment;
+  const { unconfirmed, confirmedAt, confirmedBy } = enrollment;
+  if (!unconfirmed && (confirmedAt === undefined || confirmedBy?.length === 0)) return enrollment;
   const free = { unconfirmed: undefined, limited: undefined, withheld: undefined };
-  return { ...enrollment, ...free, confirmedAt: Date.now() };
+  const at = unconfirmed ? Date.now() : confirmedAt;
+  return { ...enrollment, ...free, confirmedAt: at, confirmedBy: [], before: undefined };
+}
+
+/** The enrollment once the member has agreed to an app that shows the partner who the member is. */
+export function confirmedByApp(enrollment: Enrollment, clientId: string): Enrollment {
+  const { unconfirmed, confirmedBy = [], limited, withheld, names } = enrollment;
+  if (unconfirmed) {
+    const before = { limited, withheld, names };
+    return { ...confirmed(enrollment), confirmedBy: [clientId], before };
+  }
+  if (confirmedBy.length === 0 || confirmedBy.includes(clientId)) return enrollment;
+  return { ...enrollment, confirmedBy: [...confirmedBy, clientId] };
+}
+
+/** The enrollment without what apps have confirmed: as it was before, if nothing else has. */
+export function withoutApps(enrollment: Enrollment, isTaken: (id: string) => boolean): Enrollment {
+  const { confirmedBy = [], before = enrollment, written = [] } = enrollment;
+  const confirmedByOthers = confirmedBy.filter((one) => !isTaken(one));
+  if (confirmedByOthers.length === confirmedBy.length) return enrollment;
+  if (confirmedByOthers.length > 0) return { ...enrollment, confirmedBy: confirmedByOthers };
+  const { limited, withheld, names } = before;
+  const noted = { confirmedAt: undefined, confirmedBy: undefined, before: undefined };
+  const next = { ...enrollment, limited, withheld, names, ...noted, unconfirmed: true as const };
+  // The addresses that the partner may use have left the member meanwhile.
+  return limited && written.length === 0 ? ended(next) : next;
 }
 
 /**

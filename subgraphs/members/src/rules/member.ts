@@ -25,6 +25,13 @@ export type Enrollment = {
    */
   confirmedAt?: number | undefined;
   /**
+   * The client IDs of the apps that it was confirmed by; empty if not by apps only. Absent if it
+   * was confirmed before this was noted.
+   */
+  confirmedBy?: string[] | undefined;
+  /** With apps in `confirmedBy`: what the partner had before, and has again without them. */
+  before?: Pick<Enrollment, 'limited' | 'withheld' | 'names'> | undefined;
+  /**
    * The addresses by which the partner enrolled the member, as it wrote them: the one that began
    * the enrollment, and with `limited` those that came later. Only those that are the member's.
    */

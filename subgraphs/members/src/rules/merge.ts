@@ -1,5 +1,5 @@
 // The rules of merging two members: the record that they become, and what partners are told.
-import { activeEnrollment } from './enrollment.ts';
+import { activeEnrollment, confirmedByApp, withoutApps } from './enrollment.ts';
 import { eventsOf, type MemberEvent, newEvent } from './events.ts';
 import type { Address, Enrollment } from './member.ts';
 import { hasName, partnerNames, withNames } from './names.ts';
@@ -49,6 +49,12 @@ function joined(into: MemberRecord, from: MemberRecord, partnerId: string): Enro
   const own = into.enrollments.find((one) => one.partnerId === partnerId);
   const other = from.enrollments.find((one) => one.partnerId === partnerId);
   const sides = [own, other].filter((one) => one !== undefined);
+  const apps = sides.flatMap(({ confirmedBy = [] }) => confirmedBy);
+  if (apps.length > 0) {
+    const bare = [into, from].map((record) => withoutAppsOf(record, partnerId));
+    const next = joined(bare[0] ?? into, bare[1] ?? from, partnerId);
+    return apps.reduce(confirmedByApp, next);
+  }
   const active = sides.filter(({ status }) => status === 'ACTIVE');
   const confirmed = sides.find((one) => !one.unconfirmed);
   const [first] = [...active, ...sides];
@@ -63,10 +69,18 @@ function joined(into: MemberRecord, from: MemberRecord, partnerId: string): Enro
     enrolledAt: began.length > 0 ? Math.min(...began) : first.enrolledAt,
     unconfirmed: confirmed ? undefined : true,
     confirmedAt: confirmed?.confirmedAt,
+    confirmedBy: confirmed?.confirmedBy,
     ...(active.length > 0 && usable(into, from, partnerId, confirmed !== undefined)),
   };
   const pairs = [own && partnerNames(into, own), other && partnerNames(from, other)];
   return withNames(into, next, pairs.find((names) => names && hasName(names)) ?? {});
+}
+
+function withoutAppsOf(record: MemberRecord, partnerId: string): MemberRecord {
+  const enrollments = record.enrollments.map((one) =>
+    one.partnerId === partnerId ? withoutApps(one, () => true) : one,
+  );
+  return { ...record, enrollments };
 }
 
 /** Which addresses the partner of active enrollments of the two may see and use. */

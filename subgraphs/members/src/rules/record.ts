@@ -80,12 +80,20 @@ export function timeAfter(before: MemberRecord | undefined): number {
 
 /** The enrollment without addresses that have left the member; ended if no usable one is left. */
 function withoutLost(record: MemberRecord, enrollment: Enrollment): Enrollment {
-  const { written, limited, withheld } = enrollment;
+  const { written, limited, withheld, before } = enrollment;
   const left = written?.filter(({ canonical }) => hasAddress(record, canonical));
-  const kept = withheld?.filter((one) => hasAddress(record, one));
-  if (left?.length === written?.length && kept?.length === withheld?.length) return enrollment;
+  const [kept, keptBefore] = [withheld, before?.withheld].map((addresses) =>
+    addresses?.filter((one) => hasAddress(record, one)),
+  );
+  if (
+    left?.length === written?.length &&
+    kept?.length === withheld?.length &&
+    keptBefore?.length === before?.withheld?.length
+  )
+    return enrollment;
   if (limited && left?.length === 0) return ended(enrollment);
-  return { ...enrollment, written: left, ...(kept && { withheld: kept }) };
+  const earlier = keptBefore && { before: { ...before, withheld: keptBefore } };
+  return { ...enrollment, written: left, ...(kept && { withheld: kept }), ...earlier };
 }
 
 /** All that an enrollment shows its partner. Once it has ended, that is nothing else. */
@@ -109,7 +117,8 @@ export function seenBy(member: Member, enrollment: Enrollment): WholeIdentity {
 export function ended(enrollment: Enrollment): Enrollment {
   const gone = { externalId: undefined, enrolledAt: undefined, written: undefined };
   const merged = { otherExternalIds: undefined, withheld: undefined };
-  return { ...enrollment, ...gone, ...merged, limited: undefined, status: 'ENDED' };
+  const before = enrollment.before && { names: enrollment.before.names };
+  return { ...enrollment, ...gone, ...merged, before, limited: undefined, status: 'ENDED' };
 }
 
 // No part contains control characters, so a line break separates them.

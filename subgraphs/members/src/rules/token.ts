@@ -1,5 +1,11 @@
 // The rules of adding a mailed token to its member's record, and of redeeming it.
-import { activeEnrollment, confirmed, withEnrollment } from './enrollment.ts';
+import {
+  activeEnrollment,
+  confirmed,
+  confirmedByApp,
+  withEnrollment,
+  withoutApps,
+} from './enrollment.ts';
 import {
   type AddressChange,
   type ChangeToken,
@@ -8,6 +14,7 @@ import {
   type TakenAddress,
   TOKEN_USES,
 } from './mailedtoken.ts';
+import type { Enrollment } from './member.ts';
 import { asStored } from './ownership.ts';
 import {
   addressKey,
@@ -141,8 +148,15 @@ export function redeemSignInToken(
   return records.write(record, { ...signedIn(record, token), tokens });
 }
 
-/** What a sign-in proves: an address, or the partner through which it was, or both. */
-export type Proof = { address?: string | undefined; partnerId?: string | undefined };
+/**
+ * What a sign-in proves: an address, or the partner through which it was, or both; with `clientId`,
+ * the partner by this app.
+ */
+export type Proof = {
+  address?: string | undefined;
+  partnerId?: string | undefined;
+  clientId?: string | undefined;
+};
 
 /**
  * Confirms what a sign-in has proved. Returns the member; undefined if the address is not the
@@ -160,10 +174,34 @@ export function confirmSignIn(
   return isEqual(record, next) ? record : records.write(record, next);
 }
 
-function signedIn(record: MemberRecord, { address, partnerId }: Proof): MemberRecord {
+/**
+ * Takes back what an app has confirmed. With `app`, a confirmation by its partner whose origin was
+ * not noted counts as coming from it, if it is not older.
+ */
+export function takeBack(
+  records: MemberRecords,
+  memberId: string,
+  clientId: string,
+  app?: { partnerId: string; createdAt: number },
+): void {
+  const record = records.byId(memberId);
+  if (record === undefined) return;
+  const enrollments = record.enrollments.map((one) => {
+    const { partnerId, confirmedAt = 0, confirmedBy } = one;
+    const isAssumed = partnerId === app?.partnerId && confirmedAt >= app.createdAt;
+    const noted = confirmedBy ?? (isAssumed ? [clientId] : undefined);
+    return noted ? withoutApps({ ...one, confirmedBy: noted }, (id) => id === clientId) : one;
+  });
+  const next = { ...record, enrollments };
+  if (!isEqual(record, next)) records.write(record, next);
+}
+
+function signedIn(record: MemberRecord, { address, partnerId, clientId }: Proof): MemberRecord {
   const active = partnerId === undefined ? undefined : activeEnrollment(record, partnerId);
   const { enrollments: present } = record;
-  const enrollments = active ? withEnrollment(present, confirmed(active)) : present;
+  const confirm = (one: Enrollment) =>
+    clientId === undefined ? confirmed(one) : confirmedByApp(one, clientId);
+  const enrollments = active ? withEnrollment(present, confirm(active)) : present;
   const proved = address === undefined ? record : withConfirmed(record, [address]);
   return { ...proved, enrollments };
 }

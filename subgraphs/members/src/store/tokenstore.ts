@@ -18,7 +18,9 @@ import {
   type Proof,
   type Redeemer,
   redeemSignInToken,
+  takeBack,
 } from '../rules/token.ts';
+import type { App } from '../tables/apps.ts';
 import type { Engine } from './engine.ts';
 
 export type TokenStore = ReturnType<typeof createTokenStore>;
@@ -79,6 +81,9 @@ export function createTokenStore({ find, apply }: Engine) {
 
     confirmSignIn: (memberId: string, proof: Proof) =>
       apply([memberId], [], (records) => confirmSignIn(records, memberId, proof)),
+
+    takeBack: (memberId: string, clientId: string, app?: App) =>
+      apply([memberId], [], (records) => takeBack(records, memberId, clientId, app)),
 
     /**
      * The change of address that a token proves, without redeeming it. `isMade` says that the form

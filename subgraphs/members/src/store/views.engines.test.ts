@@ -220,6 +220,80 @@ describe.each(ENGINES)('on %s', (engine) => {
     });
   });
 
+  describe('a partner that an app has confirmed', () => {
+    const APP = 'app_1';
+    const agree = (clientId = APP, partnerId = 'inn') =>
+      store.tokens.confirmSignIn('ada', { partnerId, clientId });
+    const revoke = (clientId = APP) => store.tokens.takeBack('ada', clientId);
+    const seenBy = async () => [
+      await email('inn'),
+      await names('inn'),
+      await foundBy('inn', [NEW, OLD, OLDER]),
+    ];
+
+    test('has what it had before, once the member revokes the app', async () => {
+      await importAda({ ...ADA, previous: [OLD, OLDER] });
+      await enroll('inn', OLD, EVE);
+      await enroll('spa', NEW);
+      const before = await seenBy();
+      expect(await toldOf(() => agree())).toEqual(['inn']);
+      expect(await seenBy()).toEqual([NEW, EVE, [NEW, OLD, OLDER]]);
+      await store.updateNames('inn', 'ada', { firstName: 'Augusta' });
+      expect(await toldOf(() => revoke())).toEqual(['inn']);
+      expect(await seenBy()).toEqual(before);
+      expect(await toldOf(() => revoke())).toEqual([]);
+    });
+
+    test('stays confirmed until the last of its apps is revoked', async () => {
+      await importAda(ADA);
+      await enroll('inn', NEW);
+      await agree();
+      await agree('app_2');
+      await revoke();
+      expect(await names('inn')).toEqual(ADA);
+      await revoke('app_2');
+      expect(await names('inn')).toEqual({});
+    });
+
+    test.each([
+      ['a link', (partnerId: string) => signIn(partnerId, NEW)],
+      [
+        'an invitation',
+        (partnerId: string) => store.enrollInvited({ partnerId, address: address(NEW) }),
+      ],
+      ['an import', (partnerId: string) => importAda({ enrollments: [{ partnerId }] })],
+    ])('stays confirmed without the app if %s confirms it, before or after', async (_, confirm) => {
+      await importAda(ADA);
+      for (const partnerId of ['inn', 'spa']) await enroll(partnerId, NEW);
+      await agree(APP, 'inn');
+      for (const partnerId of ['inn', 'spa']) await confirm(partnerId);
+      await agree(APP, 'spa');
+      await revoke();
+      expect([await names('inn'), await names('spa')]).toEqual([ADA, ADA]);
+    });
+
+    test('has no more of an enrollment that ended meanwhile and began by an earlier address', async () => {
+      await importAda({ ...ADA, previous: [OLD, OLDER] });
+      await enroll('inn', NEW);
+      await agree();
+      await store.endEnrollment('inn', 'ada');
+      await enroll('inn', OLD);
+      expect(await seenBy()).toEqual([NEW, ADA, [NEW, OLD, OLDER]]);
+      await revoke();
+      expect(await seenBy()).toEqual([OLD, {}, [OLD]]);
+    });
+
+    test("loses the member if all that it had before is another one's by then", async () => {
+      await importAda({ previous: [OLD] });
+      await enroll('inn', OLD);
+      await agree();
+      await store.importMembers([memberImport(OLD, { memberId: 'bob' })]);
+      expect(await email('inn')).toBe(NEW);
+      await revoke();
+      expect(await seen('inn')).toBeUndefined();
+    });
+  });
+
   describe('the address', () => {
     test('is spelled as each partner wrote it, until the member changes it', async () => {
       const { memberId } = (await enroll('inn', 'New@Example.com')).member;

@@ -74,6 +74,8 @@ const RECORD = names.extend({
       updatedAt: time,
       unconfirmed: z.literal(true).optional(),
       confirmedAt: time.optional(),
+      confirmedBy: z.array(text).optional(),
+      before: z.looseObject({ withheld: z.array(text).optional() }).optional(),
       written: z.array(address).optional(),
       limited: z.literal(true).optional(),
       names: names.optional(),

@@ -1,0 +1,32 @@
+// What the version before has stored of a confirmation, and what revoking an app makes of it.
+import { type MemberRecord, newRecord } from './record.ts';
+import { takeBack } from './token.ts';
+
+const CONFIRMED_AT = 2_000;
+
+function revoked(app: Parameters<typeof takeBack>[3], confirmedAt?: number) {
+  const address = { typed: 'ada@example.com', canonical: 'ada@example.com' };
+  const enrollment = { partnerId: 'inn', status: 'ACTIVE', updatedAt: 0, confirmedAt } as const;
+  let record: MemberRecord = { ...newRecord('ada', address), enrollments: [enrollment] };
+  const write = (_: unknown, next: MemberRecord) => {
+    record = next;
+    return next;
+  };
+  const records = { byId: () => record, byKey: () => undefined, merged: () => undefined, write };
+  takeBack(records, 'ada', 'app_1', app);
+  return record.enrollments[0]?.unconfirmed;
+}
+
+test.each<[string, Parameters<typeof revoked>, true | undefined]>([
+  ['comes from an app that is older', [{ partnerId: 'inn', createdAt: 1 }, CONFIRMED_AT], true],
+  ['stays if the app is newer', [{ partnerId: 'inn', createdAt: 3_000 }, CONFIRMED_AT], undefined],
+  [
+    "stays if the app is another partner's",
+    [{ partnerId: 'b', createdAt: 1 }, CONFIRMED_AT],
+    undefined,
+  ],
+  ['stays if nobody knows the app', [undefined, CONFIRMED_AT], undefined],
+  ['stays if it is as old as the enrollment', [{ partnerId: 'inn', createdAt: 1 }], undefined],
+])('a confirmation without a noted origin %s', (_, given, expected) => {
+  expect(revoked(...given)).toBe(expected);
+});
