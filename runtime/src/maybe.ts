@@ -5,6 +5,7 @@ export type MaybePromise<T> = T | Promise<T>;
 
 /** A promise of any library counts. */
 export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
+  if (typeof value === 'string') return false; // Most are, and to look for a property takes longer.
   return typeof (value as Promise<T> | null | undefined)?.then === 'function';
 }
 
