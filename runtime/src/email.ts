@@ -57,8 +57,9 @@ function canonicalForm(typed: string, fold: (local: string) => string): string |
   const normal = normalized(typed);
   if (normal === undefined) return undefined;
   const at = normal.indexOf('@');
+  const typedLocal = normal.slice(0, at);
   // Normalized twice: folding can leave a sequence that NFC orders differently.
-  const local = fold(normal.slice(0, at)).normalize('NFC');
+  const local = PLAIN.test(normal) ? typedLocal.toLowerCase() : fold(typedLocal).normalize('NFC');
   const domain = asciiDomain(normal.slice(at + 1));
   if (at < 1 || domain === undefined || !LOCAL.test(local)) return undefined;
   const canonical = `${local}@${domain}`;
@@ -81,7 +82,6 @@ function normalized(typed: string): string | undefined {
  * if and only if they fold to the same one. The letters are those that lower-casing would leave.
  */
 function foldCase(text: string): string {
-  if (PLAIN.test(text)) return text.toLowerCase();
   return text.replace(/./gsu, foldCharacter).replace(FINAL_SIGMA, '\u03c2');
 }
 

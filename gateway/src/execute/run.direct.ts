@@ -10,7 +10,7 @@ import type {
   SubgraphResponse,
   Transport,
 } from '@partner-loyalty/runtime/transport/types.ts';
-import { withVerbatim } from '../document/literals.ts';
+import { Verbatim, withVerbatim } from '../document/literals.ts';
 
 export type Data = Record<string, unknown>;
 
@@ -98,9 +98,13 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
   if (transport === undefined)
     throw new Error(`the plan names a subgraph "${serviceName}" that is not configured`);
   const variables: Data = Object.create(null); // A variable may be named __proto__.
-  for (const name of fetch.variableUsages ?? [])
-    if (Object.hasOwn(run.variables, name)) variables[name] = run.variables[name];
-  const query = withVerbatim(operation, variables);
+  let isVerbatim = false;
+  for (const name of fetch.variableUsages ?? []) {
+    if (!Object.hasOwn(run.variables, name)) continue;
+    variables[name] = run.variables[name];
+    isVerbatim ||= variables[name] instanceof Verbatim;
+  }
+  const query = isVerbatim ? withVerbatim(operation, variables) : operation;
   let objects: PlacedObject[] = [];
   let entityTypes: unknown[] | undefined;
   if (requires !== undefined) {
