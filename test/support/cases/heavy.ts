@@ -22,6 +22,10 @@ export const HEAVY: Record<string, (round: number) => HeavyRequest> = {
     query: `query ($email: String!) { x${round}: memberByEmail(email: $email) { ${FIELDS.join(' ')} } }`,
     variables: EMAIL,
   }),
+  'look-ups by another variable': (round) => ({
+    query: `query ($email${round}: String!) { ${repeat(10, (n) => `r${n}: memberByEmail(email: $email${round}) { ${FIELDS.join(' ')} }`)} }`,
+    variables: { [`email${round}`]: EMAIL.email },
+  }),
   'aliases of leaves': (round) => ({
     query: `query ($email: String!) { ${lookups((n) => repeat(27, (m) => `b${m}r${round}n${n}: ${field(m)}`))} }`,
     variables: EMAIL,
