@@ -75,8 +75,8 @@ function createExchange({ provider, limiter }: OauthParts) {
   const keyOf = (authorization: string) => hash('sha256', authorization);
 
   /**
-   * For an address over a limit, the seconds that it has to wait. A secret in a header may be valid,
-   * however many requests of its address show nothing.
+   * For an address over a limit, the seconds that it has to wait. A secret in a header may be
+   * valid, however many requests of its address show nothing.
    */
   async function secondsToWait({ address, headers }: HttpRequest): Promise<number | undefined> {
     if (headers.authorization === undefined && pages.isOver(address))
@@ -148,7 +148,7 @@ const REFUSED: IdentityResponse = { status: 429, headers: {} };
 
 type Shown = { clientId: string | undefined; isCredential: boolean };
 
-/** Whether a request has what only the provider can check, and the app that it names beside a secret. */
+/** Whether it has what only the provider can check, and the app that it names beside a secret. */
 function shownIn(request: HttpRequest, body: string): Shown {
   const form = new URLSearchParams(body);
   const clientId = clientWithSecret(request, form);
