@@ -384,6 +384,11 @@ describe('counting', () => {
       200,
     );
     expect(owners).toEqual(['inn']);
+    // Its secret has ended since.
+    answer = { status: 401, headers: {}, body: '{}', counts: 'refused' };
+    const ended = () => gateway.handle({ ...request, ...shared, address, signal, body });
+    for (let n = 0; n < 3; n += 1) await ended();
+    expect(owners.slice(1)).toEqual(['inn']);
   });
 
   test('an app has 6,000 requests with its secret a minute, and the next uses up no code', async () => {

@@ -136,6 +136,8 @@ function createExchange({ provider, limiter }: OauthParts) {
         const answered = await ask();
         seconds = await count(request, shown, answered);
         if (authorization && answered.owner) owners.set(keyOf(authorization), answered.owner);
+        else if (authorization && answered.counts === 'refused')
+          owners.delete(keyOf(authorization));
         return answered;
       },
     });
