@@ -119,7 +119,7 @@ describe.each(PAIRS.slice(0, 2))('the built-in provider, with %s', (_, deploymen
 
   test('tokens are valid that the version before signs on the same stores', async () => {
     const token = await issueWith(previous.path);
-    expect(decodeProtectedHeader(token).alg).toBe('ES256');
+    expect(decodeProtectedHeader(token).alg).toBe('RS256');
     expect(await read(token)).toEqual({ email: 'Both@Example.com' });
   });
 
