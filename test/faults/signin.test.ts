@@ -190,9 +190,12 @@ describe.each<Deployment>(['one process', 'three processes on MongoDB and Redis'
     const { payloads } = service.stack.stores.members;
     const row = `RefreshToken:${decodeJwt(tokens.access_token).sid}`;
     await until(async () => {
-      // Cast: the row of a grant. While a refresh is in progress, no token is current.
-      const families = (await payloads.find(row))?.families as Record<string, { hash?: string }>;
-      return Object.values(families).some(({ hash }) => hash === undefined);
+      // Cast: the row of a grant. A refresh begins with the next generation.
+      const families = (await payloads.find(row))?.families as Record<
+        string,
+        { generation: number }
+      >;
+      return Object.values(families).some(({ generation }) => generation > 0);
     });
     const [used, next] = gateways;
     process.kill((members ?? used).pid, 'SIGKILL');
