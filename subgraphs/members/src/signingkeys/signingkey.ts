@@ -175,7 +175,8 @@ async function newKey(store: KeyVault, state: 'current' | 'next'): Promise<Signi
     exportJWK(pair.publicKey),
     exportJWK(pair.privateKey),
   ]);
-  const kid = randomBytes(12).toString('base64url');
+  // Commands would take one with a hyphen at its beginning for an option.
+  const kid = randomBytes(8).toString('hex');
   return { kid, publicKey, privateKey: await store.seal(privateKey), state };
 }
 
