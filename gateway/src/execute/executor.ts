@@ -10,7 +10,7 @@ import type { SurfaceName } from '../schema/surfaces.ts';
 import type { MemberAccess } from './members.ts';
 import { openPlanner, type Planned } from './planner.ts';
 import { type Data, type PlacedError, type PlanRun, runDirectPlan } from './run.direct.ts';
-import type { Path, Shape, Shaping } from './shape.ts';
+import { type Path, type Shape, type Shaping, Violations } from './shape.ts';
 
 export type Execution = {
   /** A validated document with one operation, printed: the key of the plan. */
@@ -127,11 +127,11 @@ function resultOf(
   size: ResponseSize,
   accesses: MemberAccess[] | undefined,
 ): ExecutionResult {
-  const nullViolations: Path[] = [];
+  const violations = new Violations();
   return {
-    data: completeAndRecord(data, shape, { size, violations: nullViolations, accesses }),
+    data: completeAndRecord(data, shape, { size, violations, accesses }),
     errors: errors.length === 0 ? errors : errors.flatMap((error) => placedIn(shape, error)),
-    nullViolations: firstOfEachRoot(nullViolations),
+    nullViolations: violations.paths,
   };
 }
 
@@ -144,23 +144,10 @@ function completeAndRecord(data: Data, shape: Shape, shaping: Shaping): Data | n
     if (accesses === undefined) throw error;
     accesses.length = 0;
     const size = new ResponseSize(Number.POSITIVE_INFINITY);
-    shape.complete(data, { size, violations: [], accesses });
+    shape.complete(data, { size, violations: new Violations(), accesses });
     for (const [index, access] of accesses.entries()) accesses[index] = { ...access, fields: [] };
     throw error;
   }
-}
-
-/** A list may have many thousands; callers see the first few of each root field. */
-const MAX_VIOLATIONS_PER_ROOT = 100;
-
-function firstOfEachRoot(paths: Path[]): Path[] {
-  if (paths.length <= MAX_VIOLATIONS_PER_ROOT) return paths;
-  const perRoot = new Map<unknown, number>();
-  return paths.filter(([root]) => {
-    const known = perRoot.get(root) ?? 0;
-    perRoot.set(root, known + 1);
-    return known < MAX_VIOLATIONS_PER_ROOT;
-  });
 }
 
 // An error about a field that the caller selects under several aliases is about each of them.

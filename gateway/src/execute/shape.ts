@@ -27,11 +27,30 @@ type Data = Record<string, unknown>;
 
 export type Shaping = {
   size: ResponseSize;
-  /** Gets the path of each null that the schema forbids and of each value that is not in it. */
-  violations: Path[];
+  violations: Violations;
   /** Gets the members in the response, if they are to be known. */
   accesses?: MemberAccess[] | undefined;
 };
+
+/** A list may have many thousands; callers see the first few of each root field. */
+const MAX_VIOLATIONS_PER_ROOT = 100;
+
+/** Nulls that the schema forbids, and values that are not in it. */
+export class Violations {
+  readonly paths: Path[] = [];
+  private readonly perRoot = new Map<unknown, number>();
+
+  add(last: Steps): void {
+    let root = last;
+    while (root?.before !== undefined) root = root.before;
+    const known = this.perRoot.get(root?.step) ?? 0;
+    if (known >= MAX_VIOLATIONS_PER_ROOT) return;
+    this.perRoot.set(root?.step, known + 1);
+    const path: (string | number)[] = [];
+    for (let at = last; at !== undefined; at = at.before) path.unshift(at.step);
+    this.paths.push(path);
+  }
+}
 
 export type Shape = {
   /** Throws OPERATION_TOO_COMPLEX if the response gets too large. */
@@ -308,9 +327,7 @@ function nullFor(before: Steps, step: string | number, shaping: Shaping): null {
 }
 
 function nullAt(path: Steps, { violations }: Shaping): null {
-  const steps: (string | number)[] = [];
-  for (let at = path; at !== undefined; at = at.before) steps.unshift(at.step);
-  violations.push(steps);
+  violations.add(path);
   return null;
 }
 

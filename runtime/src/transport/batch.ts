@@ -7,6 +7,7 @@ import type { Trace } from '../observe/tracing/trace.ts';
 import { Bytes } from './bytes.ts';
 import type { Circuit } from './circuit.ts';
 import { tooLarge, unavailable } from './deadline.ts';
+import { isDense } from './dense.ts';
 import type { FieldNames } from './fieldnames.ts';
 import { LineSplitter } from './lines.ts';
 import { mismatch } from './protocol.ts';
@@ -191,6 +192,11 @@ export class Batch implements Dispatcher.DispatchHandler {
 
   private readWhole(): void {
     const bytes = this.whole.take();
+    if (isDense(bytes)) {
+      this.separate();
+      this.end('unreachable', 'too many values');
+      return;
+    }
     const value = parseJson(bytes.toString('utf8'));
     if (value === undefined) {
       this.separate(true);
@@ -206,30 +212,38 @@ export class Batch implements Dispatcher.DispatchHandler {
     const { maxAnswerBytes: most } = this.options.context;
     for (const place of this.waiting.keys()) {
       const response = responses[place];
-      if (bytes.length > most && isLarger(response, most)) this.refuseLarge(place);
+      if (bytes.length > most && isLarger(response, most)) this.refuse(place, tooLarge());
       else this.read(place, response);
     }
   }
 
   line(bytes: Buffer): void {
+    if (isDense(bytes)) {
+      this.refuseLine(bytes, unavailable(), 'too many values');
+      return;
+    }
     const answer = decodeLine(bytes.toString('utf8'), this.waiting.length);
     if (answer !== undefined) this.read(answer.place, answer.response);
   }
 
   tooLong(beginning: Buffer): void {
+    this.refuseLine(beginning, tooLarge());
+  }
+
+  private refuseLine(beginning: Buffer, response: SubgraphResponse, reason?: string): void {
     const place = /^\{"requestIndex":(\d{1,6}),/.exec(
       beginning.subarray(0, 32).toString('latin1'),
     )?.[1];
     if (place === undefined) this.hasLostLine = true;
-    else this.refuseLarge(Number(place));
+    else this.refuse(Number(place), response, reason);
   }
 
-  /** Fails only the operation whose response is too large. */
-  private refuseLarge(place: number): void {
+  /** Fails only one operation. */
+  private refuse(place: number, response: SubgraphResponse, reason = 'too large'): void {
     const operation = this.waiting[place];
     if (operation === undefined) return;
-    this.report([operation], 'too large');
-    this.settle(place, tooLarge(), 'error');
+    this.report([operation], reason);
+    this.settle(place, response, 'error');
   }
 
   private read(place: number, received: unknown): void {

@@ -500,9 +500,11 @@ describe('an answer', () => {
   });
 
   test('nested a million times costs only its operation', async () => {
-    const { transport } = await serveFake((_, response) => {
+    const { transport } = await serveFake((operations, response) => {
       const deep = `{"data":{"a":${'['.repeat(MIB)}${']'.repeat(MIB)}}}`;
-      inJson(response).end(`[${deep},{"data":{"b":1}}]`);
+      const flat = '{"data":{"b":1}}';
+      if (operations.length > 1) inJson(response).end(`[${deep},${flat}]`);
+      else inJson(response).end(operations[0]?.query === '{ a }' ? deep : flat);
     });
     const replies = await executeAll(transport, ['{ a }', '{ b }']);
     expect(replies.map(codeOf)).toEqual(['OPERATION_TOO_COMPLEX', 'OK']);
@@ -531,6 +533,39 @@ describe('an answer', () => {
       expect(asked).toEqual([2]);
     },
   );
+
+  test.each<[string, (place: number) => string, number]>([
+    ['lists', () => '[[]]', 50_001],
+    ['empty objects', () => '{}', 100_001],
+    ['objects', () => '{"a":1}', 50_001],
+    ['objects without two alike', (place) => `{"a${place % 300}":1,"b${place}":1}`, 6_000],
+    ['names', (place) => `{"a":{"${place}":"\\\\","b":{}}}`, 6_000],
+  ])('with too many %s is SERVICE_UNAVAILABLE for its operation', async (_, item, count) => {
+    const many = Array.from({ length: count }, (__, place) => item(place)).join(',');
+    const { transport, lines } = await serveFake((operations, response) => {
+      if (operations.length > 1)
+        inLines(response).end(
+          `{"requestIndex":0,"data":{"a":[${many}]}}\n${encodeLine(1, { data: { b: 1 } })}`,
+        );
+      else inJson(response).end(`{"data":{"a":[${many}]}}`);
+    });
+    expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
+    expect(await executeAll(transport, ['{ a }', '{ b }'])).toEqual([
+      UNAVAILABLE,
+      { data: { b: 1 } },
+    ]);
+    const line = expect.objectContaining({ reason: 'too many values', field: 'a', count: 1 });
+    expect(lines).toEqual([line, line]);
+  });
+
+  test('with a megabyte of ordinary data is taken, whatever its texts hold', async () => {
+    const item = (place: number) => ({ id: `${place}`, label: '[{:"\\'.repeat(9), tags: [place] });
+    const a = Array.from({ length: 9_500 }, (_, place) => item(place));
+    const { transport } = await serveFake((_, response) =>
+      inJson(response).end(JSON.stringify({ data: { a } })),
+    );
+    expect(await transport.execute(request('{ a }'))).toEqual({ data: { a } });
+  });
 
   test.each([
     ['{}\n', 'more lines than operations', UNAVAILABLE],
