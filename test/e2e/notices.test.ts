@@ -52,7 +52,9 @@ test.each(['one process', 'three processes on MongoDB and Redis'] as const)(
     expect(rows).toHaveLength(2);
     expect(rows.filter(({ claimedUntil }) => claimedUntil !== undefined)).toEqual([]);
     expect(texts()).toHaveLength(2);
-    const all = texts().join('\n');
+    const all = texts()
+      .join('\n')
+      .replace(/[\u2068\u2069]/g, '');
     expect(all).toContain(`The API key "Tills" (${record.keyId}) of ${partnerId}`);
     expect(all).toContain(`The webhook endpoint ${webhookId} (hooks.example) of ${partnerId}`);
     expect(all).toMatch(/http:\/\/localhost:\d+\/console\/keys/);
