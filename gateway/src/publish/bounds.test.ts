@@ -35,6 +35,14 @@ test.each<[string, string, string[]]>([
     ['s.graphql:1:32: a text must not contain control characters'],
   ],
   [
+    'a comment that turns its line around, or sends commands to a terminal',
+    'scalar A # a\u202eb\n# \u001b[2J\r\n#\tc\nscalar B #',
+    [
+      's.graphql:1:10: a comment must not contain format characters or line separators',
+      's.graphql:2:1: a comment must not contain control characters',
+    ],
+  ],
+  [
     '64 KiB in lines, joiners, and a name of 128 characters',
     `"${'x'.repeat(65_526)}\\n\\t\u200c\u200d\u00ad" scalar ${'S'.repeat(128)}`,
     [],

@@ -1,6 +1,6 @@
 // The bounds on what a subgraph adds to the schemas that all callers read.
 import { characterFault } from '@partner-loyalty/runtime/input.ts';
-import { getIntrospectionQuery, parse, Source, visit } from 'graphql';
+import { getIntrospectionQuery, parse, Source, TokenKind, visit } from 'graphql';
 import { MAX_RESPONSE_BYTES, ResponseSize } from '../document/responsesize.ts';
 import { introspect } from '../execute/introspect.ts';
 import { argumentsOf } from '../schema/definitions.ts';
@@ -16,7 +16,14 @@ const MAX_INTROSPECTION_BYTES = MAX_RESPONSE_BYTES / 2;
 export function proseFaults(sdl: string, file: string): string[] {
   const faults: string[] = [];
   let bytes = 0;
-  visit(parse(new Source(sdl, file)), {
+  const document = parse(new Source(sdl, file));
+  for (let token = document.loc?.startToken; token; token = token.next ?? undefined) {
+    const isComment = token.kind === TokenKind.COMMENT;
+    const fault = isComment ? characterFault(token.value, true) : undefined;
+    if (fault !== undefined)
+      faults.push(`${file}:${token.line}:${token.column}: a comment ${fault}`);
+  }
+  visit(document, {
     Name(node) {
       const { length } = node.value;
       if (length > MAX_NAME)
