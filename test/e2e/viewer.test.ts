@@ -14,7 +14,7 @@ describe.each(ENGINES)('viewer on %s', (engine) => {
 
   test('says what the key of the request is, and costs 1', async () => {
     const { keys } = service.stores;
-    const partner = { partnerId: 'viewed', name: 'Viewed Inn', budget: 50 };
+    const partner = { partnerId: 'viewed', name: 'Viewed\u202e Inn', budget: 50 };
     await keys.createPartner({ ...partner, createdAt: new Date() });
     const key = await addKey(keys, 'viewed');
     const { body, headers } = await service.send({ query: QUERY, key });

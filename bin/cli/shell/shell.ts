@@ -1,4 +1,5 @@
 // What a command works with: the settings, and output as JSON lines or as aligned text.
+import { withoutAltering } from '@partner-loyalty/runtime/input.ts';
 import { inOneLine } from '@partner-loyalty/runtime/process/failedstart.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Output } from './output.ts';
@@ -111,5 +112,5 @@ function cell(value: Row[string]): string {
 
 /** Teams and partners choose texts, which could send commands to the operator's terminal. */
 function harmless(text: string): string {
-  return text.replace(/[^\P{Cc}\n]/gu, '?');
+  return withoutAltering(text.replace(/[^\P{Cc}\n]/gu, '?'));
 }

@@ -2,7 +2,7 @@
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { SCRIPT_PATH } from '../pages/docs/paths.ts';
-import { type Html, html } from '../pages/html.ts';
+import { type Html, html, sentence } from '../pages/html.ts';
 import { documentText, FORM_SCRIPT_SOURCE, pageHeaders } from '../pages/layout.ts';
 import { styleOf } from '../pages/style.ts';
 import { noticeBox } from '../sign-in/cards.ts';
@@ -62,7 +62,7 @@ ${
     : html`<nav class="sections" aria-label="Console"><ul>${link(CONSOLE_PATH, 'Overview')}${links}</ul><ul>${others}</ul></nav>`
 }
 <main id="main" tabindex="-1">
-<h1>${title}</h1>
+<h1>${sentence(title)}</h1>
 ${notice === undefined ? '' : noticeBox(notice.text, notice.isProblem)}
 ${content}
 </main>

@@ -1,10 +1,11 @@
 // Resolvers that look up members: identify the caller, check the arguments, read the store.
 import { ApiError, fail, failInput } from '@partner-loyalty/runtime/errors.ts';
-import { textFault } from '@partner-loyalty/runtime/input.ts';
+import { textFault, withoutAltering } from '@partner-loyalty/runtime/input.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { activeEnrollment } from '../rules/enrollment.ts';
 import type { Enrollment, MemberKey, PartnerMember, Profile } from '../rules/member.ts';
+import { shownName } from '../rules/names.ts';
 import { formsOf } from '../rules/ownership.ts';
 import type { MembersStore } from '../store/store.ts';
 import {
@@ -96,6 +97,8 @@ export function createLookups(
     Node: { __resolveType: () => 'PartnerMemberRead' },
     PartnerMemberRead: {
       id: ({ memberId }) => memberId,
+      firstName: ({ firstName }) => shownName(firstName),
+      lastName: ({ lastName }) => shownName(lastName),
       externalId: (member, _, { caller }) =>
         mapMaybe(enrollmentOf(member, caller), (enrollment) => enrollment?.externalId),
       enrolledAt: (member, _, { caller }) =>
@@ -118,7 +121,7 @@ export function createLookups(
           return fail('INTERNAL_SERVER_ERROR');
         return mapMaybe(store.partners.get(partnerId), (partner) => ({
           partnerId,
-          partnerName: partner?.name ?? partnerId,
+          partnerName: withoutAltering(partner?.name ?? partnerId),
         }));
       },
     },

@@ -13,6 +13,7 @@ import {
   type SignInStage,
   startSignIn,
 } from '../../test/signin.ts';
+import { claimsOf } from '../provider/claims.ts';
 
 const SHOWN = '{ memberId email firstName lastName }';
 const ENROLL = `mutation ($input: EnrollMemberInput!) { answer: enrollMember(input: $input) { created member ${SHOWN} } }`;
@@ -22,6 +23,10 @@ const PROFILE = `query ($id: ID!) { answer: memberProfile(id: $id) ${SHOWN} }`;
 const BY_EMAIL = `query ($email: String!) { answer: memberByEmail(email: $email) ${SHOWN} }`;
 
 const ADA = { memberId: 'ada', email: 'Ada@Example.com', firstName: 'Ada', lastName: null };
+const APP = {
+  ...{ clientId: 'app', partnerId: 'inn', name: 'App' },
+  ...{ redirectUris: [], origins: [], createdAt: 0 },
+};
 const EVE = { firstName: 'Eve', lastName: 'Moneypenny' };
 
 describe.each(ENGINES)('on %s', (engine) => {
@@ -66,6 +71,21 @@ describe.each(ENGINES)('on %s', (engine) => {
       expect(await byEmail(partnerId)).toEqual({ ...ADA, lastName: 'Byron' });
     expect(await byEmail('pub')).toMatchObject({ firstName: 'Eve', lastName: null });
     expect(await ask(member('nobody'), UPDATE_OWN, { input: EVE })).toBe('MEMBER_NOT_FOUND');
+  });
+
+  test('names that the version before stored stay, and are shown without what alters text', async () => {
+    const [hidden, shown] = ['A\u202ed\u200ba\u2028', { ...ADA, firstName: 'Ada', lastName: 'Q' }];
+    await stage.store.updateOwnNames('ada', { firstName: hidden, lastName: '\u2066Q' });
+    await stage.store.partners.put({ partnerId: 'inn', name: 'The\u202e Inn' });
+    const looked = await ask(partner('inn'), BY_EMAIL, { email: 'ada@example.com' });
+    const standing = `query ($of: [_Any!]!) { answer: _entities(representations: $of) {
+      ... on Standing { partnerName } } }`;
+    const of = [{ __typename: 'Standing', partnerId: 'inn' }];
+    expect([looked, await profile(), await profile('inn')]).toEqual([shown, shown, shown]);
+    expect(await ask(partner('inn'), standing, { of })).toEqual([{ partnerName: 'The Inn' }]);
+    const record = await stage.store.member('ada');
+    expect(record?.ownNames?.firstName).toBe(hidden);
+    expect(record && claimsOf(record, APP)).toMatchObject({ name: 'Ada Q', given_name: 'Ada' });
   });
 
   // The rest does not depend on the engine.

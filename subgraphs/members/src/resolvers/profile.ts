@@ -2,7 +2,7 @@
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { partnerMember } from '../rules/enrollment.ts';
 import type { Identity, Member, Profile } from '../rules/member.ts';
-import { namesSeenByMember } from '../rules/names.ts';
+import { namesSeenByMember, shownNames } from '../rules/names.ts';
 import type { MembersStore } from '../store/store.ts';
 import { hasScope, ownerOf, parseNames, requireScope } from './input.ts';
 import type { Resolvers } from './schema.generated.ts';
@@ -41,9 +41,14 @@ export function profileOf(member: Member, partnerId: string | undefined): Profil
     .filter((one) => one.status === 'ACTIVE')
     .map((one) => one.partnerId);
   if (partnerId === undefined)
-    return { ...identityOf(member), ...namesSeenByMember(member), activePartnerIds: active };
+    return {
+      ...identityOf(member),
+      ...shownNames(namesSeenByMember(member)),
+      activePartnerIds: active,
+    };
   const seen = partnerMember(member, partnerId) ?? { ...identityOf(member), ...member.ownNames };
-  return { ...seen, activePartnerIds: active.filter((one) => one === partnerId) };
+  const activePartnerIds = active.filter((one) => one === partnerId);
+  return { ...seen, ...shownNames(seen), activePartnerIds };
 }
 
 function identityOf({ memberId, email }: Member): Identity {

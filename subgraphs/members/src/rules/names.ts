@@ -1,4 +1,5 @@
 // The names of a member: the member's own, those that a partner sent, and those of the record.
+import { withoutAltering } from '@partner-loyalty/runtime/input.ts';
 import type { Enrollment, Member, Names, NamesChange } from './member.ts';
 
 /** The names that are given, without keys for those that are not. */
@@ -7,6 +8,15 @@ export function namesOf({ firstName, lastName }: Names): Names {
     ...(firstName !== undefined && { firstName }),
     ...(lastName !== undefined && { lastName }),
   };
+}
+
+/** The names without characters that the service takes no more, but may have stored. */
+export function shownNames({ firstName, lastName }: Names): Names {
+  return { firstName: shownName(firstName), lastName: shownName(lastName) };
+}
+
+export function shownName<Name extends string | null | undefined>(name: Name) {
+  return name && withoutAltering(name);
 }
 
 /**

@@ -30,7 +30,7 @@ describe.each<[string, (value: Program | undefined) => MaybePromise<Program | un
     const programs = newCache();
     for (const after of [0, 4_999]) {
       time = 1_000 + after;
-      expect(await programs.get('inn')).toBe(PROGRAM);
+      expect(await programs.get('inn')).toEqual(PROGRAM);
       expect(await programs.get('spa')).toBeUndefined();
     }
     expect(loads).toEqual(['inn', 'spa']);
@@ -51,7 +51,7 @@ describe.each<[string, (value: Program | undefined) => MaybePromise<Program | un
 test('a cached program comes without a promise', async () => {
   const programs = cachePrograms(async () => PROGRAM);
   await programs.get('inn');
-  expect(programs.get('inn')).toBe(PROGRAM);
+  expect(programs.get('inn')).toEqual(PROGRAM);
 });
 
 test('a failure is not cached', async () => {
@@ -62,5 +62,12 @@ test('a failure is not cached', async () => {
   });
   await expect(programs.get('inn')).rejects.toThrow('unavailable');
   unavailable = false;
-  expect(await programs.get('inn')).toBe(PROGRAM);
+  expect(await programs.get('inn')).toEqual(PROGRAM);
+});
+
+test('names that the version before stored are shown without what alters text', async () => {
+  const tiers = [{ name: 'G\u202eo\u200bld', points: 0 }];
+  const programs = cachePrograms(() => ({ ...PROGRAM, tiers }));
+  for (let n = 0; n < 2; n += 1)
+    expect(programs.get('inn')).toMatchObject({ tiers: [{ name: 'Gold', points: 0 }] });
 });

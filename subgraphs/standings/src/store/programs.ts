@@ -1,4 +1,5 @@
 // Caches programs for a few seconds, so that reading a standing is one read of the store.
+import { withoutAltering } from '@partner-loyalty/runtime/input.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { LRUCache } from 'lru-cache';
 import type { Program } from '../rules/program.ts';
@@ -24,11 +25,18 @@ export function cachePrograms(
       const entry = cache.get(partnerId);
       if (entry !== undefined) return entry.program;
       return mapMaybe(load(partnerId), (program) => {
-        cache.set(partnerId, { program });
-        return program;
+        const shown = shownProgram(program);
+        cache.set(partnerId, { program: shown });
+        return shown;
       });
     },
     /** Makes the next `get` load the program again. */
     forget: (partnerId: string) => void cache.delete(partnerId),
   };
+}
+
+/** The program without characters in names that the service takes no more, but may have stored. */
+export function shownProgram(program: Program | undefined): Program | undefined {
+  const shown = (tier: Program['tiers'][number]) => ({ ...tier, name: withoutAltering(tier.name) });
+  return program && { ...program, tiers: program.tiers.map(shown) };
 }

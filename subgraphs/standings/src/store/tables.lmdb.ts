@@ -16,6 +16,7 @@ import {
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 import { blocksOf } from './feed.ts';
+import { shownProgram } from './programs.ts';
 
 export type Tables = Awaited<ReturnType<typeof openTables>>;
 
@@ -192,7 +193,7 @@ export function putPending(
 export function programReader({ programs }: Pick<Tables, 'programs'>) {
   const read = new Map<string, Program | undefined>();
   return (partnerId: string): Program | undefined => {
-    if (!read.has(partnerId)) read.set(partnerId, programs.get(partnerId));
+    if (!read.has(partnerId)) read.set(partnerId, shownProgram(programs.get(partnerId)));
     return read.get(partnerId);
   };
 }
