@@ -51,14 +51,31 @@ describe.each(ENGINES)('an app on %s', (engine) => {
     });
     return { clientId, config };
   };
-  /** From the page for the address to where the app is. */
-  const signIn = async (visitor: Visitor, page: Visited, email: string): Promise<Visited> => {
+  /** From the page for the address to the one after the code. */
+  const prove = async (visitor: Visitor, page: Visited, email: string): Promise<Visited> => {
     let typed: Visited | undefined;
     const mail = await nextEmail(service, email, async () => {
       typed = await visitor.send(page, { email });
     });
     if (typed === undefined) throw new Error('no page');
-    const next = await visitor.send(typed, { code: codeIn(mail) });
+    return visitor.send(typed, { code: codeIn(mail) });
+  };
+  /** Opens the request of an app; `tokens` takes what the app then gets. */
+  const authorize = async (visitor: Visitor, config: client.Configuration, asked: object) => {
+    const pkceCodeVerifier = client.randomPKCECodeVerifier();
+    const start = client.buildAuthorizationUrl(config, {
+      redirect_uri: CALLBACK,
+      code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: 'S256',
+      ...asked,
+    });
+    const tokens = ({ url }: Visited) =>
+      client.authorizationCodeGrant(config, new URL(url), { pkceCodeVerifier });
+    return { page: await visitor.visit(start.href), tokens };
+  };
+  /** From the page for the address to where the app is. */
+  const signIn = async (visitor: Visitor, page: Visited, email: string): Promise<Visited> => {
+    const next = await prove(visitor, page, email);
     if (!next.html.includes('name="agree"')) return next;
     const back = await visitor.send(next, {}, 'agree');
     // A button that is pressed twice leads to the app with the same code.
@@ -127,6 +144,70 @@ describe.each(ENGINES)('an app on %s', (engine) => {
       true,
     ]);
     expect(clientId).not.toBe('');
+  });
+
+  test('an app sees what the member agreed to, and its partner only after a click, until it is revoked', async () => {
+    const { members } = service.stores;
+    const email = `few-${engine.length}@example.com`;
+    const address = { typed: email, canonical: email };
+    const enrolled = await members.enroll({ partnerId: 'alpha', address });
+    if (enrolled.outcome !== 'enrolled') throw new Error(enrolled.outcome);
+    const { memberId } = enrolled.member;
+    await members.updateOwnNames(memberId, { firstName: 'Ada', lastName: 'Byron' });
+    // As an older version has stored it.
+    const { config } = await register({ name: 'Alpha\u202e \u200bRooms' });
+    const visitor = createVisitor((url) => url.startsWith(CALLBACK));
+    const seenByKey = async () => {
+      const query = 'query ($id: ID!) { memberById(memberId: $id) { firstName lastName } }';
+      const { body } = await service.send({ query, variables: { id: memberId } });
+      return body.data?.memberById;
+    };
+    const [names, none] = [
+      { firstName: 'Ada', lastName: 'Byron' },
+      { firstName: null, lastName: null },
+    ];
+    const itself = '<bdi>alpha</bdi> itself can then see your name';
+
+    const first = await authorize(visitor, config, { scope: 'openid' });
+    const consent = await prove(visitor, first.page, email);
+    expect(consent.html).toContain('<p><bdi>Alpha Rooms</bdi> belongs to <bdi>alpha</bdi>.');
+    expect(consent.html).not.toMatch(/[\u200b\u202e]/);
+    expect(consent.html).not.toContain(itself);
+    const few = await first.tokens(await visitor.send(consent, {}, 'agree'));
+    const silent = await authorize(visitor, config, { scope: 'openid', prompt: 'none' });
+    const later = await silent.tokens(silent.page);
+    for (const token of [few.access_token, few.id_token, later.access_token]) {
+      const read = (fields: string) =>
+        service.send({
+          query: `query ($id: ID!) { memberProfile(id: $id) { ${fields} } }`,
+          variables: { id: memberId },
+          token,
+        });
+      const shown = await read('firstName lastName partnerStandings { partnerId }');
+      const partnerStandings = [{ partnerId: 'alpha' }];
+      expect(shown.body).toEqual({ data: { memberProfile: { ...none, partnerStandings } } });
+      expect((await read('firstName email')).body).toMatchObject({
+        data: { memberProfile: null },
+        errors: [
+          {
+            message: 'the token lacks the scope email',
+            path: ['memberProfile', 'email'],
+            extensions: { code: 'FORBIDDEN' },
+          },
+        ],
+      });
+    }
+    expect(await seenByKey()).toEqual(none);
+
+    const more = await authorize(visitor, config, { scope: 'openid profile' });
+    expect(more.page.html).toContain(itself);
+    const profile = await more.tokens(await visitor.send(more.page, {}, 'agree'));
+    expect(await seenByKey()).toEqual(names);
+    await client.tokenRevocation(config, profile.refresh_token ?? '');
+    expect(await seenByKey()).toEqual(names);
+    const account = await visitor.visit(`${issuer}/account`);
+    expect((await visitor.send(account, {}, 'revoke')).status).toBe(200);
+    expect(await seenByKey()).toEqual(none);
   });
 
   // The rest does not depend on the engine.

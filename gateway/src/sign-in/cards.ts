@@ -71,12 +71,13 @@ ${submit(button)}`,
 }
 
 function consentPage(shown: PageOf<'consent'>, texts: Texts): string {
-  const { title, text, host, agree, cancel } = texts.consent;
+  const { title, text, confirms, host, agree, cancel } = texts.consent;
   const scopes: Readonly<Record<string, string>> = texts.consent.scopes;
   const names = { app: isolated(shown.appName), partner: isolated(shown.partnerName) };
   const items = shown.scopes.map((scope) => html`<li>${scopes[scope] ?? scope}</li>`);
   const content = html`<p>${sentence(fill(text, names))}</p>
 <ul>${items}</ul>
+${['profile', 'email'].some((one) => shown.scopes.includes(one)) ? html`<p>${sentence(fill(confirms, names))}</p>` : ''}
 ${shown.host === undefined ? '' : html`<p class="soft">${fill(host, { host: shown.host })}</p>`}
 ${form(
   shown.action,

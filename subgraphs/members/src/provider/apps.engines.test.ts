@@ -98,6 +98,8 @@ describe.each(ENGINES)('managing apps on %s', (engine) => {
     ['name', { name: ' ' }],
     ['name', { name: 'a'.repeat(101) }],
     ['name', { name: 'Guide\u0007' }],
+    ['name', { name: 'Gu\u202eide' }],
+    ['name', { name: 'Guide\u200b' }],
     ['redirectUris', { redirectUris: [] }],
     ['redirectUris', { redirectUris: ['javascript:alert(1)'] }],
     ['redirectUris', { redirectUris: ['https://spa.example/#a'] }],
