@@ -1,6 +1,8 @@
 // A request from its credential to its response, through the parts that a gateway has.
 import { readFileSync } from 'node:fs';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { ApiError } from '@partner-loyalty/runtime/errors.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
@@ -161,6 +163,7 @@ type Sent = {
   search?: string;
   headers?: Record<string, string>;
   address?: string;
+  admit?: HttpRequest['admit'];
 };
 
 const REQUEST = {
@@ -245,6 +248,18 @@ test('/mcp/ is /mcp, as /graphql/ is /graphql, and a page with a slash leads to 
     });
   for (const path of ['//evil.example/', '/mcp//', '/.well-known/jwks.json/'])
     expect(await gateway.handle({ ...REQUEST, ...page, path })).toMatchObject({ status: 404 });
+});
+
+test('a body is parsed when there is memory for it, at /graphql and at /mcp', async () => {
+  const { key, record } = issueKey('sandbox', 'inn', AT, { endpoint: 'mcp' });
+  await keyStore.createKey(record);
+  const body = async () => Buffer.from('{"'.padEnd(1_000));
+  const admit = (_: unknown, bytes = 0) => {
+    expect(bytes).toBeGreaterThan(32_000);
+    throw new ApiError('SERVICE_UNAVAILABLE');
+  };
+  for (const sent of [{ key: await keyOf('inn') }, { path: '/mcp', headers: { 'x-api-key': key } }])
+    expect(await send({ ...sent, body, admit })).toMatchObject({ status: 503 });
 });
 
 test('a suspended partner gets nothing, by its key or by a token that it holds', async () => {

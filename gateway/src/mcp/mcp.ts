@@ -3,7 +3,7 @@ import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
-import { readJsonBody, textOf } from '../edge/body.ts';
+import { bytesParsed, readJsonBody, textOf } from '../edge/body.ts';
 import { createEndpoint, type EndpointParts } from '../edge/endpoint.ts';
 import { createIdentify, type IdentifyParts, requireUsable } from '../edge/identify.ts';
 import type { ServedGraphs } from '../graph/served.ts';
@@ -56,7 +56,7 @@ export function createMcp(parts: McpParts): (request: HttpRequest) => Promise<Ht
 
     trace?.phase('read');
     const bytes = await readJsonBody(request);
-    await request.admit(state.principal?.owner);
+    await request.admit(state.principal?.owner, bytesParsed(bytes.length));
     const message = parseMessage(textOf(bytes));
     if (message.id !== undefined) state.messageId = message.id;
     const principal =
