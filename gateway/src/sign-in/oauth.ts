@@ -19,7 +19,7 @@ import { hasTooMany, type Provider } from './provider.ts';
 export const OAUTH_PATH = '/oauth/';
 const BODY_LIMIT = 64 * 1024;
 /** The provider checks a secret each time, so that one that has ended gives nothing. */
-const OWNERS = { ttl: 600_000, max: 10_000 };
+const APPS = { ttl: 600_000, max: 10_000 };
 
 export type OauthParts = {
   provider: Provider;
@@ -63,16 +63,14 @@ const DOCUMENTS = new Set(['/oauth/token', '/oauth/revoke', '/oauth/userinfo']);
 
 /**
  * The endpoints that apps call themselves. An address over its limit is refused before its body is
- * read, and what shows nothing that can be valid before the provider is asked. A code, a token or a
- * secret takes a place with the provider first: it counts only if it is refused.
+ * read, and what shows nothing that can be valid before the provider is asked. An app whose secret
+ * is known has a window of its own instead, which is charged first. Any other code, token or secret
+ * takes a place with the provider first: it counts only if it is refused.
  */
 function createExchange({ provider, limiter }: OauthParts) {
   const { refusals, pages } = limiter;
-  // The apps that used their window up, and when it ends.
-  const spent = new Map<string, number>();
-  // The partners whose apps showed their secrets, by hashes of them.
-  const owners = new LRUCache<string, string>(OWNERS);
-  const keyOf = (authorization: string) => hash('sha256', authorization);
+  // The apps that showed their secrets, by hashes of them.
+  const apps = new LRUCache<string, App>(APPS);
 
   /**
    * For an address over a limit, the seconds that it has to wait. A secret in a header may be
@@ -89,55 +87,61 @@ function createExchange({ provider, limiter }: OauthParts) {
     return allowed ? undefined : resetSeconds;
   }
 
+  async function countApp({ clientId }: Pick<App, 'clientId'>): Promise<number | undefined> {
+    const { allowed, resetSeconds } = await limiter.consumeApp(clientId);
+    return allowed ? undefined : resetSeconds;
+  }
+
+  /** Counts what the provider has found, and remembers the app. */
   async function count(
     { address }: HttpRequest,
-    { clientId, isCredential }: Shown,
-    { counts, status }: IdentityResponse,
+    { secret, known, isCredential }: Shown,
+    { counts, status, owner }: IdentityResponse,
   ): Promise<number | undefined> {
     if (status >= 500) return undefined;
+    if (secret !== undefined && counts === 'valid') {
+      apps.set(secret.hash, { clientId: secret.clientId, owner });
+      if (known === undefined) await countApp(secret);
+      return undefined;
+    }
+    if (secret !== undefined && counts === 'refused') apps.delete(secret.hash);
     // A token that is valid, but was used too often.
     if (status === 429) return countPage(address);
-    if (counts === 'refused' || (counts === undefined && isCredential)) {
-      const { allowed, resetSeconds } = await limiter.consumeRefusal(address);
-      return allowed ? undefined : resetSeconds;
-    }
-    if (counts === undefined || clientId === undefined) return undefined;
-    const { remaining, resetSeconds } = await limiter.consumeApp(clientId);
-    // The next one is refused before the provider uses up its code or token.
-    if (remaining === 0) spent.set(clientId, performance.now() + resetSeconds * 1_000);
-    return undefined;
+    if (counts === 'valid' || (counts === undefined && !isCredential)) return undefined;
+    const { allowed, resetSeconds } = await limiter.consumeRefusal(address);
+    return allowed ? undefined : resetSeconds;
   }
 
   return async (request: HttpRequest): Promise<HttpResponse> => {
     const { address, method } = request;
     if (method !== 'POST') return oauthError(405, 'invalid_request', { allow: 'POST' });
-    const { authorization } = request.headers;
-    const known = authorization === undefined ? undefined : owners.get(keyOf(authorization));
-    const isCharged = known === undefined && refusals.isOver(address);
-    const unread = known === undefined ? await secondsToWait(request) : undefined;
+    const inHeader = basicOf(request);
+    const isKnown = inHeader !== undefined && apps.has(inHeader.hash);
+    const isCharged = !isKnown && refusals.isOver(address);
+    const unread = isKnown ? undefined : await secondsToWait(request);
     if (unread !== undefined) return { ...tooMany(unread), closes: true };
     const body = (await request.body(BODY_LIMIT)).toString();
-    await request.admit(known);
-    if (hasTooMany(body)) return oauthError(400, 'invalid_request');
-    const shown = shownIn(request, body);
-    const { clientId, isCredential } = shown;
-    const wait = ((clientId && spent.get(clientId)) || 0) - performance.now();
-    if (wait > 0) return tooMany(Math.ceil(wait / 1_000));
+    const isTooMuch = hasTooMany(body);
+    const form = new URLSearchParams(isTooMuch ? '' : body);
+    const secret = inHeader ?? postedIn(form);
+    const known = secret && apps.get(secret.hash);
+    await request.admit(known?.owner);
+    if (isTooMuch) return oauthError(400, 'invalid_request');
+    const spent = known && (await countApp(known));
+    if (spent !== undefined) return tooMany(spent);
+    const isCredential = secret !== undefined || hasCredential(request, form);
     const isPage = known !== undefined || isCharged || !isCredential;
     const uncounted = !isCredential && !isCharged ? await countPage(address) : undefined;
     if (uncounted !== undefined) return { ...tooMany(uncounted), closes: true };
     let seconds: number | undefined;
     const answer = await provider.ask(request, body, {
-      owner: known,
+      owner: known?.owner,
       async within(ask) {
         // Others of the address may have been refused while it waited.
         seconds = isPage ? undefined : await secondsToWait(request);
         if (seconds !== undefined) return REFUSED;
         const answered = await ask();
-        seconds = await count(request, shown, answered);
-        if (authorization && answered.owner) owners.set(keyOf(authorization), answered.owner);
-        else if (authorization && answered.counts === 'refused')
-          owners.delete(keyOf(authorization));
+        seconds = await count(request, { secret, known, isCredential }, answered);
         return answered;
       },
     });
@@ -148,30 +152,33 @@ function createExchange({ provider, limiter }: OauthParts) {
 }
 const REFUSED: IdentityResponse = { status: 429, headers: {} };
 
-type Shown = { clientId: string | undefined; isCredential: boolean };
+/** `owner` is its partner; members of the version before do not say it. */
+type App = { clientId: string; owner: string | undefined };
+/** An app's ID, and a hash of it with its secret. */
+type Secret = { clientId: string; hash: string };
+type Shown = { secret: Secret | undefined; known: App | undefined; isCredential: boolean };
 
-/** Whether it has what only the provider can check, and the app that it names beside a secret. */
-function shownIn(request: HttpRequest, body: string): Shown {
-  const form = new URLSearchParams(body);
-  const clientId = clientWithSecret(request, form);
-  const name =
-    request.path === '/oauth/revoke' ? 'token' : CREDENTIALS.get(form.get('grant_type') ?? '');
-  const isCredential = clientId !== undefined || (name !== undefined && !!form.get(name));
-  return { clientId, isCredential };
+/** Whether it has a code or token, which only the provider can check. */
+function hasCredential({ path }: HttpRequest, form: URLSearchParams): boolean {
+  const name = path === '/oauth/revoke' ? 'token' : CREDENTIALS.get(form.get('grant_type') ?? '');
+  return name !== undefined && !!form.get(name);
 }
 const CREDENTIALS = new Map([
   ['authorization_code', 'code'],
   ['refresh_token', 'refresh_token'],
 ]);
 
-/** The app that a request names beside a secret (RFC 6749, section 2.3.1). */
-function clientWithSecret({ headers }: HttpRequest, form: URLSearchParams): string | undefined {
+/** The secret in the header, which is form-encoded (RFC 6749, section 2.3.1). */
+function basicOf({ headers }: HttpRequest): Secret | undefined {
   const basic = /^basic +([\w+/=]+)$/i.exec(headers.authorization ?? '')?.[1];
-  if (basic === undefined)
-    return form.has('client_secret') ? (form.get('client_id') ?? '') : undefined;
-  const [name = ''] = Buffer.from(basic, 'base64').toString().split(':', 1);
-  // Form-encoded; one that is not is no app's.
-  return new URLSearchParams(`name=${name}`).get('name') ?? '';
+  if (basic === undefined) return undefined;
+  const [id, ...rest] = Buffer.from(basic, 'base64').toString().split(':');
+  return postedIn(new URLSearchParams(`client_id=${id}&client_secret=${rest.join(':')}`));
+}
+
+function postedIn(form: URLSearchParams): Secret | undefined {
+  const [clientId, secret] = [form.get('client_id') ?? '', form.get('client_secret')];
+  return secret === null ? undefined : { clientId, hash: hash('sha256', `${clientId}\n${secret}`) };
 }
 
 function tooMany(seconds: number): HttpResponse {
