@@ -46,7 +46,8 @@ describe.each(ENGINES)('an app on %s', (engine) => {
       createdAt: Date.now(),
       ...app,
     });
-    const config = await client.discovery(new URL(issuer), clientId, secret, undefined, {
+    const method = 'secrets' in app ? client.None() : client.ClientSecretPost(secret);
+    const config = await client.discovery(new URL(issuer), clientId, undefined, method, {
       execute: [client.allowInsecureRequests],
     });
     return { clientId, config };
@@ -212,6 +213,48 @@ describe.each(ENGINES)('an app on %s', (engine) => {
 
   // The rest does not depend on the engine.
   if (engine === 'MongoDB') return;
+
+  test('a member who refreshes the tokens of 11 public apps in a loop gets 100, and adds no rows', async () => {
+    const { email } = await newMember(service);
+    const visitor = createVisitor((url) => url.startsWith(CALLBACK));
+    const redirect = { redirect_uri: CALLBACK, scope: 'openid' };
+    const pkceCodeVerifier = client.randomPKCECodeVerifier();
+    const challenge = await client.calculatePKCECodeChallenge(pkceCodeVerifier);
+    const pkce = { code_challenge: challenge, code_challenge_method: 'S256' };
+    const grants: { config: client.Configuration; token: string }[] = [];
+    for (const n of Array(11).keys()) {
+      const { config } = await register({ secrets: undefined });
+      const page = await visitor.visit(
+        client.buildAuthorizationUrl(config, { ...redirect, ...pkce }).href,
+      );
+      const back =
+        n === 0 ? await signIn(visitor, page, email) : await visitor.send(page, {}, 'agree');
+      const { refresh_token: token = '' } = await client.authorizationCodeGrant(
+        config,
+        new URL(back.url),
+        { pkceCodeVerifier },
+      );
+      grants.push({ config, token });
+    }
+    const rows = async () => (await service.stores.members.payloads.select(() => true)).length;
+    const before = await rows();
+    const refused: unknown[] = [];
+    const refreshed = await Promise.all(
+      grants.map(async ({ config, token }) => {
+        for (let n = 0; ; n += 1) {
+          const next = await client.refreshTokenGrant(config, token).catch((error) => error);
+          if (next instanceof Error) refused.push(next);
+          if (next instanceof Error) return n;
+          token = next.refresh_token ?? '';
+        }
+      }),
+    );
+    expect(refreshed.reduce((sum, n) => sum + n)).toBe(100);
+    for (const error of refused)
+      expect(error).toMatchObject({ status: 429, error: 'temporarily_unavailable' });
+    // One counts the refreshes of the member.
+    expect(await rows()).toBeLessThanOrEqual(before + 1);
+  });
 
   test('the strategy for Passport signs a member in to an app of Express, again without a question', async () => {
     const { memberId, email } = await newMember(service);

@@ -1,8 +1,10 @@
 // Attacks on what belongs to all, with default settings and little memory: others are served.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { makeSecret } from '@partner-loyalty/members';
 import { calibrate, cpuOf } from '../support/cpu.ts';
 import { loyalty } from '../support/service/loyalty.ts';
+import { BUILT_IN } from '../support/service/mailbox.ts';
 import { type Probe, startProbe } from '../support/service/probe.ts';
 import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
@@ -12,7 +14,10 @@ let probe: Probe;
 const opened: Socket[] = [];
 
 beforeAll(async () => {
-  service = await startDeployed('one process', { NODE_OPTIONS: '--max-old-space-size=256' });
+  service = await startDeployed('one process', {
+    ...BUILT_IN,
+    NODE_OPTIONS: '--max-old-space-size=256',
+  });
   // Both partners send more than a default budget allows.
   for (const partner of ['alpha', 'beta'] as const) await raiseBudget(partner);
   probe = await startProbe(service.send);
@@ -295,4 +300,90 @@ test('bodies in chunks of one byte are refused after 1,000 of them', async () =>
   for (const { received } of sockets) expect(statuses(received)).toEqual(['HTTP/1.1 413']);
   // They took 90 each, where all of their chunks were parsed.
   expect(cpu / 30).toBeLessThan(20);
+});
+
+const TOKEN = '/oauth/token';
+const postForm = (form: string, headers: string[] = []) =>
+  post(form, headers).replace('/graphql', TOKEN).replace('json', 'x-www-form-urlencoded');
+
+/** The status of a page for a client of its own address, and of the provider when it is loaded. */
+async function visit(path: string): Promise<string> {
+  const socket = await open('127.0.0.64');
+  listen(socket);
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+  await once(socket, 'close');
+  return socket.received.slice(9, 12);
+}
+const providerIsLoaded = () => until(async () => (await visit('/sign-in')) === '200');
+
+/**
+ * Sends requests on many connections, each again after each response and after each time that it
+ * was closed, until `act` has ended. Resolves with how many responses had which status.
+ */
+async function flooding(
+  connections: { address: string; request: string }[],
+  act: (seen: Map<string, number>) => Promise<unknown>,
+): Promise<Map<string, number>> {
+  const { port, hostname: host } = new URL(service.stack.gateway.url);
+  const seen = new Map<string, number>();
+  let isOver = false;
+  function begin({ address, request }: (typeof connections)[number]): void {
+    if (isOver) return;
+    const socket = connect({ port: Number(port), host, localAddress: address });
+    opened.push(socket);
+    const send = () => !isOver && socket.write(request);
+    socket.setEncoding('latin1').on('error', () => {});
+    socket.on('connect', send).on('close', () => begin({ address, request }));
+    socket.on('data', (text: string) => {
+      for (const line of statuses(text)) {
+        seen.set(line.slice(9), (seen.get(line.slice(9)) ?? 0) + 1);
+        send();
+      }
+    });
+  }
+  for (const connection of connections) begin(connection);
+  await act(seen);
+  isOver = true;
+  return seen;
+}
+
+test('1,400 connections of three addresses that ask for tokens with any grant take no page from a fourth one', async () => {
+  await providerIsLoaded();
+  const forms = [
+    ...['', 'grant_type=x', 'client_id=guess&grant_type=client_credentials'],
+    'client_id=guess&grant_type=refresh_token&refresh_token=guess',
+  ];
+  const connections = Array.from({ length: 1_400 }, (_, n) => ({
+    address: `127.0.0.${61 + (n % 3)}`,
+    request: postForm(forms[n % forms.length] ?? ''),
+  }));
+  const visits: string[] = [];
+  const seen = await flooding(connections, async (seen) => {
+    for (const _ of Array(10).keys())
+      for (const path of ['/sign-in', '/console', '/.well-known/jwks.json'])
+        visits.push(await visit(path));
+    await until(() => (seen.get('429') ?? 0) > 1_400);
+  });
+  expect(new Set(visits)).toEqual(new Set(['200']));
+  for (const status of seen.keys()) expect(['400', '401', '408', '429', '503']).toContain(status);
+});
+
+test("a partner's 480 connections with a valid secret at /oauth/token take no look-up from another", async () => {
+  await providerIsLoaded();
+  const { secret, hash } = makeSecret();
+  await service.stack.stores.members.apps.add({
+    ...{ clientId: 'app-beta', partnerId: 'beta', name: 'Rooms', secrets: [{ hash }] },
+    ...{ redirectUris: ['https://rooms.example/'], origins: [], createdAt: Date.now() },
+  });
+  const basic = Buffer.from(`app-beta:${secret}`).toString('base64');
+  const request = postForm('grant_type=refresh_token&refresh_token=guess', [
+    `authorization: Basic ${basic}`,
+  ]);
+  const connections = Array.from({ length: 480 }, () => ({ address: '127.0.0.65', request }));
+  const seen = await flooding(connections, async (seen) => {
+    await until(() => seen.size > 0);
+    for (let n = 0; n < 100 || (seen.get('400') ?? 0) < connections.length; n += 1)
+      expect((await service.send(probe.request)).text).toBe(probe.expected);
+  });
+  for (const status of seen.keys()) expect(['400', '429', '503']).toContain(status);
 });
