@@ -213,6 +213,16 @@ describe.each(EMPTY_STORES)('webhooks on %s', (engine, open) => {
     const at = new Date(Date.now() - 60_000).toISOString();
     expect(await run('replay', webhookId, '--since', at)).toEqual([{ webhookId, since: at }]);
     expect(await run('replay', webhookId, '--since', '2h')).toMatchObject([{ webhookId }]);
+    const replay = { after: 0, to: 9, startedAt: 0 };
+    await inStore((store) =>
+      store.webhooks.endpoints.update(webhookId, (row) => row && { ...row, replay }),
+    );
+    expect(await run('list', 'blue')).toMatchObject([
+      { replay: { done: 0, total: 9, startedAt: '1970-01-01T00:00:00.000Z' } },
+    ]);
+    expect(await refused(env, 'replay', webhookId, '--since', '2h')).toBe(
+      `loyalty: webhook ${webhookId} is sending events again already\n`,
+    );
   });
 
   // The rest does not depend on the engine.

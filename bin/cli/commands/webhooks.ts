@@ -93,12 +93,13 @@ function rowOf(webhook: Webhook): Row {
 }
 
 /** How the attempts went, and what comes. */
-function healthOf({ failingSince, nextAttemptAt, ...webhook }: WebhookSummary): Row {
+function healthOf({ failingSince, nextAttemptAt, replay, ...webhook }: WebhookSummary): Row {
   const { attempts, waiting, lastStatus, lastReason } = webhook;
   return {
     failingSince: failingSince && new Date(failingSince),
     ...{ lastStatus, lastReason, attempts, waiting },
     nextAttemptAt: nextAttemptAt && new Date(nextAttemptAt),
+    replay: replay && { ...replay, startedAt: new Date(replay.startedAt) },
   };
 }
 
@@ -194,6 +195,8 @@ function refusal(
   if (refused === 'noKey') return new CommandError('KEY_ENCRYPTION_KEY must be set in production');
   if (refused === 'dropped') return noSuch('event to send again', eventId);
   const enable = `loyalty webhooks enable ${webhookId}`;
+  if (refused === 'replaying')
+    return new CommandError(`webhook ${webhookId} is sending events again already`);
   if (refused === 'disabled')
     return new CommandError(`webhook ${webhookId} is disabled: ${enable}`);
   const most = `${MAX_ENDPOINTS} endpoints, which is the most`;

@@ -242,6 +242,20 @@ describe('webhooks', () => {
     );
   });
 
+  test('while events are sent again, the pages say how far it is, and another time is refused', async () => {
+    const { webhookId } = await add();
+    const replay = { after: 1, to: 1_201, startedAt: 0 };
+    await opened.standings.webhooks.endpoints.update(
+      webhookId,
+      (row) => row && { ...row, position: 301, replay },
+    );
+    const page = await show('webhooks', visit(`webhook=${webhookId}`));
+    for (const html of [page, await show('webhooks')])
+      expect(html).toContain('300 of 1200 events, since 1970-01-01 00:00 UTC');
+    const again = press(webhookId, 'replay', [['since', '2026-11-25T09:30']]);
+    expect(await refusal(...again)).toContain('already being sent again');
+  });
+
   test('events are sent again from a time in UTC', async () => {
     const { webhookId } = await add();
     const replay = (since: string) => press(webhookId, 'replay', [['since', since]]);

@@ -25,7 +25,7 @@ export function listPage({ webhooks, eventTypes }: List, visit: ConsoleVisit): H
 ${facts([
   ['Events', typesText(types)],
   ['Waiting', waitingText(waiting)],
-  ...nextAttempt(webhook),
+  ...progressOf(webhook),
   ['Last message', outcome ?? 'None yet'],
 ])}</li>`;
   });
@@ -52,7 +52,7 @@ ${facts([
   ['ID', html`<code>${webhookId}</code>`],
   ['Events', typesText(types)],
   ['Waiting', waitingText(waiting)],
-  ...nextAttempt(webhook),
+  ...progressOf(webhook),
   ['Created', timeText(createdAt)],
 ])}
 ${isAdmin(visit) ? changes(webhook, eventTypes, visit) : ''}
@@ -72,7 +72,7 @@ function changes(webhook: Webhook, eventTypes: string[], visit: ConsoleVisit): H
   const [edited, replayed] = [typedInto(visit, 'edit'), typedInto(visit, 'replay')];
   const hourAgo = new Date(Date.now() - 3_600_000).toISOString().slice(0, 16);
   const replaying = html`<p>Your system receives events again that it already has, with the same
-<code>webhook-id</code>.</p>
+<code>webhook-id</code>, at most 600 a minute.</p>
 ${endpointForm(
   webhook,
   'replay',
@@ -128,17 +128,18 @@ function waitingText(waiting: number): string {
   return waiting === 1 ? '1 event' : `${waiting} events`;
 }
 
-function nextAttempt({
-  lastStatus,
-  lastReason,
-  nextAttemptAt,
-}: Webhook): [string, string | Html][] {
-  if (nextAttemptAt === undefined) return [];
-  const failure = responseOf({ status: lastStatus, reason: lastReason });
-  return [
-    ['Last failure', failure],
-    ['Next attempt', timeText(nextAttemptAt)],
-  ];
+/** What is sent again: after a failure, or by a replay. */
+function progressOf({ lastStatus, lastReason, nextAttemptAt, replay }: Webhook) {
+  const facts: [string, string | Html][] = [];
+  if (nextAttemptAt !== undefined)
+    facts.push(
+      ['Last failure', responseOf({ status: lastStatus, reason: lastReason })],
+      ['Next attempt', timeText(nextAttemptAt)],
+    );
+  if (replay === undefined) return facts;
+  const { done, total, startedAt } = replay;
+  const text = html`${done} of ${total} events, since ${timeText(startedAt)}`;
+  return [...facts, ['Sent again', text] as const];
 }
 
 const DISABLED = {

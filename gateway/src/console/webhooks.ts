@@ -19,6 +19,8 @@ const REFUSALS: Readonly<Record<Exclude<WebhookRefusal['refused'], 'url'>, strin
   testing: 'A test is still on its way. Wait a few seconds, then look at the latest messages.',
   off: 'Tests cannot be sent from here. Ask the operator of this service to send one.',
   dropped: 'The event is no longer kept, so it cannot be sent again.',
+  replaying:
+    'Events are already being sent again. Wait until that is done. To stop it, disable the endpoint and enable it again.',
 };
 
 export function createWebhooksSection({ webhooks: manage }: Pick<Manage, 'webhooks'>): Section {
@@ -89,7 +91,8 @@ export function createWebhooksSection({ webhooks: manage }: Pick<Manage, 'webhoo
 
 const DISABLED = 'The endpoint is disabled. It receives nothing until you enable it.';
 const ENABLED = 'The endpoint is enabled. It receives events from now on.';
-const REPLAYED = 'Events since then are being sent again.';
+const REPLAYED =
+  'Events since then are being sent again, at most 600 a minute. The endpoint says how far it is.';
 const RESENT = 'The event is being sent again.';
 
 function done<Answer extends object>(answer: Answer): Exclude<Answer, WebhookRefusal> {

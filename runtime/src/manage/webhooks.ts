@@ -19,6 +19,8 @@ export type Webhook = {
   lastReason?: string | undefined;
   /** When something that has failed is sent again. */
   nextAttemptAt?: number | undefined;
+  /** How many events a replay is through with, those of other types included. */
+  replay?: { done: number; total: number; startedAt: number } | undefined;
   createdAt: number;
 };
 
@@ -85,9 +87,19 @@ export type WebhookAnswer<Action extends WebhookAction> =
 /**
  * There is no such endpoint; the partner has as many as it may have; it sends nothing until it is
  * enabled; production lacks KEY_ENCRYPTION_KEY; a test is still on its way; this process sends
- * nothing; the event is not kept any more; `fault` says what the URL must be.
+ * nothing; the event is not kept any more; another replay is running; `fault` says what the URL
+ * must be.
  */
 export type WebhookRefusal = {
-  refused: 'unknown' | 'tooMany' | 'disabled' | 'noKey' | 'testing' | 'off' | 'dropped' | 'url';
+  refused:
+    | 'unknown'
+    | 'tooMany'
+    | 'disabled'
+    | 'noKey'
+    | 'testing'
+    | 'off'
+    | 'dropped'
+    | 'replaying'
+    | 'url';
   fault?: string | undefined;
 };

@@ -176,7 +176,7 @@ export const METRICS = {
     name: 'loyalty_webhook_oldest_seconds',
     labels: ['partner'],
     meaning:
-      'How long ago the oldest event occurred that is not delivered yet to an endpoint of the partner, or 0 if there is none. The first 300 partners, and `other`.',
+      'How long ago the oldest event occurred that is not delivered yet to an endpoint of the partner, replays apart, or 0 if there is none. The first 300 partners, and `other`.',
   }),
   eventBacklog: gauge({
     name: 'loyalty_event_backlog_seconds',

@@ -45,6 +45,8 @@ export type Endpoint = {
   releasedTo?: number;
   /** How many messages up to `position` wait in rows. */
   waiting?: number;
+  /** The part of the feed that is sent again. `to` rises with what is sent meanwhile. */
+  replay?: { after: number; to: number; startedAt: number };
   createdAt: number;
 };
 
@@ -65,6 +67,8 @@ export type WaitingMessage = {
   attempts: number;
   /** Undefined behind an earlier message of its member. */
   nextAt?: number;
+  /** Whether somebody asked for it again. */
+  isReplayed?: true;
 };
 
 /** The latest outcomes of an endpoint, of which none has a member's or an external ID. */
@@ -82,8 +86,13 @@ export type Outcome = {
   reason?: string;
 };
 
-/** The IDs of a partner's endpoints: one row, so that two creations at once keep the limit. */
-export type PartnerWebhooks = { partnerId: string; webhookIds: string[] };
+/** What a partner's endpoints share: one row, so that two changes at once keep the limits. */
+export type PartnerWebhooks = {
+  partnerId: string;
+  webhookIds: string[];
+  /** Up to then, the partner's share of messages that are sent again is taken. */
+  replaysUntil?: number;
+};
 
 /** Of each kind. */
 const MAX_OUTCOMES = 100;

@@ -5,7 +5,7 @@ import { type Metrics, WEBHOOK_ATTEMPTS } from '@partner-loyalty/runtime/observe
 import type { Event } from '../rules/event.ts';
 import type { StandingsStore } from '../store/store.ts';
 import { dropWaiting, type WaitingMessage } from '../store/webhooks.ts';
-import { type EndpointEnd, type Hold, saveEndpoint } from './holding.ts';
+import { type EndpointEnd, type Hold, saveEndpoint, takeShare } from './holding.ts';
 import { eventAt } from './place.ts';
 import { FAILING_MS } from './queue.ts';
 import type { Send, Sent } from './send.ts';
@@ -144,6 +144,8 @@ export function startDelivery(
     while (ending === undefined) {
       woken = new AbortController();
       if (now() >= readAt && queue.wantsEvents(shares.rows)) await read();
+      if (attempts.size < mostAttempts() && queue.wantsShare(now()))
+        queue.share(await takeShare(store.webhooks, partnerId, now()));
       begin();
       const isDue = queue.hasChanges() || now() - savedAt >= (isChanged ? SAVE_MS : RENEW_MS);
       if (isDue && !(await save())) ending = 'lost';
@@ -201,9 +203,10 @@ export function startDelivery(
       const unread = (await store.feed.last(partnerId)) - queue.readTo();
       return Math.max(0, unread) + queue.messages().length;
     },
-    /** How long ago the oldest of them occurred, in seconds. */
+    /** How long ago the oldest of them occurred that is sent for the first time, in seconds. */
     oldestSeconds(): number {
-      const oldestAt = Math.min(now(), ...queue.messages().map(({ occurredAt }) => occurredAt));
+      const first = queue.messages().filter((message) => !queue.isReplayed(message));
+      const oldestAt = Math.min(now(), ...first.map(({ occurredAt }) => occurredAt));
       return (now() - oldestAt) / 1_000;
     },
   };

@@ -63,7 +63,8 @@ async function count(
   const removed = new Set(listed.filter((_, index) => rows[index] === undefined));
   const added = await partners.update(partnerId, (before) => {
     const kept = (before?.webhookIds ?? []).filter((id) => !removed.has(id));
-    return kept.length >= MAX_ENDPOINTS ? before : { partnerId, webhookIds: [...kept, webhookId] };
+    const webhookIds = [...kept, webhookId];
+    return kept.length >= MAX_ENDPOINTS ? before : { ...before, partnerId, webhookIds };
   });
   return added !== undefined;
 }
@@ -153,22 +154,32 @@ export async function enableEndpoint(
   await dropWaiting(webhooks, webhookId);
   return change(webhooks, webhookId, (before) => {
     const { disabledBecause, disabledAt, failingSince, failures, ...former } = before;
-    const { lastStatus, lastReason, nextAttemptAt, releasedTo, waiting, ...rest } = former;
+    const { lastStatus, lastReason, nextAttemptAt, releasedTo, replay, waiting, ...rest } = former;
     return before.state === 'active' ? before : { ...rest, state: 'active', position };
   });
 }
 
-/** Sends what occurred at `since` or later once more. Only for an active endpoint. */
+/**
+ * Sends what occurred at `since` or later once more. Only for an active endpoint. Resolves with
+ * undefined if another replay is running.
+ */
 export async function replayEvents(
   { webhooks, feed }: Store,
-  { webhookId, partnerId }: Endpoint,
+  { webhookId, partnerId, replay }: Endpoint,
   since: Date,
-): Promise<void> {
-  const position = await positionBefore(feed, partnerId, since.getTime());
-  await change(webhooks, webhookId, (before) =>
-    before.position <= position ? before : { ...before, position },
-  );
-  await dropWaiting(webhooks, webhookId, position);
+): Promise<Endpoint | undefined> {
+  if (replay !== undefined) return undefined;
+  const after = await positionBefore(feed, partnerId, since.getTime());
+  let isRunning = false;
+  const changed = await change(webhooks, webhookId, (before) => {
+    isRunning = before.replay !== undefined;
+    if (isRunning || before.position <= after) return before;
+    const started = { after, to: before.position, startedAt: Date.now() };
+    return { ...before, position: after, replay: started };
+  });
+  if (isRunning) return undefined;
+  await dropWaiting(webhooks, webhookId, after);
+  return changed;
 }
 
 /**
@@ -185,7 +196,8 @@ export async function resendEvent(
   const event = isKnown ? await eventAt(feed, partnerId, position) : undefined;
   if (event === undefined) return false;
   const { memberId, mergedMemberId, occurredAt } = event;
-  const message = { messageId: `${webhookId}/${position}`, position, occurredAt, attempts: 0 };
+  const messageId = `${webhookId}/${position}`;
+  const message = { messageId, position, occurredAt, attempts: 0, isReplayed: true } as const;
   await webhooks.waiting.put(omitUndefined({ ...message, memberId, mergedMemberId }));
   // Who delivers now does not look for new rows.
   await change(webhooks, webhookId, (before) => {

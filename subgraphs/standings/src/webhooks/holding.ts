@@ -8,10 +8,12 @@ import {
   type WebhookTables,
   waitingOf,
 } from '../store/webhooks.ts';
-import { createQueue, type Queue } from './queue.ts';
+import { createQueue, type Queue, REPLAY_SHARE } from './queue.ts';
 
 /** A lease that is not renewed for so long is free. */
 export const LEASE_MS = 25_000;
+/** Shares of what is sent again begin so far ahead at most. */
+const MAX_AHEAD_MS = 60_000;
 
 export type Hold = {
   /** As it was taken. */
@@ -46,6 +48,21 @@ export async function takeEndpoint(
   if (endpoint === undefined) return undefined;
   const queue = createQueue(endpoint, await waitingOf(tables, webhookId));
   return { endpoint, ...lease, queue, outcomes: { delivered: [], failed: [] } };
+}
+
+/** Takes a share of what a partner's endpoints may be sent again. Resolves with when it begins. */
+export async function takeShare(
+  { partners }: Pick<WebhookTables, 'partners'>,
+  partnerId: string,
+  now: number,
+): Promise<number> {
+  let from = now;
+  await partners.update(partnerId, (row = { partnerId, webhookIds: [] }) => {
+    // The clock may have been set back.
+    from = Math.min(Math.max(now, row.replaysUntil ?? 0), now + MAX_AHEAD_MS);
+    return { ...row, replaysUntil: from + REPLAY_SHARE.ms };
+  });
+  return from;
 }
 
 /**

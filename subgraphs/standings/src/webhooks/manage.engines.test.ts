@@ -252,13 +252,36 @@ describe.each(ENGINES)('managing webhooks on %s', (engine) => {
     expect(await replay('3')).toEqual({ refused: 'dropped' });
     expect(await rows()).toEqual([]);
     expect(await replay('second')).toMatchObject({ webhook: { webhookId } });
-    const row = { messageId: `${webhookId}/2`, position: 2, memberId: 'm-1', attempts: 0 };
+    const messageId = `${webhookId}/2`;
+    const row = { messageId, position: 2, memberId: 'm-1', attempts: 0, isReplayed: true };
     expect(await rows()).toMatchObject([row]);
     expect(await stored(webhookId)).toMatchObject({ position: 3, revision: 2 });
     await store.feed.dropBefore(Number.MAX_SAFE_INTEGER);
     expect(await replay('second')).toEqual({ refused: 'dropped' });
     await manage({ action: 'disable', partnerId: 'inn', webhookId });
     expect(await replay('second')).toEqual({ refused: 'disabled' });
+  });
+
+  test('one replay of an endpoint runs at a time, and its answer and the list say how far it is', async () => {
+    await happen(3);
+    const webhookId = await create();
+    const of = { partnerId: 'inn', webhookId };
+    const ask = () => manage({ action: 'replay', ...of, since: 0 });
+    const answers = await Promise.all(Array.from({ length: 35 }, ask));
+    const replay = { done: 0, total: 3, startedAt: expect.any(Number) };
+    const refusals = answers.filter((one) => 'refused' in one);
+    expect(refusals).toEqual(Array(34).fill({ refused: 'replaying' }));
+    expect(answers.filter((one) => 'webhook' in one)).toMatchObject([{ webhook: { replay } }]);
+    const row = await stored(webhookId);
+    if (row !== undefined) await store.webhooks.endpoints.put({ ...row, position: 2 });
+    expect(await manage({ action: 'list', partnerId: 'inn' })).toMatchObject({
+      webhooks: [{ replay: { ...replay, done: 2 }, waiting: 1 }],
+    });
+    expect(await ask()).toEqual({ refused: 'replaying' });
+    await manage({ action: 'disable', ...of });
+    expect((await show(webhookId)).webhook.replay).toBeUndefined();
+    await manage({ action: 'enable', ...of });
+    expect(await ask()).toMatchObject({ webhook: { replay } });
   });
 
   test('what waits is counted, in rows and in the feed', async () => {

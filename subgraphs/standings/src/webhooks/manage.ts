@@ -119,9 +119,12 @@ export function createWebhookManager(
     }),
     replay: on<'replay'>(async (endpoint, asked) => {
       if (endpoint.state === 'disabled') return { refused: 'disabled' };
-      if ('since' in asked) await replayEvents(store, endpoint, new Date(asked.since));
-      else if (!(await resend(store, endpoint, asked.eventId))) return { refused: 'dropped' };
-      return { webhook: viewOf(endpoint) };
+      if ('since' in asked) {
+        const replayed = await replayEvents(store, endpoint, new Date(asked.since));
+        return replayed === undefined ? { refused: 'replaying' } : { webhook: viewOf(replayed) };
+      }
+      const isKept = await resend(store, endpoint, asked.eventId);
+      return isKept ? { webhook: viewOf(endpoint) } : { refused: 'dropped' };
     }),
     disable: on<'disable'>(async ({ webhookId }, _, { byStaff }) =>
       changed(await disableEndpoint(store, webhookId, byStaff ? 'CONSOLE' : 'COMMAND')),

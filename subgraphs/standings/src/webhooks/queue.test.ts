@@ -341,3 +341,93 @@ test('an endpoint with as many messages waiting as it may have reads no more, is
   queue.done(probe, OK, at, maxRows);
   expect([...take(queue, at, maxRows), ...take(queue, at + 20, maxRows)]).toHaveLength(2);
 });
+
+describe('a replay', () => {
+  const replay = { after: 0, to: 25, startedAt: START };
+  const ids = (first: number, count: number) =>
+    [...Array(count).keys()].map((at) => `m${first + at}`);
+  /** The second that begins at `from`, in which a share may be used. */
+  const shared = (queue: Queue, from: number) => {
+    expect(queue.wantsShare(from)).toBe(true);
+    queue.share(from);
+    const taken = take(queue, from);
+    settle(queue, taken, true, from);
+    return positions(taken);
+  };
+
+  test('goes out in shares of ten, and new events do not wait for it, but for those of their member', () => {
+    const queue = createQueue({ ...ENDPOINT, replay }, []);
+    add(queue, ids(1, 25));
+    expect(take(queue)).toEqual([]);
+    expect(shared(queue, START)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    add(queue, ['m25', 'm1', 'new']);
+    const fresh = take(queue, START);
+    expect(positions(fresh)).toEqual([27, 28]);
+    settle(queue, fresh);
+    expect(queue.state(START)).toMatchObject({ position: 10, replay: { ...replay, to: 28 } });
+    // The next share begins later.
+    queue.share(START + 1_000);
+    expect([queue.wakeAt(START + 5), take(queue, START + 999)]).toEqual([START + 1_000, []]);
+    expect(take(queue, START + 2_000)).toEqual([]);
+    expect(shared(queue, START + 2_000)).toHaveLength(10);
+    expect(shared(queue, START + 3_000)).toEqual([21, 22, 23, 24, 25]);
+    expect(queue.state(START + 3_000)).toMatchObject({ position: 25, replay: undefined });
+    expect(positions(take(queue, START + 3_000))).toEqual([26]);
+    expect(queue.wantsShare(START + 9_000)).toBe(false);
+  });
+
+  test('is read ahead as far as messages may wait, so that new events are found', () => {
+    const queue = createQueue({ ...ENDPOINT, replay: { ...replay, to: 500 } }, []);
+    add(queue, ids(1, 400));
+    expect([queue.wantsEvents(MAX_ROWS), queue.wantsEvents(400)]).toEqual([true, false]);
+    expect([queue.hasRows(), queueOf(ids(1, 100)).wantsEvents(MAX_ROWS)]).toEqual([true, false]);
+  });
+
+  test('goes on after a takeover, with what was sent beyond its end, and takes shares for retries', () => {
+    const before = createQueue({ ...ENDPOINT, replay }, []);
+    add(before, [...ids(1, 25), 'new']);
+    settle(before, take(before));
+    const state = omitUndefined(before.state(START));
+    const queue = createQueue({ ...ENDPOINT, ...state }, []);
+    add(queue, [...ids(1, 25), 'new']);
+    expect(take(queue)).toEqual([]);
+    queue.share(START);
+    const first = take(queue);
+    settle(queue, first, false);
+    expect([first.length, queue.wantsShare(START + 1)]).toEqual([10, false]);
+    queue.share(START + 5_000);
+    expect(positions(take(queue, START + 5_000))).toEqual([1]);
+  });
+
+  test('keeps what an endpoint that recovers has released, until its share comes', () => {
+    const queue = createQueue({ ...ENDPOINT, replay }, []);
+    add(queue, ids(1, 25));
+    queue.share(START);
+    const first = take(queue);
+    settle(queue, first, false);
+    queue.share(START + 5_000);
+    const [probe] = take(queue, START + 5_000);
+    if (probe === undefined) throw new Error('not taken');
+    queue.done(probe, OK, START + 5_000, MAX_ROWS);
+    queue.share(START + 6_000);
+    expect(take(queue, START + 5_500)).toEqual([]);
+    const sent: number[] = [];
+    for (let at = START + 6_000; at < START + 6_500; at += 20)
+      sent.push(...positions(take(queue, at)));
+    expect(sent).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+  });
+
+  test('of one message takes a share, and no other waits for it', () => {
+    const row = {
+      messageId: 'wh_1/1',
+      position: 1,
+      memberId: 'ada',
+      occurredAt: START,
+      attempts: 0,
+    };
+    const queue = createQueue({ ...ENDPOINT, position: 1 }, [{ ...row, isReplayed: true }]);
+    add(queue, ['bob']);
+    expect(positions(take(queue))).toEqual([2]);
+    expect(shared(queue, START)).toEqual([1]);
+  });
+});

@@ -25,6 +25,8 @@ const PROBE_MS = { first: 5 * SECOND_MS, most: 5 * MINUTE_MS };
 const PACE_MS = 20;
 /** Of messages that are read ahead. */
 const READ_AHEAD = 100;
+/** How many messages may be sent again, to all endpoints of a partner. */
+export const REPLAY_SHARE = { messages: 10, ms: SECOND_MS };
 
 export type Queue = ReturnType<typeof createQueue>;
 
@@ -46,7 +48,7 @@ function probeMs({ failures = 0 }: Health): number {
  * be written before a position that is read later. Times are in milliseconds since 1970.
  */
 export function createQueue(
-  { webhookId, position, releasedTo: lastReleased = 0, ...endpoint }: Endpoint,
+  { webhookId, position, replay, releasedTo: lastReleased = 0, ...endpoint }: Endpoint,
   stored: readonly WaitingMessage[],
 ) {
   const { failingSince, failures, lastStatus, lastReason, lastAttemptAt } = endpoint;
@@ -58,6 +60,10 @@ export function createQueue(
   let releasedTo = lastReleased;
   const failedSince = new Set<WaitingMessage>();
   let pacedUntil = 0;
+  /** The furthest position that was sent. */
+  let sentTo = position;
+  /** Of what may be sent again: when it begins, and how many messages are left. */
+  let share = { from: 0, left: 0 };
   /** Every message that is neither delivered nor given up. */
   const messages = new Map<number, WaitingMessage>();
   /** Those without a row, in the order of positions. */
@@ -92,11 +98,20 @@ export function createQueue(
     return nextAt <= now || (at <= releasedTo && !failedSince.has(message));
   }
 
-  /** The oldest message after a position that is due; by default, any. */
-  function oldestDue(now: number, after = 0): WaitingMessage | undefined {
+  function isReplayed(message: WaitingMessage): boolean {
+    const { after, to } = replay ?? { after: 0, to: 0 };
+    return message.isReplayed === true || (message.position > after && message.position <= to);
+  }
+
+  /** The oldest message after a position that is due and wanted; by default, any. */
+  function oldestDue(
+    now: number,
+    after = 0,
+    isWanted: (message: WaitingMessage) => boolean = () => true,
+  ): WaitingMessage | undefined {
     let oldest: WaitingMessage | undefined;
     for (const message of ready)
-      if (message.position > after && isDue(message, now))
+      if (message.position > after && isDue(message, now) && isWanted(message))
         if (oldest === undefined || message.position < oldest.position) oldest = message;
     return oldest;
   }
@@ -109,8 +124,10 @@ export function createQueue(
   /** When the next message may go; it may be in the past. */
   function wakeAt(now: number): number {
     let dueAt = Number.POSITIVE_INFINITY;
-    for (const message of ready)
-      dueAt = Math.min(dueAt, isDue(message, now) ? 0 : (message.nextAt ?? 0));
+    for (const message of ready) {
+      const from = share.left > 0 && isReplayed(message) ? share.from : 0;
+      dueAt = Math.min(dueAt, isDue(message, now) ? from : (message.nextAt ?? 0));
+    }
     return Math.max(mayGoAt(), dueAt);
   }
 
@@ -152,10 +169,25 @@ export function createQueue(
     return first === undefined ? readTo : first - 1;
   }
 
+  const isReplaying = () => replay !== undefined && storable() < replay.to;
+
   return {
     readTo: () => readTo,
-    /** Whether there is room for the next page of the feed; `maxRows` is how many may wait. */
-    wantsEvents: (maxRows: number) => unstored.size < READ_AHEAD && !isFull(maxRows),
+    /**
+     * Whether there is room for the next page of the feed; `maxRows` is how many may wait. It reads
+     * past a replay, so that new events wait only for those of their members.
+     */
+    wantsEvents: (maxRows: number) =>
+      unstored.size < (isReplaying() ? maxRows : READ_AHEAD) && !isFull(maxRows),
+    /** Whether something that is sent again needs another share to go. */
+    wantsShare(now: number): boolean {
+      const isSpent = share.left === 0 || now >= share.from + REPLAY_SHARE.ms;
+      return isSpent && now >= mayGoAt() && oldestDue(now, 0, isReplayed) !== undefined;
+    },
+    /** Lets messages be sent again, from `from` on. */
+    share(from: number): void {
+      share = { from, left: REPLAY_SHARE.messages };
+    },
     /** Adds the events of the feed after `readTo`, up to `end`. */
     add(events: EventPage['events'], end: number): void {
       for (const { position: at, event } of events) {
@@ -174,14 +206,20 @@ export function createQueue(
       // A message that is always refused holds up the others for some minutes only.
       const isSlow = isFailing(health) && probeMs(health) === PROBE_MS.most;
       const isStuck = isFull(maxRows) && now - (health.lastAttemptAt ?? 0) >= PROBE_MS.most;
+      const { from, left } = share;
+      const isShared = left > 0 && from <= now && now < from + REPLAY_SHARE.ms;
+      const mayGo = (one: WaitingMessage) => isShared || !isReplayed(one);
       const message =
-        oldestDue(now, isSlow ? lastSent : 0) ??
-        oldestDue(now) ??
-        (isStuck ? oldestDue(Number.POSITIVE_INFINITY) : undefined);
-      if (readTo >= releasedTo && (message?.position ?? releasedTo + 1) > releasedTo) release(0);
+        oldestDue(now, isSlow ? lastSent : 0, mayGo) ??
+        oldestDue(now, 0, mayGo) ??
+        (isStuck ? oldestDue(Number.POSITIVE_INFINITY, 0, mayGo) : undefined);
+      const released = releasedTo > 0 && !isShared ? oldestDue(now) : message;
+      if (readTo >= releasedTo && (released?.position ?? releasedTo + 1) > releasedTo) release(0);
       if (message === undefined) return undefined;
       ready.delete(message);
+      if (isReplayed(message)) share.left -= 1;
       lastSent = message.position;
+      sentTo = Math.max(sentTo, lastSent);
       health = { ...health, lastAttemptAt: now };
       if (releasedTo > 0) pacedUntil = now + PACE_MS;
       return message;
@@ -246,6 +284,9 @@ export function createQueue(
         nextAttemptAt: Number.isFinite(nextAt) ? Math.max(nextAt, mayGoAt()) : undefined,
         position: end,
         releasedTo: releasedTo || undefined,
+        // What is sent beyond the position goes out again if another process takes over.
+        replay:
+          isReplaying() && replay ? { ...replay, to: Math.max(replay.to, sentTo) } : undefined,
         waiting: all.filter(({ position: at }) => at <= end).length,
       };
     },
@@ -255,7 +296,9 @@ export function createQueue(
     /** Since when no attempt has succeeded, if the last one failed. */
     failingSince: () => health.failingSince,
     wakeAt,
-    hasRows: () => messages.size > unstored.size,
+    isReplayed,
+    /** Whether many messages may wait in it. */
+    hasRows: () => isReplaying() || messages.size > unstored.size,
     hasChanges: () => changed.size > 0,
     /** Takes the rows to write, by ID; undefined is one to remove. */
     changes(): Map<string, WaitingMessage | undefined> {

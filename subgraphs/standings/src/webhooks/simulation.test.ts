@@ -108,6 +108,17 @@ async function simulate(seed: number): Promise<void> {
     });
   }
 
+  /** As `replayEvents` does, if no replay is running. */
+  function replay(): void {
+    const row = world.endpoints.get(ID);
+    if (row === undefined || row.replay !== undefined) return;
+    const { position: to, revision, lastAttemptAt, ...rest } = row;
+    const after = upTo(to + 1);
+    const position = { position: after, replay: { after, to, startedAt: now } };
+    world.endpoints.set(ID, { ...rest, ...position, revision: revision + 1 });
+    for (const [id, waits] of world.waiting) if (waits.position > after) world.waiting.delete(id);
+  }
+
   /** The receiver is asked. What the process learns of it comes later. */
   function ask(message: WaitingMessage): Attempt {
     if (now >= mode.until)
@@ -122,10 +133,12 @@ async function simulate(seed: number): Promise<void> {
         : name === 'one member'
           ? message.memberId !== 'ada'
           : name !== 'failing';
-    asked.set(message.position, (asked.get(message.position) ?? 0) + 1);
+    const attempts = (asked.get(message.position) ?? 0) + 1;
+    asked.set(message.position, attempts);
     if (isOk && !received.has(message.position)) {
       received.set(message.position, now);
-      order.push(message.position);
+      // A replay sends what was given up after what came later.
+      if (attempts <= 10) order.push(message.position);
     }
     const isLost = name === 'lossy' && upTo(2) === 0;
     const takesMs = isLost ? 15_000 : name === 'slow' ? upTo(15_000) : upTo(100);
@@ -152,6 +165,7 @@ async function simulate(seed: number): Promise<void> {
   function start(process: Process, hold: Hold): void {
     const { queue } = hold;
     if (now >= hold.until - ATTEMPT_MS) return;
+    if (queue.wantsShare(now)) queue.share(now + upTo(2) * upTo(2_000));
     while (process.attempts.length < mostAttempts(queue)) {
       const message = queue.next(now, maxRows);
       if (message === undefined) return;
@@ -243,6 +257,7 @@ async function simulate(seed: number): Promise<void> {
       appends.shift();
       append();
     }
+    if (areFaulty() && upTo(200) === 0) replay();
     for (const process of processes) {
       if (process.wakesAt > now) continue;
       const fate = areFaulty() ? upTo(40) : -1;

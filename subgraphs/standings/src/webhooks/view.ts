@@ -17,10 +17,15 @@ export function viewOf(endpoint: Endpoint): Webhook {
   const { webhookId, partnerId, url, types, disabledBecause, createdAt } = endpoint;
   const { failingSince, failures: attempts = 0, lastStatus, lastReason } = endpoint;
   const state = stateOf(endpoint);
-  const nextAttemptAt = state === 'disabled' ? undefined : endpoint.nextAttemptAt;
+  const { nextAttemptAt, replay }: Partial<Endpoint> = state === 'disabled' ? {} : endpoint;
   return {
     ...{ webhookId, partnerId, url, types, state, disabledBecause, createdAt },
     ...{ failingSince, attempts, lastStatus, lastReason, nextAttemptAt },
+    replay: replay && {
+      done: Math.max(0, endpoint.position - replay.after),
+      total: replay.to - replay.after,
+      startedAt: replay.startedAt,
+    },
   };
 }
 

@@ -9,8 +9,8 @@ import { createSequencer } from '../events/sequencer.ts';
 import type { EventType } from '../rules/event.ts';
 import type { StandingsStore } from '../store/store.ts';
 import type { Endpoint } from '../store/webhooks.ts';
-import { editEndpoint, resendEvent } from './endpoints.ts';
-import { takeEndpoint } from './holding.ts';
+import { createEndpoint, editEndpoint, replayEvents, resendEvent } from './endpoints.ts';
+import { takeEndpoint, takeShare } from './holding.ts';
 import { RETRY_MS } from './queue.ts';
 import { createWebhookSecrets } from './secrets.ts';
 import { createSender } from './send.ts';
@@ -150,6 +150,36 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
     await record('eve');
     await receives(4);
     expect(members()).toEqual(['ada', 'bob', 'ada', 'eve']);
+  });
+
+  test('35 replays that are asked for at once send each event once, and a new one does not wait for them', async () => {
+    const everybody = Array.from({ length: 25 }, (_, index) => `m-${index}`);
+    await record(...everybody);
+    await create();
+    const held = await endpoint();
+    if (held === undefined) throw new Error('no endpoint');
+    const asked = Array.from({ length: 35 }, () => replayEvents(store, held, new Date(0)));
+    const started = (await Promise.all(asked)).filter((one) => one !== undefined);
+    expect(started).toMatchObject([{ position: 0, replay: { after: 0, to: 25 } }]);
+    await record('new');
+    start();
+    start();
+    await receives(26);
+    expect(members().sort()).toEqual([...everybody, 'new'].sort());
+    expect(members().indexOf('new')).toBeLessThan(20);
+    await until(async () => (await endpoint())?.replay === undefined);
+    expect((await endpoint())?.position).toBe(26);
+    expect(receiver.received).toHaveLength(26);
+    const { replaysUntil = 0 } = (await store.webhooks.partners.get('inn')) ?? {};
+    expect(replaysUntil).toBeGreaterThan(Date.now() - 2_000);
+  });
+
+  test("a partner's endpoints take turns of a second, whatever the clock of a process says", async () => {
+    const share = (at: number) => takeShare(store.webhooks, 'inn', at);
+    const taken = await Promise.all([share(1_000_000), share(1_000_000), share(1_000_000)]);
+    expect(taken.sort()).toEqual([1_000_000, 1_001_000, 1_002_000]);
+    await createEndpoint(store, secrets, { partnerId: 'inn', url: receiver.url });
+    expect([await share(1_001_000), await share(500_000)]).toEqual([1_003_000, 560_000]);
   });
 
   test('while a retry waits, later events of the same member wait too, those of others do not', async () => {
