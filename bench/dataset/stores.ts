@@ -7,6 +7,7 @@ import {
   createMembers,
   type MemberImport,
   type MembersStore,
+  makeSecret,
   openMembersStore,
 } from '@partner-loyalty/members';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
@@ -138,6 +139,28 @@ export async function createKeys(
     return keys.map((key) => ({ 'x-partner-api-key': key }));
   } finally {
     await store.close();
+  }
+}
+
+/** Registers so many apps of a partner, and returns the header with the secret of each. */
+export async function createApps(
+  settings: StoreSettings,
+  partnerId: string,
+  count: number,
+): Promise<Record<string, string>[]> {
+  const { apps, close } = await openMembersStore(settings);
+  try {
+    const made = Array.from({ length: count }, (_, n) => ({ id: `app-${n}`, ...makeSecret() }));
+    for (const { id, hash } of made)
+      await apps.add({
+        ...{ clientId: id, partnerId, name: 'Bench', secrets: [{ hash }] },
+        ...{ redirectUris: ['https://bench.example/'], origins: [], createdAt: Date.now() },
+      });
+    return made.map(({ id, secret }) => ({
+      authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
+    }));
+  } finally {
+    await close();
   }
 }
 

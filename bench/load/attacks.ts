@@ -9,10 +9,14 @@ export type Attack = {
   url: string;
   /** The header of the attacker's own key. */
   key: Record<string, string>;
+  /** The headers with the secrets of the attacker's own apps. */
+  apps: Record<string, string>[];
+  /** The third part of the addresses that it comes from, so that each attack has its own. */
+  net: number;
   seconds: number;
 };
 
-type Send = Pick<Attack, 'url' | 'key'>;
+type Send = Omit<Attack, 'name' | 'seconds'>;
 
 const LOOK_UP = 'memberByEmail(email: "member1@bench.example")';
 const WIDE = `query ($keys: [MemberKey!]!) { memberLookups(keys: $keys) { member { ${names(90, 'email')} } } }`;
@@ -35,12 +39,23 @@ export const ATTACKS = {
     }),
   '2,048 slow bodies': (attack: Send) =>
     onEach({ ...attack, key: {} }, 2_048, 4, () => query(attack, '{ __typename }').slice(0, -5)),
-  '30 bodies in chunks of one byte': ({ url, key }: Send) =>
-    onEach({ url, key }, 30, 1, () => {
+  '30 bodies in chunks of one byte': (attack: Send) =>
+    onEach(attack, 30, 1, () => {
+      const { url, key } = attack;
       const head = rawRequest(url, { ...key, 'transfer-encoding': 'chunked' }, '');
       return head.replace(/content-length: 0\r\n/, '') + '1\r\n \r\n'.repeat(20_000);
     }),
+  '480 connections that ask for tokens with valid secrets': (attack: Send) =>
+    onEach(attack, 480, 1, (n) => askForToken(attack, attack.apps[n % attack.apps.length]), true),
+  '1,400 connections that ask for tokens without a credential': (attack: Send) =>
+    onEach(attack, 1_400, 3, () => askForToken(attack), true),
 };
+
+function askForToken({ url }: Send, app: Record<string, string> = {}): string {
+  const headers = { ...app, 'content-type': 'application/x-www-form-urlencoded' };
+  const body = `grant_type=refresh_token${app.authorization ? '&refresh_token=guess' : ''}`;
+  return rawRequest(new URL('/oauth/token', url).href, headers, body);
+}
 
 function query({ url, key }: Send, text: string, variables = {}): string {
   return rawRequest(url, key, JSON.stringify({ query: text, variables }));
@@ -54,24 +69,34 @@ function names(count: number, field: string, unique = 0): string {
 
 /**
  * Writes to so many connections of so many addresses, none of which is the other callers'. It is
- * ready before that, since its own start takes much of the core that it shares with them.
+ * ready before that, since its own start takes much of the core that it shares with them. With
+ * `repeats`, it writes again after each response, and on a new connection if one is closed.
  */
 async function onEach(
-  { url }: Send,
+  { url, net }: Send,
   connections: number,
   addresses: number,
   text: (number: number, socket: Socket) => string,
+  repeats = false,
 ): Promise<void> {
-  const { hostname, port } = new URL(url);
+  const { hostname: host, port } = new URL(url);
+  const open = (n: number) => {
+    const localAddress = `127.0.${net}.${2 + (n % addresses)}`;
+    return connect({ port: Number(port), host, localAddress }).on('error', () => {});
+  };
   const sockets: Socket[] = [];
   for (let n = 0; n < connections; n += 1) {
-    const localAddress = `127.0.0.${2 + (n % addresses)}`;
-    const socket = connect({ port: Number(port), host: hostname, localAddress });
-    socket.on('error', () => {}).resume();
+    const socket = open(n).resume();
     sockets.push(socket);
     await once(socket, 'connect');
   }
   const texts = sockets.map((socket, n) => text(n, socket));
+  const repeat = (socket: Socket, n: number) => {
+    const send = () => socket.write(texts[n] ?? '');
+    socket.setEncoding('latin1').on('data', (part: string) => part.startsWith('HTTP/') && send());
+    socket.on('close', () => repeat(open(n), n)).on('connect', send);
+  };
+  if (repeats) sockets.forEach(repeat);
   console.log('ready');
   await pause(BEGINS_MS);
   for (const [n, socket] of sockets.entries()) socket.write(texts[n] ?? '');

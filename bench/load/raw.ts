@@ -8,6 +8,8 @@ export type RawLoad = {
   next: () => string;
   seconds: number;
   connections: number;
+  /** The addresses that the connections come from, in turn. */
+  addresses?: string[];
   /** The rate to offer. Without it, each request is sent as soon as a connection is free. */
   ratePerSecond?: number;
 };
@@ -59,7 +61,7 @@ export async function sendRaw(load: RawLoad): Promise<RawResult> {
     over: false,
   };
   const connections = await Promise.all(
-    Array.from({ length: load.connections }, () => openConnection(session)),
+    Array.from({ length: load.connections }, (_, n) => openConnection(session, n)),
   );
   const startedAt = performance.now();
   if (load.ratePerSecond === undefined) {
@@ -78,9 +80,11 @@ export async function sendRaw(load: RawLoad): Promise<RawResult> {
   return { answered, seconds, ...summaryOf(session) };
 }
 
-async function openConnection(session: Session): Promise<Connection> {
-  const { hostname, port } = new URL(session.load.url);
-  const socket = connect(Number(port), hostname);
+async function openConnection(session: Session, number: number): Promise<Connection> {
+  const { url, addresses = [] } = session.load;
+  const { hostname: host, port } = new URL(url);
+  const localAddress = addresses[number % addresses.length];
+  const socket = connect({ host, port: Number(port), ...(localAddress && { localAddress }) });
   const connection: Connection = { socket, startedAt: 0, received: '', isNew: true };
   socket.setNoDelay(true).setEncoding('latin1');
   socket.on('data', (part: string) => {

@@ -77,7 +77,16 @@ export const FIGURES = {
       'p99 of a look-up while 300 new documents of another key arrive at once, relative to quiet',
     atMost: 10,
   },
-  fairWorst: { meaning: 'the same under the worst of the other attacks', atMost: 10 },
+  fairWorst: { meaning: 'the same under the worst of the other attacks on the API', atMost: 10 },
+  fairSecrets: {
+    meaning: "the same while another partner's 480 connections ask for tokens with valid secrets",
+    atMost: 10,
+  },
+  fairAnonymous: {
+    meaning:
+      'p99 of pages while 1,400 connections ask for tokens without a credential, relative to quiet',
+    atMost: 10,
+  },
   coldStart: {
     meaning: 'start to the first correct answer, relative to stock Apollo Gateway',
     atMost: 1,
