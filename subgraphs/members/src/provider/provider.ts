@@ -192,7 +192,7 @@ function adjustModels({ Client, RefreshToken, Session }: Provider, grants: Grant
     await destroy.call(this);
   };
   const { save } = RefreshToken.prototype;
-  RefreshToken.prototype.save = function name() {
+  RefreshToken.prototype.save = function store() {
     const used = Provider.ctx?.oidc.entities.RotatedRefreshToken;
     this.jti ||= nextToken(this.grantId ?? '', used?.jti);
     return save.call(this);

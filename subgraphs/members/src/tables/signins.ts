@@ -2,7 +2,6 @@
 import { hash } from 'node:crypto';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 import type { Address } from '../rules/member.ts';
-import { begunTable, openBegun } from './begun.ts';
 
 export const SIGN_IN_MS = 15 * 60_000;
 const MAX_OF_CLIENT = 20;
@@ -40,26 +39,68 @@ export const SIGN_INS: TableDefinition<SignIn> = {
   id: 'signInId',
   orders: ['expiresAt'],
 };
-export const BEGUN = begunTable('signinsbegun');
+
+type Open = Pick<SignIn, 'expiresAt'> & { id: string };
+/** The sign-ins of a client address, the oldest first. */
+type Begun = {
+  client: string;
+  open: Open[];
+  /** The lower, the more there are; of as many, the older. */
+  rank: number;
+  until: number;
+};
+
+export const BEGUN: TableDefinition<Begun> = {
+  name: 'signinsbegun',
+  id: 'client',
+  orders: ['rank', 'until'],
+};
 
 export type SignInStore = Awaited<ReturnType<typeof openSignIns>>;
 
 /** `ofAll` is how many there may be at the same time. */
 export async function openSignIns(open: OpenTable, ofAll = MAX_OF_ALL) {
   const signIns = await open(SIGN_INS);
-  const begun = await openBegun(open, {
-    definition: BEGUN,
-    most: { ofClient: MAX_OF_CLIENT, ofAll },
-    total: () => signIns.count('expiresAt'),
-    remove: signIns.remove,
-    removeUntil: (now) => signIns.removeUntil('expiresAt', now),
-  });
+  const begun = await open(BEGUN);
+
+  /** Replaces the sign-ins of a client address, and removes those that are missing then. */
+  async function change(client: string, next: (still: Open[]) => Open[]): Promise<void> {
+    let gone: Open[] = [];
+    await begun.update(client, (before) => {
+      const now = Date.now();
+      const still = (before?.open ?? []).filter(({ expiresAt }) => expiresAt > now);
+      const open = next(still);
+      gone = still.filter((one) => !open.some(({ id }) => id === one.id));
+      const [oldest] = open;
+      if (oldest === undefined) return undefined;
+      const rank = (MAX_OF_CLIENT - open.length) * 1e13 + oldest.expiresAt;
+      return { client, open, rank, until: Math.max(...open.map((one) => one.expiresAt)) };
+    });
+    for (const { id } of gone) await signIns.remove(id);
+  }
+
+  const isFull = async () => (await signIns.count('expiresAt')) >= ofAll;
+
+  async function clean(now: number): Promise<void> {
+    await signIns.removeUntil('expiresAt', now);
+    await begun.removeUntil('until', now);
+  }
 
   return {
-    /** Always the same writes, whoever has the address. */
+    /**
+     * Always the same writes, whoever has the address. If there are too many sign-ins, the oldest
+     * of the client address goes, or of the one with most.
+     */
     async begin(signIn: SignIn): Promise<void> {
       const { signInId: id, client, expiresAt } = signIn;
-      await begun.add(client, { id, expiresAt });
+      if (await isFull()) await clean(Date.now());
+      // More than once if those of that address have expired meanwhile.
+      while (await isFull()) {
+        const [first] = await begun.range('rank', 0, 1);
+        if (first === undefined) break;
+        await change(first.client, (still) => still.slice(1));
+      }
+      await change(client, (still) => [...still.slice(1 - MAX_OF_CLIENT), { id, expiresAt }]);
       await signIns.put(signIn);
     },
     async find(signInId: string): Promise<SignIn | undefined> {
@@ -76,7 +117,7 @@ export async function openSignIns(open: OpenTable, ofAll = MAX_OF_ALL) {
      * the answer may be lost. The fifth wrong code ends the sign-in too.
      */
     async finish(signInId: string, kind: 'code' | 'token', typed: string): Promise<Outcome> {
-      let ended: { client: string; until: number | undefined } | undefined;
+      let ended: { client: string; left: Open[] } | undefined;
       let outcome: Outcome = 'ended';
       await signIns.update(signInId, (before) => {
         [ended, outcome] = [undefined, 'ended'];
@@ -91,10 +132,14 @@ export async function openSignIns(open: OpenTable, ofAll = MAX_OF_ALL) {
           return { ...before, tries: tries + 1 };
         }
         const until = isRight ? Math.min(expiresAt, now + REPEAT_MS) : undefined;
-        ended = { client: before.client, until };
+        const left = until === undefined ? [] : [{ id: signInId, expiresAt: until }];
+        ended = { client: before.client, left };
         return until === undefined ? until : { ...before, isUsed: true, expiresAt: until };
       });
-      if (ended !== undefined) await begun.finish(ended.client, signInId, ended.until);
+      if (ended !== undefined) {
+        const { client, left } = ended;
+        await change(client, (still) => still.flatMap((one) => (one.id === signInId ? left : one)));
+      }
       return outcome;
     },
     /** Those with an address that is wanted. */
@@ -105,7 +150,7 @@ export async function openSignIns(open: OpenTable, ofAll = MAX_OF_ALL) {
     /** Removes those with an address that is unwanted. */
     discard: (isUnwanted: (canonical: string) => boolean) =>
       signIns.removeWhere(({ address }) => isUnwanted(address.canonical)),
-    clean: begun.clean,
+    clean,
   };
 }
 
