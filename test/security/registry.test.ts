@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { openGraphStore } from '@partner-loyalty/gateway';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
+import { withSubgraph } from '../../gateway/src/publish/content.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { type PlainSubgraph, startSubgraph } from '../support/graphs/graph.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
@@ -554,6 +555,43 @@ describe('of two teams', () => {
       ]),
     );
   });
+});
+
+test('a graph beyond the limits that was published before is served, and others publish beside it', async () => {
+  const long = 'x'.repeat(70_000);
+  const sdl = `# \u202e\n${SPA.replace('spa:', `"${long}"\n  spa:`)}`;
+  const [team, other] = [await issue('spa'), await issue('offers')];
+  await publishSpa(team);
+  // As the version before has published it.
+  const graphs = await openGraphStore(readSettings(store, 'all'));
+  const version = (await graphs.latest()) + 1;
+  const before = await graphs.version(version - 1);
+  const entry = before?.subgraphs.find(({ name }) => name === 'spa');
+  if (before === undefined || entry === undefined) throw new Error('nothing is published');
+  const content = withSubgraph(before, entry, { sdl, file: 'spa.graphql' });
+  const published = { publishedAt: new Date(), change: 'publish spa', changes: [] };
+  expect(await graphs.append({ ...content, ...published, version })).toBe(true);
+  await graphs.close();
+  const described = async () => {
+    const query = '{ __type(name: "PartnerMemberRead") { fields { name description } } }';
+    return (await service.send({ query })).text.includes(long);
+  };
+  await until(described);
+  const next = file('long', `${sdl}\nscalar Room`);
+  const publish = ['supergraph', 'publish', 'spa', next, '--url', spa.url];
+  expect(await loyalty(envOf(team.token), ...publish)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /long.graphql:1:1: a comment must not contain .*have 70000 bytes, and may have 65536/s,
+    ),
+  });
+  const [beside] = await publishOffers(other, files.more);
+  expect(beside).toMatchObject({ version: version + 1 });
+  expect(await described()).toBe(true);
+  await publishSpa(team);
+  await until(async () => !(await described()));
+  await as(team, 'rollback', 'spa');
+  await until(described);
 });
 
 test.each([
