@@ -1,0 +1,68 @@
+// What the registry does for a request whose answer has not changed.
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
+import { temporaryFolder } from '../../../test/support/folder.ts';
+import { UNSHARED } from '../../../test/support/requests/unshared.ts';
+import { createMemoryCounters } from '../budget/counters.ts';
+import { createLimiter } from '../budget/limiter.ts';
+import { committedContent } from '../graph/content.ts';
+import { openGraphStore } from '../stores.ts';
+import { createRegistryEndpoint } from './endpoint.ts';
+import { createToken } from './tokens.ts';
+
+test('list and show are built once for each version and subgraph, however many ask', async () => {
+  const folder = temporaryFolder();
+  const settings = readSettings({ DATA_DIR: folder.path }, 'all');
+  const store = await openGraphStore(settings);
+  const append = (version: number) => {
+    const change = `publish offers ${version}`;
+    const published = { publishedAt: new Date(), change, changes: [] };
+    return store.append({ ...committedContent(), ...published, version });
+  };
+  await append(1);
+  const handle = createRegistryEndpoint({
+    settings,
+    graphStore: store,
+    usageStore: { fields: async () => [] },
+    audit: undefined,
+    limiter: createLimiter(createMemoryCounters('sandbox'), 60),
+    caches: createCaches(),
+    log: createLog('silent'),
+  });
+  const tokenOf = async (subgraph: string) => {
+    const made = { subgraph, owner: `${subgraph}-team`, lifetimeMs: 60_000 };
+    return (await createToken(await store.tables(), made)).token;
+  };
+  const [offers, spa] = [await tokenOf('offers'), await tokenOf('spa')];
+  const ask = async (token: string, operation: string, body: object = {}) => {
+    const response = await handle({
+      ...{ method: 'POST', path: `/registry/${operation}`, search: '', address: '192.0.2.1' },
+      ...UNSHARED,
+      requestId: 'r',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      signal: new AbortController().signal,
+      body: async () => Buffer.from(JSON.stringify(body)),
+    });
+    expect([response.status, String(response.body)]).toEqual([200, expect.any(String)]);
+    return response.body;
+  };
+  const many = (...of: Parameters<typeof ask>) =>
+    Promise.all(Array.from({ length: 5 }, () => ask(...of)));
+
+  const [listed, shown] = [
+    new Set(await many(offers, 'list')),
+    new Set(await many(offers, 'show')),
+  ];
+  expect([listed.size, shown.size]).toEqual([1, 1]);
+  // A version says the same, whether it is the newest or is named.
+  expect(shown.has(await ask(offers, 'show', { version: 1 }))).toBe(true);
+  expect(shown.has(await ask(spa, 'show'))).toBe(false);
+  await append(2);
+  const next = await ask(offers, 'list');
+  expect(listed.has(next)).toBe(false);
+  expect(String(next)).toContain('publish offers 2');
+  expect(String(await ask(offers, 'show'))).toContain('publish offers 2');
+  await store.close();
+  folder.remove();
+});
