@@ -1,6 +1,6 @@
 // Gateways and subgraphs of neighbouring versions run beside each other, on the same stores.
 import { ensureSigningKey } from '@partner-loyalty/members';
-import { decodeProtectedHeader } from 'jose';
+import { decodeProtectedHeader, importJWK, type JWK, SignJWT } from 'jose';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
 import { checkOutPrevious } from '../support/programs/previous.ts';
 import { programArgs, ROOT } from '../support/programs/programs.ts';
@@ -121,6 +121,48 @@ describe.each(PAIRS.slice(0, 2))('the built-in provider, with %s', (_, deploymen
     const token = await issueWith(previous.path);
     expect(decodeProtectedHeader(token).alg).toBe('RS256');
     expect(await read(token)).toEqual({ email: 'Both@Example.com' });
+  });
+
+  test('the token of an app shows no more than the version before does', async () => {
+    const { signingKeys } = service.stack.stores.members;
+    const current = (await signingKeys.keys()).find(({ state }) => state === 'current');
+    if (current?.state !== 'current') throw new Error('there is no signing key');
+    const key = await importJWK(current.privateKey as JWK, 'RS256'); // Cast: it is not sealed here.
+    const { SANDBOX_URL: issuer = '' } = service.stack.env;
+    const tokenWith = (scope: string) =>
+      new SignJWT({ scope, client_id: 'app', partner_id: 'alpha', sid: 's' })
+        .setProtectedHeader({ alg: 'RS256', kid: current.kid, typ: 'at+jwt' })
+        .setIssuer(issuer)
+        .setAudience(issuer)
+        .setSubject('m-both')
+        .setIssuedAt()
+        .setExpirationTime('10m')
+        .sign(key);
+    const query =
+      '{ memberProfile(id: "m-both") { email firstName partnerStandings { partnerId } } }';
+    const asked = async (scope: string) =>
+      (await service.send({ query, token: await tokenWith(scope) })).body;
+    const all = {
+      memberProfile: {
+        email: 'Both@Example.com',
+        firstName: 'Teal',
+        partnerStandings: [{ partnerId: 'alpha' }],
+      },
+    };
+    // Many at a time go in arrays, of which none must refuse or widen another.
+    const both = Array.from({ length: 10 }, () => ['openid', 'openid profile email']).flat();
+    const shown = await Promise.all(
+      both.map(async (scope) => [scope, await asked(scope)] as const),
+    );
+    for (const [scope, body] of shown)
+      if (scope !== 'openid' || checkouts().gateway !== undefined)
+        // A gateway of the version before does not send scopes.
+        expect(body).toEqual({ data: all });
+      else {
+        // Members of the version before refuse what they do not know.
+        expect(body).toMatchObject({ data: { memberProfile: null } });
+        expect(JSON.stringify(body)).not.toMatch(/Teal|Both@/);
+      }
   });
 
   test('tokens are valid that the running subgraphs sign', async () => {
