@@ -96,16 +96,13 @@ describe.each(ENGINES)('mail to inbox.test on %s', (engine) => {
     expect(service.mail().join('')).not.toContain('@inbox.test');
   });
 
-  test('attack: of thousands of mails to one address, a query reads and returns the newest 100', async () => {
+  test('attack: of 150 mails to one address, a query reads and returns the newest 100', async () => {
     const to = 'flooded@inbox.test';
     const mail = { partnerId: 'alpha', to, subject: 's', text: 't', html: 'h' };
     const { sandboxMails } = service.stores.members;
     const now = Date.now();
-    await Promise.all(
-      Array.from({ length: 150 }, (_, n) =>
-        sandboxMails.add({ ...mail, id: `${n}`, sentAt: now - n * 1_000 }, now - n * 1_000),
-      ),
-    );
+    for (let n = 0; n < 150; n += 1)
+      await sandboxMails.add({ ...mail, id: `${n}`, sentAt: now - n * 1_000 }, now - n * 1_000);
     expect((await mails(to)).map(({ id }) => Number(id))).toEqual([...Array(100).keys()]);
   });
 
