@@ -74,18 +74,18 @@ describe.each(ENGINES)('on %s', (engine) => {
   });
 
   test('names that the version before stored stay, and are shown without what alters text', async () => {
-    const [hidden, shown] = ['A\u202ed\u200ba\u2028', { ...ADA, firstName: 'Ada', lastName: 'Q' }];
-    await stage.store.updateOwnNames('ada', { firstName: hidden, lastName: '\u2066Q' });
+    const hidden = 'A\u202ed\u200ba\u2028';
+    await stage.store.updateOwnNames('ada', { firstName: hidden, lastName: '\u2066' });
     await stage.store.partners.put({ partnerId: 'inn', name: 'The\u202e Inn' });
     const looked = await ask(partner('inn'), BY_EMAIL, { email: 'ada@example.com' });
     const standing = `query ($of: [_Any!]!) { answer: _entities(representations: $of) {
       ... on Standing { partnerName } } }`;
     const of = [{ __typename: 'Standing', partnerId: 'inn' }];
-    expect([looked, await profile(), await profile('inn')]).toEqual([shown, shown, shown]);
+    expect([looked, await profile(), await profile('inn')]).toEqual([ADA, ADA, ADA]);
     expect(await ask(partner('inn'), standing, { of })).toEqual([{ partnerName: 'The Inn' }]);
     const record = await stage.store.member('ada');
     expect(record?.ownNames?.firstName).toBe(hidden);
-    expect(record && claimsOf(record, APP)).toMatchObject({ name: 'Ada Q', given_name: 'Ada' });
+    expect(record && claimsOf(record, APP)).toMatchObject({ name: 'Ada', given_name: 'Ada' });
   });
 
   // The rest does not depend on the engine.

@@ -15,8 +15,9 @@ export function shownNames({ firstName, lastName }: Names): Names {
   return { firstName: shownName(firstName), lastName: shownName(lastName) };
 }
 
-export function shownName<Name extends string | null | undefined>(name: Name) {
-  return name && withoutAltering(name);
+/** Undefined if nothing is left of it. */
+export function shownName(name: string | null | undefined): string | undefined {
+  return withoutAltering(name ?? '') || undefined;
 }
 
 /**
