@@ -13,6 +13,7 @@ import type { Counters } from './budget/counters.ts';
 import { createLimiter } from './budget/limiter.ts';
 import type { Documents } from './document/documents.ts';
 import { createCors, GRAPHQL_CORS, MCP_CORS, PROVIDER_CORS } from './edge/cors.ts';
+import { withShownAddresses } from './edge/requestline.ts';
 import type { ReadChangelogs } from './graph/changelog.ts';
 import type { GraphStore } from './graph/graph.ts';
 import type { ServedGraphs } from './graph/served.ts';
@@ -80,8 +81,10 @@ export type Gateway = {
 };
 
 /** The caller closes the parts. */
-export function openGateway(parts: GatewayParts): Gateway {
-  const { settings, keyStore, counters, graphs, audit, changelogs, caches, log, metrics } = parts;
+export function openGateway(given: GatewayParts): Gateway {
+  const log = withShownAddresses(given.log, given.settings.logClientAddress);
+  const parts = { ...given, log };
+  const { settings, keyStore, counters, graphs, audit, changelogs, caches, metrics } = parts;
   const { environment, rateLimitBudget: keyBudget, corsOrigins, logClientAddress } = settings;
   const { own, other } = baseUrls(settings);
   const members = createMembersClient(graphs.askProvider);
@@ -120,7 +123,7 @@ export function openGateway(parts: GatewayParts): Gateway {
     cors: createCors(corsOrigins, MCP_CORS),
     correctEndpoint: `${other}${MCP_PATH}`,
   });
-  const visit = createVisit(limiter);
+  const visit = createVisit({ limiter, log });
   const tokens = createTokens({ members, limiter });
   const callApi = createApiClient(graphql);
   const showAccount = createShowAccount(callApi, (partnerId) => partnerName(keyStore, partnerId));

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
-import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createLog, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
@@ -39,6 +39,7 @@ let close: () => unknown;
 let privateKey: Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
 /** What the log says of requests. */
 const lines: string[] = [];
+const refused: object[] = [];
 /** What is recorded of requests, and for which partner. */
 const noted: Record<string, unknown>[] = [];
 /** The operations of callers that reached a subgraph. */
@@ -61,7 +62,11 @@ beforeAll(async () => {
   const subgraph = subgraphWith({ ...(await exportJWK(pair.publicKey)), kid: 'k', alg: 'ES256' });
   const settings = readSettings({ CORS_ORIGINS: PAGE, LOG_CLIENT_ADDRESS: 'full' }, 'all');
   const [caches, metrics] = [createCaches(), createMetrics()];
-  const log = { ...createLog('silent'), infoJson: (fields: string) => void lines.push(fields) };
+  const log: Log = {
+    ...createLog('silent'),
+    infoJson: (fields) => void lines.push(fields),
+    refused: (fields) => void refused.push(fields),
+  };
   const documents = createDocuments(caches, metrics);
   const connections = createConnections({
     settings: readSettings({}, 'all'),
@@ -203,6 +208,22 @@ test('with LOG_CLIENT_ADDRESS=full, the line of a refused key has the whole addr
   expect(lines.at(-1)).toContain('"reason":"malformed","clientAddress":"2001:db8::7"');
   await send({ key: await keyOf('inn') });
   expect(lines.at(-1)).not.toContain('clientAddress');
+});
+
+test('a page that an address asks for too often is logged once a second, without what is secret in its path', async () => {
+  const page = { method: 'GET', path: '/oauth/authorize/secret', address: '198.51.100.9' };
+  const visit = async () => {
+    const { status, observer } = await gateway.handle({ ...REQUEST, ...page, headers: {} });
+    observer?.ended(1, true);
+    return status;
+  };
+  lines.length = 0;
+  for (let sent = 0; sent < 600; sent += 1) await visit();
+  expect([lines.length, refused]).toEqual([600, []]);
+  expect(await visit()).toBe(429);
+  expect(lines).toHaveLength(600);
+  const line = { path: '/oauth/authorize', status: 429, clientAddress: '198.51.100.9' };
+  expect(refused).toMatchObject([line]);
 });
 
 describe('what a key may do', () => {

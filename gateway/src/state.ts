@@ -1,4 +1,5 @@
 // What is known about a request to /graphql or /mcp while it is handled.
+import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
 import type { Verdict } from './budget/limiter.ts';
 import type { ClientDocument, Operation } from './document/document.ts';
@@ -18,7 +19,7 @@ export type RequestState = {
   credential: Credential;
   principal?: Principal | undefined;
   /** What the log says of a request without one: a socket that is closed has no address. */
-  unidentified?: string | undefined;
+  unidentified?: LogFields | undefined;
   /**
    * The decision on the principal's budget; without a principal, on the client address's refused
    * credentials. Undefined until the request is charged.

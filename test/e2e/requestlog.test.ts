@@ -17,6 +17,8 @@ const logs: Record<'gateway' | 'members' | 'standings', Line[]> = {
 const metrics = { gateway: '', members: '' };
 const responses: Record<string, { bytes: number }> = {};
 const keyIds: Record<string, string> = {};
+/** How many requests without a credential were refused with 429. */
+let refused = 0;
 
 /** Sends everything first: lines are complete when the processes have stopped. */
 beforeAll(async () => {
@@ -77,6 +79,9 @@ beforeAll(async () => {
     Array.from({ length: 8 }, (_, i) => sent(`together-${i}`, { query: READ, variables })),
   );
   for (let i = 0; i < 30; i += 1) await sent('spent', { query: named, variables });
+  const { url } = stack.gateway;
+  const asked = Array.from({ length: 100 }, () => fetch(`${url}/graphql`, { method: 'POST' }));
+  refused = (await Promise.all(asked)).filter(({ status }) => status === 429).length;
   for (const name of ['gateway', 'members'] as const)
     metrics[name] = await (await fetch(`${stack[name]?.adminUrl}/metrics`)).text();
   for (const name of ['gateway', 'members', 'standings'] as const) {
@@ -203,6 +208,17 @@ test('a page has a line without its token, and no request line', () => {
       durationMs: expect.any(Number),
       msg: 'page',
     });
+});
+
+test('429s of an address without a credential are a line a second, which counts them', () => {
+  const lines = logs.gateway.filter(
+    (line) => line.status === 429 && line.clientAddress === '127.0.0.0/24',
+  );
+  const counts = lines.map(({ count }) => Number(count));
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(refused);
+  expect(refused).toBeGreaterThanOrEqual(40);
+  expect(lines.length).toBeLessThan(refused / 2);
+  for (const line of lines) expect(line).toMatchObject({ msg: 'request', reason: 'missing' });
 });
 
 test('a client that closes the connection early is said to', () => {

@@ -3,6 +3,7 @@ import { isServerError } from '@partner-loyalty/runtime/errors.ts';
 import { maskedAddress } from '@partner-loyalty/runtime/http/address.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { ResponseObserver } from '@partner-loyalty/runtime/http/response.ts';
+import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
 import { jsonFields, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
@@ -16,7 +17,7 @@ import type { RequestRecorder } from '../usage/recorder.ts';
 
 export type RequestLineParts = {
   graphs: Pick<ServedGraphs, 'current'>;
-  log: Pick<Log, 'infoJson'>;
+  log: Pick<Log, 'infoJson' | 'refused'>;
   metrics: Pick<Metrics, 'request' | 'partner' | 'executed' | 'budgetUsed'>;
   keyUse: Pick<KeyUseCounter, 'count'>;
   requests: Pick<RequestRecorder, 'note'>;
@@ -38,18 +39,23 @@ export function createRequestLine(
   const describeCodes = rememberFields();
 
   const end: End = ({ requestId }, state, bytes, isWhole) => {
-    const { status, codes, principal, unidentified = '', cost, startedAt, verdict } = state;
+    const { status, codes, principal, unidentified, cost, startedAt, verdict } = state;
     // Whole microseconds: shorter numbers make the line cheaper to write.
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000;
-    const caller = principal === undefined ? unidentified : describe(principal);
-    const operation = state.executable?.logged ?? describeRefused(state, graphs);
-    const failed = codes.length === 0 ? '' : describeCodes(codes.join(), { codes });
-    const closed = unidentified === '' ? CLOSED_EARLY : '';
-    const ending = isWhole ? `,"bytes":${bytes}` : closed;
-    log.infoJson(
-      `,"requestId":"${requestId}"${caller}${operation},"cost":${cost},"status":${status}${failed}${ending},"durationMs":${durationMs}`,
-      'request',
-    );
+    if (status === 429 && unidentified !== undefined) {
+      const line = { requestId, ...unidentified, cost, status, codes, durationMs };
+      log.refused({ ...line, ...(isWhole && { bytes }) }, 'request');
+    } else {
+      const caller = principal === undefined ? jsonFields(unidentified ?? {}) : describe(principal);
+      const operation = state.executable?.logged ?? describeRefused(state, graphs);
+      const failed = codes.length === 0 ? '' : describeCodes(codes.join(), { codes });
+      const closed = unidentified === undefined ? CLOSED_EARLY : '';
+      const ending = isWhole ? `,"bytes":${bytes}` : closed;
+      log.infoJson(
+        `,"requestId":"${requestId}"${caller}${operation},"cost":${cost},"status":${status}${failed}${ending},"durationMs":${durationMs}`,
+        'request',
+      );
+    }
     const code = codes[0] ?? 'OK';
     // Alerts are about failures that nobody wanted.
     if (state.isFault !== true) metrics.request(status, code, durationMs);
@@ -94,13 +100,27 @@ function describeUnidentified(
   { address }: HttpRequest,
   { credential, verdict }: RequestState,
   logClientAddress: Settings['logClientAddress'],
-): string | undefined {
+): LogFields | undefined {
   const refused = refusedIn(credential);
   const reason = refused?.reason ?? reasonOf(credential.kind, verdict !== undefined);
   if (reason === undefined) return undefined;
-  const clientAddress = logClientAddress === 'full' ? address : maskedAddress(address);
+  const clientAddress = shownAddress(address, logClientAddress);
   const { keyId, partnerId: partner } = refused ?? {};
-  return jsonFields({ partner, keyId, reason, clientAddress });
+  return { partner, keyId, reason, clientAddress };
+}
+
+function shownAddress(address: string, as: Settings['logClientAddress']): string {
+  return as === 'full' ? address : maskedAddress(address);
+}
+
+/** The log with client addresses as the setting says. */
+export function withShownAddresses(log: Log, as: Settings['logClientAddress']): Log {
+  return {
+    ...log,
+    refused({ clientAddress, ...fields }, message) {
+      log.refused({ ...fields, clientAddress: shownAddress(`${clientAddress}`, as) }, message);
+    },
+  };
 }
 
 function reasonOf(kind: Credential['kind'], isCounted: boolean): string | undefined {

@@ -117,14 +117,15 @@ export function withoutSlash({ path, search }: HttpRequest): HttpResponse {
 
 /**
  * The response of `respond` to a request, which is logged when the response is sent, without what
- * may be secret: its query and its form.
+ * may be secret: its query, its form, and the ID of an authorization in progress in its path.
  */
 export async function observed(
-  { requestId, method, path }: Pick<HttpRequest, 'requestId' | 'method' | 'path'>,
+  { requestId, method, path: asked, address }: HttpRequest,
   respond: () => Promise<HttpResponse>,
-  log: Pick<Log, 'infoJson'>,
+  log: Pick<Log, 'infoJson' | 'refused'>,
 ): Promise<HttpResponse> {
   const startedAt = performance.now();
+  const path = asked.replace(/^(\/sign-in|\/oauth\/[^/]*)\/.*/, '$1');
   const response = await respond();
   const { status } = response;
   const observer: ResponseObserver = {
@@ -132,7 +133,8 @@ export async function observed(
       const durationMs = Math.round((performance.now() - startedAt) * 1_000) / 1_000;
       const ending = isWhole ? { bytes } : { reason: 'the client closed the connection' };
       const fields = { requestId, path, method, status, ...ending, durationMs };
-      log.infoJson(jsonFields(fields), 'page');
+      if (status === 429) log.refused({ ...fields, clientAddress: address }, 'page');
+      else log.infoJson(jsonFields(fields), 'page');
     },
   };
   return { ...response, observer };

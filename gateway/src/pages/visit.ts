@@ -1,10 +1,16 @@
 // Requests for pages and other public documents, which anyone may make, but not without end.
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { errorResponse, type HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Limiter } from '../budget/limiter.ts';
-import { pageResponse, textPage } from './layout.ts';
+import { observed, pageResponse, textPage } from './layout.ts';
 
 const TOO_MANY_REQUESTS = textPage('Too many requests', 'Please wait a minute, then try again.');
+
+type VisitParts = {
+  limiter: Pick<Limiter, 'consumePage'>;
+  log: Pick<Log, 'infoJson' | 'refused'>;
+};
 
 export type Visit = (
   request: HttpRequest,
@@ -16,14 +22,14 @@ export type Visit = (
  * 429 if the address has made too many. If the URL has a secret, it is in no referrer. Rejects as
  * `admit` and `handle` do.
  */
-export function createVisit(limiter: Pick<Limiter, 'consumePage'>): Visit {
+export function createVisit({ limiter, log }: VisitParts): Visit {
   return async (request, handle) => {
     const verdict = await limiter.consumePage(request.address);
     // A form is in progress when it is complete.
     if (verdict.allowed && request.method !== 'POST') await request.admit(undefined);
     const response = verdict.allowed
       ? await handle(request)
-      : tooMany(request, String(verdict.resetSeconds));
+      : await observed(request, async () => tooMany(request, `${verdict.resetSeconds}`), log);
     const { 'referrer-policy': policy, ...headers } = response.headers;
     if (policy === undefined || !hasSecret(request)) return response;
     return { ...response, headers: { ...headers, 'referrer-policy': 'no-referrer' } };

@@ -71,10 +71,7 @@ export function createFormPage({
       const made = await respond(request).catch((error) => errorPage(error, request, log));
       return forms.bound(request, made);
     };
-    // The rest is the ID of an authorization in progress.
-    const path = request.path.replace(/^(\/sign-in|\/oauth\/[^/]*)\/.*/, '$1');
-    const { requestId, method } = request;
-    return observed({ requestId, method, path }, response, log);
+    return observed(request, response, log);
   };
 }
 

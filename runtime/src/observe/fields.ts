@@ -40,7 +40,7 @@ export const LOG_FIELDS = {
   adminPort: 'The port for health and metrics.',
   pid: 'The process that writes the line.',
   clientAddress:
-    'The client address of a request whose credential is missing or refused: its /24 (IPv4) or /48 (IPv6), unless `LOG_CLIENT_ADDRESS` is `full`. Also, always masked, the sender of an `x-forwarded-for` that is ignored.',
+    'The client address of a request whose credential is missing or refused, or of pages that get 429: its /24 (IPv4) or /48 (IPv6), unless `LOG_CLIENT_ADDRESS` is `full`. Also, always masked, the sender of an `x-forwarded-for` that is ignored.',
   webhookId: 'The ID of an endpoint for webhooks.',
   reason: 'Why it happened, in fixed words.',
   count: 'How many.',

@@ -19,6 +19,11 @@ export type Log = {
    * why, without the stack.
    */
   outage: Write;
+  /**
+   * Like `info`, for what an address is refused again and again: at most one line a second for each
+   * message and `clientAddress`, with a count.
+   */
+  refused: Write;
   /** Like `info`, for the end of an outage: what was counted of it is written before. */
   recovered: Write;
   /**
@@ -61,8 +66,10 @@ export function createLog(level: Settings['logLevel']): Log {
     { write: (line: string) => stdout.write(withoutSecrets(line)) },
   );
   const repeated = createRepeated((fields, message) => logger.warn(fields, message));
+  const refused = createRepeated((fields, message) => logger.info(fields, message));
   const flush = () => {
     repeated.flush();
+    refused.flush();
     stdout.flush();
   };
   return {
@@ -75,6 +82,7 @@ export function createLog(level: Settings['logLevel']): Log {
       flush();
     },
     outage: repeated.write,
+    refused: refused.write,
     recovered: (fields, message) => {
       repeated.flush();
       logger.info(fields, message);

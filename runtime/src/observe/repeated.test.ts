@@ -72,3 +72,19 @@ test('a flush writes what is counted, once', () => {
   flush();
   expect(written()).toEqual([{ count: 2, message: 'gone' }]);
 });
+
+test('an address has one line a second, whatever it sends, and beyond 1,000 addresses they share one', () => {
+  const { write, written } = setUp();
+  for (const reason of ['missing', 'unknown', 'expired'])
+    write({ clientAddress: 'a', reason }, 'page');
+  expect(written()).toMatchObject([{ clientAddress: 'a', reason: 'missing', count: 1 }]);
+  for (let n = 0; n < 100_000; n += 1) write({ clientAddress: `${n}` }, 'page');
+  const lines = written();
+  expect(lines).toHaveLength(1_000);
+  expect(lines.at(-1)).toEqual({ clientAddress: undefined, count: 1, message: 'page' });
+  jest.advanceTimersByTime(10_000);
+  lines.push(...written());
+  expect(lines).toHaveLength(1_002);
+  expect(lines.reduce((sum, { count }) => sum + Number(count), 0)).toBe(100_002);
+  expect(jest.getTimerCount()).toBe(0);
+});

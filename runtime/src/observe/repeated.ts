@@ -1,9 +1,9 @@
-// Lines that an outage would write for each request: one a second for each subject.
+// Lines that would be written for each request, in an outage or a flood: one a second and subject.
 import { isOutage, outageReason } from '../store/outage.ts';
 import type { LogFields, Write } from './fields.ts';
 
 const INTERVAL_MS = 1_000;
-/** Subjects come from the code and the settings, not from callers. */
+/** Callers choose addresses. Those beyond share a line for each message, without an address. */
 const MAX_SUBJECTS = 1_000;
 /** How many fields of the schema a line names. */
 const MAX_NAMED = 20;
@@ -61,14 +61,17 @@ export function createRepeated(write: Write): { write: Write; flush(): void } {
   }
 
   return {
-    write(fields, message) {
+    write(given, message) {
+      let fields = given;
       const count = typeof fields.count === 'number' ? fields.count : 1;
-      let subject = message;
-      for (const name of SUBJECT) subject += `\n${fields[name]}`;
+      let subject = subjectOf(fields, message);
+      if (recent.size >= MAX_SUBJECTS && !recent.has(subject)) {
+        subject = message;
+        fields = { ...fields, clientAddress: undefined };
+      }
       const known = recent.get(subject);
       if (known === undefined) {
         writeCounted(fields, count, message);
-        if (recent.size >= MAX_SUBJECTS) return;
         recent.set(subject, { message, fields, named: new Set(), count: 0, isNew: true });
         timer ??= setInterval(beginInterval, INTERVAL_MS).unref();
         return;
@@ -81,4 +84,11 @@ export function createRepeated(write: Write): { write: Write; flush(): void } {
       for (const repetition of recent.values()) writeOne(repetition);
     },
   };
+}
+
+/** An address is one subject, whatever it sends. */
+function subjectOf(fields: LogFields, message: string): string {
+  const { clientAddress } = fields;
+  const parts = clientAddress === undefined ? SUBJECT.map((name) => fields[name]) : [clientAddress];
+  return [message, ...parts].join('\n');
 }

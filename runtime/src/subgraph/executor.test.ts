@@ -311,6 +311,7 @@ function subgraph(
     fatal: write('fatal'),
     outage: write('warn'),
     recovered: write('info'),
+    refused: write('info'),
     infoJson: () => {},
     flush: () => {},
   };

@@ -229,6 +229,7 @@ function recording(lines: (LogFields & { level: string; message: string })[]): L
     fatal: write('fatal'),
     outage: write('outage'),
     recovered: write('info'),
+    refused: write('refused'),
     infoJson: () => {},
     flush: () => {},
   };
