@@ -163,6 +163,17 @@ test("partners' webhooks reach no private address, and production encrypts their
   expect(file.services['standings-production']?.environment).toHaveProperty('KEY_ENCRYPTION_KEY');
 });
 
+test("gateways call other teams' subgraphs in this network only at hosts that the operator names", () => {
+  for (const [name, variable] of [
+    ['gateway', 'SUBGRAPH_HOSTS'],
+    ['gateway-production', 'PRODUCTION_SUBGRAPH_HOSTS'],
+  ] as const) {
+    expect(settingsOf(name).subgraphHosts).toEqual(['*.subgraphs.internal']);
+    const named = settingsOf(name, { ...SECRETS, [variable]: 'offers:4021' });
+    expect(named.subgraphHosts).toEqual(['offers:4021']);
+  }
+});
+
 test('a client cannot choose its address: no proxy is trusted unless the operator names it', () => {
   for (const name of ['gateway', 'gateway-production']) {
     expect(settingsOf(name).trustedProxies).toEqual([]);

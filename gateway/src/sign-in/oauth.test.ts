@@ -562,6 +562,10 @@ describe('pages', () => {
       const read = (language: string) =>
         send('/account', { headers: { 'accept-language': language } });
       const [english, german] = [await read('fr, en;q=0.5'), await read('de-AT, en;q=0.5')];
+      // What is longer than 1 KiB is ignored.
+      const longest = await read(`de${' '.repeat(1_022)}`);
+      expect(longest.text).toContain('<html lang="de">');
+      expect((await read(`de${' '.repeat(1_023)}`)).text).toContain('<html lang="en">');
       const form =
         page.name === 'message' || page.name === 'elsewhere'
           ? []
