@@ -39,7 +39,7 @@ afterAll(async () => {
   for (const stop of stops.toReversed()) await stop();
 });
 
-/** As npm installs the tarball: what it does not declare is not there. */
+/** Installs the tarball as npm does: what it does not declare is not there. */
 function install(): void {
   const pack = [
     'pack',

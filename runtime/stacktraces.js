@@ -11,14 +11,14 @@ import { fileURLToPath } from 'node:url';
 /** In a file of a bundle. Node counts lines and columns from 1. */
 const PLACE = /(file:\/\/\/\S+\.mjs):(\d+):(\d+)/;
 
-/** From now on, traces in this thread name the sources of files that have a source map. */
+/** Makes traces in this thread name the sources of files that have a source map. */
 export function traceSources() {
   const maps = new Map();
   Error.prepareStackTrace = (error, frames) =>
     [headingOf(error), ...frames.map((frame) => inSource(String(frame), maps))].join('\n    at ');
 }
 
-/** As Node begins a trace. */
+/** The line that Node begins a trace with. */
 function headingOf(error) {
   try {
     const { name, code, message } = error;

@@ -655,7 +655,7 @@ test('as a process: results on stdout, exit codes, and a reader that closes the 
     stderr: expect.stringMatching(/^.* no program: .*\n$/),
   });
   expect(JSON.parse(created.stdout)).toMatchObject({ partnerId: 'blue' });
-  // As npx starts it.
+  // npx starts this file.
   const loyaltyJs = join(import.meta.dirname, '../loyalty.js');
   const options = { encoding: 'utf8', env: { ...bareEnv(), ...env } } as const;
   const again = ['partners', 'create', 'blue', '--name', 'Blue'];

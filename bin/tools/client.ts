@@ -103,7 +103,7 @@ function objectTypes(schema: GraphQLSchema): GraphQLObjectType[] {
   );
 }
 
-/** Without those of interfaces, which a selection of fields alone cannot tell apart. */
+/** Leaves out fields of abstract types: a selection without fragments cannot distinguish them. */
 function fieldsOf(type: GraphQLObjectType): GraphQLField<unknown, unknown>[] {
   return Object.values(type.getFields()).filter(
     (field) => !isAbstractType(getNamedType(field.type)),
@@ -132,7 +132,7 @@ function selectionOf(type: GraphQLObjectType, field: GraphQLField<unknown, unkno
   return `${selection} & { readonly $arguments?: ${argumentsType(type, field)} }`;
 }
 
-/** As codegen names it. */
+/** The name that codegen gives the type. */
 function argumentsType({ name }: GraphQLObjectType, field: GraphQLField<unknown, unknown>): string {
   return `${name}${field.name.slice(0, 1).toUpperCase()}${field.name.slice(1)}Args`;
 }

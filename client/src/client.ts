@@ -9,7 +9,7 @@ import { type AnySelection, type Field, misfit, namedType, type Schema } from '.
 
 export type Surface = {
   schema: Schema;
-  /** By type. */
+  /** The default selection of each type. */
   defaults: Readonly<Record<string, AnySelection>>;
   /** Whether each mutation may run twice. */
   mutations: Readonly<Record<string, boolean>>;

@@ -22,14 +22,14 @@ type Reason<Code> = Code extends ServiceCode
   : never;
 
 export type ErrorDetails = {
-  /** Of the response; undefined if there was none. */
+  /** The HTTP status; undefined if there was no response. */
   status?: number | undefined;
   /** The ID in the service's log; the client's own if there was no response. */
   requestId?: string | undefined;
   /** The path of the argument at fault, such as `input.email`. */
   argument?: string | undefined;
   reason?: string | undefined;
-  /** From `retryAfter` in the error, or else `Retry-After`. */
+  /** The value of `retryAfter` in the error, or else of `Retry-After`. */
   retryAfterSeconds?: number | undefined;
   /** With KEY_ENVIRONMENT_MISMATCH: the endpoint that the key is for. */
   correctEndpoint?: string | undefined;

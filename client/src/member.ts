@@ -26,7 +26,7 @@ export type MemberClient = Operations &
     ): AsyncGenerator<Selected<Activity, S>, void, undefined>;
   };
 
-/** As PARTNER_MUTATIONS in partner.ts. */
+/** Whether each mutation may run twice. */
 const MUTATIONS: Readonly<Record<keyof typeof SCHEMA.Mutation, boolean>> = {
   requestEmailChange: false,
   confirmEmailChange: false,

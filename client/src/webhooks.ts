@@ -11,7 +11,7 @@ export type Webhook = {
   | { type: 'TEST'; data: Record<string, never> }
 );
 
-/** Those of fetch or those of Node. */
+/** The headers of a request, as fetch or Node has them. */
 export type WebhookHeaders =
   | { get(name: string): string | null }
   | { readonly [name: string]: string | readonly string[] | undefined };

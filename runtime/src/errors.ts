@@ -176,7 +176,7 @@ export type ApiErrorOptions = ErrorOptions & ErrorDetails & { status?: number };
  */
 export class ApiError extends Error {
   readonly code: ErrorCode;
-  /** That of the code, unless the error has another. */
+  /** The status of the code, unless the error has another. */
   readonly status: number;
   readonly details: ErrorDetails;
   constructor(

@@ -1,7 +1,7 @@
 // Parses files and commands with zod. Every fault has the same form: a path, then what must change.
 import { isUtf8 } from 'node:buffer';
 import * as z from 'zod';
-// From here, since a bundle with the whole of `z.core` contains zod's translations.
+// Imported from here, since a bundle with all of `z.core` contains zod's translations.
 import { toDotPath } from 'zod/v4/core';
 
 /** The parsed value, or every fault in one line. */

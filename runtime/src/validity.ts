@@ -84,7 +84,7 @@ class Walk {
 
   private visitChildren(node: ASTNode): void {
     for (const name in node) {
-      // As under `validate`, descriptions do not count.
+      // Descriptions do not count, as in graphql-js's `validate`.
       const part = name === 'description' ? undefined : partOf(node, name);
       if (part === undefined) continue;
       this.path.push(name);

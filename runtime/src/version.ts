@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** As package.json has it. */
 export function ownVersion(): string {
   return manifest().version;
 }
@@ -18,7 +17,7 @@ function manifest(): { version: string; gitHead?: string } {
   return JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 }
 
-/** As the last line of git's log of HEAD has it: asking git would take 10 ms of each start. */
+/** Reads the last line of git's log of HEAD: calling git would add 10 ms to each start. */
 function commitOfClone(): string | undefined {
   try {
     const git = join(ROOT, '.git');

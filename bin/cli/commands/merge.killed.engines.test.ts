@@ -20,7 +20,7 @@ jest.mock('node:timers/promises', () => {
   return { ...actual, setTimeout };
 });
 
-/** Of so many writes of a merge, or milliseconds of it, one is the last. */
+/** The distance between the tested moments of a kill, in writes of a merge or in milliseconds. */
 const EVERY = Number(process.env.TEST_KILL_EVERY ?? 20);
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 20);
 /** More than a merge has. */

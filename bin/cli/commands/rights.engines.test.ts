@@ -99,7 +99,7 @@ describe.each(['the embedded store', 'MongoDB'])('on %s', (engine) => {
       { memberId: 'm-zoeline', state: 'erased', activities: 2 },
     ]);
     expect(await everything()).not.toMatch(PERSONAL);
-    // As for a member who never was.
+    // The answers are those for a member who never existed.
     const answersTo = async (memberId: string) => {
       const exported = await loyalty(env, 'members', 'export', memberId);
       const issued = await loyalty(env, 'tokens', 'issue', memberId);

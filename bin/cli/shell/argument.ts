@@ -49,7 +49,7 @@ const MAX_DURATION_MS = 36_500 * UNITS.d;
 export function parseDuration(text: string): number | undefined {
   const [, count, unit] = /^([1-9]\d{0,9})(ms|[smhd])$/.exec(text) ?? [];
   if (count === undefined) return undefined;
-  // Cast: the pattern allows these units alone.
+  // Cast: the pattern allows only these units.
   const ms = Number(count) * UNITS[unit as keyof typeof UNITS];
   return ms <= MAX_DURATION_MS ? ms : undefined;
 }

@@ -86,7 +86,7 @@ describe.each(EMPTY_STORES)('on %s', (engine, open) => {
     await store.close();
   };
 
-  /** Of what is refused before a store is asked or written: one engine is enough. */
+  /** For refusals that involve no store: one engine is enough. */
   function testOnce(name: string, work: () => Promise<void>): void {
     if (engine === 'the embedded store') test(name, work);
   }

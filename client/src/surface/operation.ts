@@ -34,7 +34,7 @@ export type Selected<Result, S> = Result extends null
           : Selected<Result[Name], S[Name]>;
       };
 
-/** Refuses fields that a selection cannot have: a type parameter alone would allow them. */
+/** Refuses fields that a selection cannot have: a mere type parameter would allow them. */
 export type OnlyOf<S, Selection> = {
   [Name in keyof S]: Name extends keyof Selection
     ? S[Name] extends object

@@ -1,7 +1,7 @@
 // The generated tables that describe a surface, and whether a value fits them.
 
 export type Field = {
-  /** As the schema has it: `[MemberLookup!]`. */
+  /** The type in GraphQL notation, such as `[MemberLookup!]`. */
   type: string;
   /** Its JSON type, if it is not an object. */
   leaf?: 'string' | 'number' | 'boolean';

@@ -7,7 +7,7 @@ export type Cache<V> = {
   /** Counts as a use. */
   get(key: string): V | undefined;
   peek(key: string): V | undefined;
-  /** Those used last come first. */
+  /** The values, the one used last first. */
   values(): Iterable<V>;
   /** Keeps the value, unless it is too large. */
   set(key: string, value: V): void;
@@ -21,7 +21,7 @@ export type Cache<V> = {
 export type Caches = ReturnType<typeof createCaches>;
 
 const HEAP_PARTS = 4;
-// Of a Map entry, the lists of an LRU cache, and the objects that hold a string.
+// A Map entry, the lists of an LRU cache, and the objects that hold a string.
 const BYTES_PER_ENTRY = 320;
 const BYTES_PER_KEY_CHARACTER = 2;
 // A single entry beyond this part of the limit would evict too much that others use.

@@ -1,8 +1,7 @@
-// Counts the bytes that something takes of a process, by holder, each of whom has a share.
+// Counts the bytes that something takes of a process, by holder, each of which has a share.
 
-/** In a process. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Of one holder, even if there is no other. */
+/** The maximum of one holder, even if there is no other. */
 const MAX_BYTES_OF_ONE = MAX_BYTES / 4;
 
 export class Account {

@@ -12,7 +12,7 @@ const HEAD_PIECE = 4_096;
 /** A piece of a chunked body, whose end only the parser sees. */
 const CHUNKED_PIECE = 256;
 const CHUNKS_AT_ONCE = 16 * CHUNKED_PIECE;
-/** Of what a client sends after a response that ends its connection. */
+/** How much a client may still send after a response that ends its connection. */
 const DISCARDED_BYTES = 64 * 1024;
 const DISCARDED_MS = 1_000;
 
@@ -48,10 +48,10 @@ export type ConnectionParts = Pick<Shares, 'mayRun' | 'later'> & {
 };
 
 /**
- * Takes over a connection that node:http has accepted. node:http by itself makes an object of every
- * request that it receives, before it answers the first one. Here, a request is parsed when the one
- * before it is answered and the kernel has taken the response; until then its bytes wait, at most
- * as many as one read brings, and the socket is not read.
+ * Takes over a connection that node:http has accepted. On its own, node:http makes an object of
+ * every request that it receives, before it answers the first one. Here, a request is parsed when
+ * the one before it is answered and the kernel has taken the response; until then its bytes wait,
+ * at most as many as one read brings, and the socket is not read.
  */
 export class Connection {
   readonly socket: Socket;
@@ -81,13 +81,13 @@ export class Connection {
   private held: Buffer | undefined = undefined;
   private isFeeding = false;
   private isResting = false;
-  /** Of what arrives, as it was counted last. */
+  /** The bytes that are arriving, when they were last counted. */
   countedBytes = 0;
   private wasArriving = false;
   /** The last request that the parser began. */
   private message: Pick<IncomingMessage, 'complete'> | undefined = undefined;
   private isBodyWanted = false;
-  /** Of the body of `message`; undefined if it is chunked. */
+  /** The bytes that the body of `message` still lacks; undefined if it is chunked. */
   private bodyLeft: number | undefined = undefined;
   /** Whether the parser has a part of a head. */
   private isInHead = false;
@@ -104,7 +104,7 @@ export class Connection {
     this.block = addressBlock(remoteAddress);
     this.site = addressSite(remoteAddress);
     this.isProxy = address !== undefined && parts.isTrusted(address);
-    // That of node:http's parser. Whoever listens to `data` takes the socket out of its hands.
+    // The listener of node:http's parser. Any other one for `data` detaches the parser.
     const [parse] = socket.listeners('data');
     this.parse = parse as (piece: Buffer) => void;
     socket.off('data', this.parse);

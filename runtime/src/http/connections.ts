@@ -40,7 +40,7 @@ export function createConnections(server: Server, parts: Parts) {
   const bodies = new Map<Connection, Progress & { hasBegun: boolean }>();
   const unread = new Map<Connection, Progress>();
   const arrivingBytes = new Account();
-  /** By address, those that are not read while what has arrived on others is worked off. */
+  /** By address, the connections that are not read until the data of others is processed. */
   const resting = new Map<string, Set<Connection>>();
 
   function close(connection: Connection, reason: 'full' | 'unread' | 'memory'): void {

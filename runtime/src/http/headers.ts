@@ -4,17 +4,17 @@ import type { IncomingHttpHeaders } from 'node:http';
 type Direction = keyof typeof HEADERS;
 export type HeaderName = { [D in Direction]: keyof (typeof HEADERS)[D] }[Direction];
 
-/** The headers of a request as node:http reads them; code can read those of the table alone. */
+/** The headers of a request as node:http reads them; code can only read those of the table. */
 export type RequestHeaders = { readonly [Name in HeaderName]?: IncomingHttpHeaders[Name] };
 
-/** The headers of a response; code can send those of the table alone. A list is sent as several. */
+/** The headers of a response; code can only send those of the table. A list is sent as several. */
 export type ResponseHeaders = { [Name in Exclude<HeaderName, 'set-cookie'>]?: string } & {
   'set-cookie'?: string | readonly string[];
 };
 
 /**
- * Those of `subgraph` travel from the gateway to a subgraph in another process, never to or from a
- * client. node:http adds `date`, `keep-alive` and `transfer-encoding` on its own.
+ * The headers of `subgraph` travel from the gateway to a subgraph in another process, never to or
+ * from a client. node:http adds `date`, `keep-alive` and `transfer-encoding` on its own.
  */
 export const HEADERS = {
   request: {

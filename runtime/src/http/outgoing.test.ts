@@ -112,7 +112,7 @@ describe('a request to a URL of a stranger', () => {
     const server = await dns((_, question) => answers[question - 1] ?? ['169.254.169.254']);
     const url = new URL(`http://rebinding.example:${port}/`);
     const { post } = outgoing(alsoPrivate, server.resolver);
-    // Of the other family, nothing is asked twice: one question is one connection.
+    // Only one address family is looked up again, so that a question stands for a connection.
     const closed = { ...CONTENT, headers: { connection: 'close' } };
     const sent = [];
     for (let i = 0; i < 3; i += 1) sent.push(await post(url, closed, ignore));

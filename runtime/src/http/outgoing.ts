@@ -17,9 +17,9 @@ const TIMEOUT_MS = 15_000;
 const MAX_BODY_BYTES = 65_536;
 /** What a chunk counts at least: one of a byte costs more than its byte. */
 const MIN_CHUNK_BYTES = 1_024;
-/** Of responses 1xx. Each is parsed, however many come. */
+/** The maximum of 1xx responses: each costs time to parse. */
 const MAX_INTERIM = 10;
-/** Of idle connections: less than most servers wait before they close one. */
+/** How long a connection stays idle: less than most servers wait before they close one. */
 const KEEP_ALIVE_MS = 4_000;
 
 /**

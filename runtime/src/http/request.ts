@@ -48,7 +48,7 @@ export const SIGNED = Symbol('a signed request');
 export type RequestContext = {
   newId: () => string;
   trusted: ReturnType<typeof createTrust>;
-  /** The sender of a request is no trusted proxy, but says whom it is for. */
+  /** Called if a sender that is no trusted proxy names a client address. */
   ignored(sender: string): void;
   shares: Shares;
 };

@@ -8,7 +8,7 @@ import { type HttpRequest, NodeRequest, type RequestContext } from './request.ts
 import { errorResponse, type HttpResponse, type ResponseObserver } from './response.ts';
 import { writeRawResponse, writeResponse } from './write.ts';
 
-/** Of a request. A short one takes ten times its bytes in memory. */
+/** The maximum of a request. A short header takes ten times its bytes in memory. */
 export const MAX_HEADERS = 100;
 /** In characters, each of which is a byte. */
 const MAX_URL = 8_192;

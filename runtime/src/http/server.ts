@@ -34,7 +34,7 @@ const LIMITS = {
   connectionsCheckingInterval: 1_000,
 };
 
-/** Of a port that only this service's own processes and its operators reach. */
+/** The limits of a port that only this service's own processes and its operators reach. */
 const LIMITS_OF_CONNECTIONS = { maxConnections: 4_096, maxConnectionsPerAddress: 4_096 };
 /** How long a connection that has sent no request yet may still send one during a drain. */
 const UNUSED_MS = 500;

@@ -5,7 +5,7 @@ import { Memory } from './memory.ts';
 
 /** Requests whose body is complete and whose response is not taken, in a process. */
 const MAX_IN_PROGRESS = 2_000;
-/** Of one owner, even if there is no other. */
+/** The maximum of one owner, even if there is no other. */
 const MAX_IN_PROGRESS_OF_ONE = MAX_IN_PROGRESS / 4;
 
 /** Requests without a valid credential are one owner, whose share client addresses divide. */
@@ -24,7 +24,7 @@ export function createShares(refused: () => void) {
     inProgress: number;
     /** Requests that nothing was done for yet, in the order of their arrival. */
     notBegun: Set<Request>;
-    /** Of NOBODY: how many requests each client address has in progress. */
+    /** For NOBODY, how many requests each client address has in progress. */
     parts: Map<string, number>;
   };
   const turns = createTurns();
@@ -59,7 +59,7 @@ export function createShares(refused: () => void) {
     return true;
   }
 
-  /** That of the part with most requests in progress, if those are more than an equal share. */
+  /** The newest request of the part with most in progress, if that is more than an equal share. */
   function newestNotBegun({ inProgress: own, notBegun, parts }: Owner): Request | undefined {
     let newest: Request | undefined;
     let most = parts.size === 0 ? 0 : own / parts.size;

@@ -47,7 +47,7 @@ export type WebhookSummary = Webhook & {
 
 /** An endpoint that was disabled or is failing, for a notice to the partner's staff. */
 export type NotedWebhook = Pick<Webhook, 'webhookId' | 'partnerId' | 'failingSince'> & {
-  /** Of its URL, the rest of which may be secret. */
+  /** The host of its URL, the rest of which may be secret. */
   host: string;
   disabledAt?: number | undefined;
 };

@@ -12,7 +12,7 @@ const SUBJECT = ['subgraph', 'store', 'engine', 'reason'] as const;
 
 type Repetition = {
   message: string;
-  /** Of the first line that is not written yet. */
+  /** The fields of the first line that is not written yet. */
   fields: LogFields;
   /** The fields of the schema that all of them are about. */
   named: Set<unknown>;

@@ -3,7 +3,7 @@ import type { MaybePromise } from '../maybe.ts';
 
 export type MetricRow = { name: string; labels: readonly string[]; meaning: string };
 
-/** Those of the labels. */
+/** The values of the labels. */
 type Values = readonly [first?: string | number | undefined, second?: string];
 
 /** Writes a metric with all its series in Prometheus' text format. */

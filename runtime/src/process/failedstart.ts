@@ -33,7 +33,7 @@ export function reportFailedStart(error: unknown): void {
   else process.stderr.write(`${withoutSecrets(why)}\n`);
 }
 
-/** MongoDB's driver says what is wrong, such as `Authentication failed.`, but not with whom. */
+/** Errors of MongoDB's driver, such as `Authentication failed.`, do not name MongoDB. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.name.startsWith('Mongo') ? `MongoDB: ${error.message}` : error.message;

@@ -18,7 +18,7 @@ import {
 } from './schemas.ts';
 import type { OWN_SUBGRAPHS, WithSubgraphs } from './subgraphs.ts';
 
-/** Which process reads the settings: all parts in one, the gateway alone, or a subgraph alone. */
+/** Which process reads the settings: all parts in one, only the gateway, or only a subgraph. */
 export type ProcessName = 'all' | 'gateway' | (typeof OWN_SUBGRAPHS)[number];
 
 /** A variable that nothing reads, and the setting that was probably meant. */
@@ -101,7 +101,7 @@ const COMMAND: readonly ProcessName[] = ['all'];
 const MEMBERS: readonly ProcessName[] = ['all', 'members'];
 const STANDINGS: readonly ProcessName[] = ['all', 'standings'];
 const IDENTITY: readonly ProcessName[] = ['all', 'gateway', 'members'];
-/** Of the project; of an installed command, the current folder. */
+/** The folder of the project; for an installed command, the current folder. */
 const ROOT = import.meta.dirname.includes('node_modules')
   ? process.cwd()
   : resolve(import.meta.dirname, '../../..');
@@ -112,7 +112,7 @@ export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** Whether a host, as HOST or a URL has it, stands for this machine alone. */
+/** Whether a host, as HOST or a URL has it, stands for this machine only. */
 export function isLoopback(host: string): boolean {
   return /^(127\.[\d.]+|\[?::1\]?|localhost|.+\.localhost)$/.test(host);
 }

@@ -7,7 +7,7 @@ export type IdentityRequest = {
   path: string;
   /** The query string with its question mark, or empty. */
   search: string;
-  /** Of the names in FORWARDED_HEADERS alone, in lower case. */
+  /** Only headers in FORWARDED_HEADERS, with names in lower case. */
   headers: Record<string, string>;
   /** At most 64 KiB. */
   body: string;

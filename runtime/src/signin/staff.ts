@@ -32,7 +32,7 @@ export type StaffSignInAnswer =
   /** `id` is what the browser is to hold, if anything; `address` is canonical. */
   | { outcome: 'proven'; id?: string | undefined; address: string; known: string };
 
-/** A mail about something of a partner, to all of its staff, or to whom it is about. */
+/** A mail about something of a partner, to all of its staff, or to the person it is about. */
 export type StaffNotice = {
   /** The same if it is sent again. */
   noticeId: string;
@@ -51,6 +51,6 @@ export type StaffRecipient = {
   address: string;
   /** The address as it was typed at the invitation; without it, mail goes to the canonical form. */
   email?: string | undefined;
-  /** That of the last sign-in, if any. */
+  /** The language of the last sign-in, if any. */
   language?: string | undefined;
 };

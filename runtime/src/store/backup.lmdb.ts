@@ -31,7 +31,7 @@ export async function backupStores(
       const copies: StoreCopy[] = [];
       for (const store of stores)
         copies.push({ store, bytes: await copyStore([dataDir, partial], store, environment) });
-      // A copy has been opened by this process alone.
+      // Only this process has opened the copies.
       for (const store of stores) rmSync(join(partial, store, 'lock.mdb'));
       syncToDisk(partial);
       moveTo(partial, folder);

@@ -12,7 +12,7 @@ import { makePrivateFolder, restrictFiles, type StoreName } from './private.ts';
 /** Records of tables copied so far, and of how many. */
 export type CopyProgress = (records: number, of: number) => void;
 
-/** Of a transaction, which the process has in memory. */
+/** The size of a transaction, which the process has in memory. */
 const BATCH_BYTES = 4_194_304;
 const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const;
 

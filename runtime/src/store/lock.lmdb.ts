@@ -1,4 +1,4 @@
-// The lock of a data folder's embedded stores: any number of processes, or one that has them alone.
+// The lock of a data folder's embedded stores: shared by any number of processes, or exclusive.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
@@ -12,13 +12,13 @@ export type Hold = {
 };
 
 /**
- * Keeps others from having the stores of `dataDir` alone. Waits while somebody has. The kernel
- * ends a hold with its process, however that ends.
+ * Holds the stores of `dataDir` with others. Waits while a process holds them exclusively. The
+ * kernel ends a hold with its process, however that ends.
  */
 export async function holdDataDir(dataDir: string): Promise<Hold> {
   const lock = openLock(dataDir, 'lock');
-  // Nobody has them alone inside this transaction, and the snapshot is in LMDB's table of readers
-  // when it ends. It never waits for the event loop: another opener of this process blocks that.
+  // Nobody holds them exclusively inside this transaction, and the snapshot is in LMDB's table of
+  // readers when it ends. It never waits for the event loop, which another opener here may block.
   const snapshot = lock.transactionSync(() => lock.useReadTransaction());
   let isReleased = false;
   return {
@@ -33,7 +33,7 @@ export async function holdDataDir(dataDir: string): Promise<Hold> {
 
 /**
  * Runs `work` while nobody has a store of `dataDir` open, and nobody can open one. Without running
- * it, resolves to undefined if somebody has. Waits for another one that has them alone.
+ * it, resolves to undefined if somebody has. Waits for another exclusive holder.
  */
 export function withDataDirAlone<T>(
   dataDir: string,

@@ -14,7 +14,7 @@ export const ERASED = 'erased';
 const OWN_NAMES = new Set<string>([...EMBEDDED_STORES, 'outbox', 'lastgraph', 'lock']);
 
 /**
- * Creates `dataDir/name` for its owner alone, whatever the umask, and takes other users' access
+ * Creates `dataDir/name` for its owner only, whatever the umask, and takes other users' access
  * from it and the files in it. From the data folder too, unless it contains something else: it may
  * then be a folder like /tmp, whose mode is not ours to change. What belongs to another user stays
  * as it is.
@@ -50,7 +50,7 @@ export function restrictFiles(folder: string): void {
   for (const entry of readdirSync(folder)) restrict(join(folder, entry), PRIVATE_FILE);
 }
 
-/** Leaves links alone: what they lead to may be anything. */
+/** Ignores links: what they lead to may be anything. */
 function restrict(path: string, mode: number): void {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   const kind = mode === PRIVATE_FOLDER ? stats?.isDirectory() : stats?.isFile();

@@ -43,8 +43,8 @@ export function rewriteStores(
 }
 
 /**
- * As rewriteStores does, but only the stores from which something was erased since they were
- * rewritten. Also removes what a process has left that was killed while it rewrote them.
+ * Does what rewriteStores does, but only to the stores from which something was erased since they
+ * were rewritten. Also removes what a process has left that was killed while it rewrote them.
  */
 export async function rewriteErased(
   dataDir: string,

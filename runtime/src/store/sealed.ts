@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Settings } from '../settings/table.ts';
 import { createVault } from './vault.ts';
 
-/** `prefix` begins the secrets, and tells them from encrypted ones. */
+/** `prefix` begins the secrets, and distinguishes them from encrypted ones. */
 export function createSealedSecrets(
   prefix: string,
   { environment, keyEncryptionKey }: Pick<Settings, 'environment' | 'keyEncryptionKey'>,

@@ -55,7 +55,7 @@ function snapshotOf(transaction: Transaction) {
   return {
     get,
     keys,
-    /** From a key on, or from the beginning of one. */
+    /** The keys from `start`, which may be the beginning of a key. */
     keysFrom: <K extends Key>(table: Database<unknown, K>, start: Key): Iterable<K> =>
       table.getKeys({ start, transaction }),
     /** In the order of their keys. `onUnreadable` gets the key of each that cannot be decoded. */

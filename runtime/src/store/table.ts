@@ -1,7 +1,7 @@
 // A small table, on either engine: rows by ID, and in the order of some of their fields.
 import type { MaybePromise } from '../maybe.ts';
 
-/** Of a row, the fields that have a number or nothing. */
+/** The fields of a row that have a number or nothing. */
 export type NumberField<Row> = {
   [Field in keyof Row]-?: Row[Field] extends number | undefined ? Field & string : never;
 }[keyof Row];
@@ -24,14 +24,14 @@ export type Table<Row> = {
   put(row: Row): Promise<void>;
   /**
    * Writes what `change` makes of a row, undefined if there is none: removes it for undefined, and
-   * leaves it alone for the same object. Resolves with the row that it has written, if any.
+   * writes nothing for the same object. Resolves with the row that it has written, if any.
    * `change` may be called several times.
    */
   update(
     id: string,
     change: (before: Row | undefined) => Row | undefined,
   ): Promise<Row | undefined>;
-  /** As `update`, with the first row of an order, if it is at `until` at most. */
+  /** Updates the first row of an order as `update` does, if it is at `until` at most. */
   updateFirst(
     order: NumberField<Row>,
     until: number,

@@ -5,7 +5,7 @@ import { CompactEncrypt, compactDecrypt } from 'jose';
 export function createVault(key: string) {
   const secret = Buffer.from(key, 'base64');
   return {
-    /** As a JWE (RFC 7516) in compact form. */
+    /** Resolves with a JWE (RFC 7516) in compact form. */
     seal: (text: string): Promise<string> =>
       new CompactEncrypt(Buffer.from(text))
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })

@@ -68,7 +68,7 @@ type Complete = (run: Run, value: unknown, path: Path, info: Info) => unknown;
 /** Completes what `read` returns for a place in the response. */
 type Place = (run: Run, read: () => unknown, path: Path, info: Info) => unknown;
 
-/** Of variables, as graphql-js has it. */
+/** The maximum of errors in variables; graphql-js's own. */
 const MAX_ERRORS = 50;
 
 /** Prepares an operation of a validated document, by its name unless it is the only one. */

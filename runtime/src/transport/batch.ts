@@ -182,7 +182,7 @@ export class Batch implements Dispatcher.DispatchHandler {
     this.options.signAgain?.();
   }
 
-  /** Has the queries that are not settled yet sent again, each by itself. */
+  /** Has the queries that are not settled yet sent again, each on its own. */
   private separate(isRefused = false): void {
     const { array } = this.options;
     if (array === undefined || !SEPARATED.has(this.status)) return;

@@ -622,7 +622,7 @@ describe('a batch that is not answered as one', () => {
       { data: { a: '{ c }' } },
     ]);
     expect(asked).toEqual([queries, ['{ a }'], ['{ c }']]);
-    // From now on, mutations are sent too.
+    // Mutations are sent too from now on.
     expect((await executeAll(transport, queries)).map(codeOf)).toEqual(['OK', 'OK', 'OK']);
     expect(asked.slice(3)).toEqual([['{ a }'], ['mutation { b }'], ['{ c }']]);
     expect(lines.filter(({ field }) => field === undefined)).toEqual([

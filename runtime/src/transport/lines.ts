@@ -16,7 +16,7 @@ export class LineSplitter {
   private readonly maxBytes: number;
   private readonly listener: Listener;
   private readonly bytes = new Bytes();
-  /** Of the line so far, what was skipped included. */
+  /** The length of the line so far, what was skipped included. */
   private length = 0;
 
   constructor(maxBytes: number, listener: Listener) {

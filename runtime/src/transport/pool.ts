@@ -20,7 +20,7 @@ type Listener = {
   ended(connection: Connection): void;
 };
 
-/** Of a response, and of a line between its chunks. */
+/** The maximum length of the head of a response, and of a line between chunks. */
 const MAX_HEAD = 16_384;
 /** Shorter than the server's, so that no request is sent on a connection that is about to close. */
 const IDLE_MS = 30_000;
@@ -103,7 +103,7 @@ function openConnection(address: { host: string; port: number }, listener: Liste
   /** What has come and is not read yet. */
   let rest = NOTHING;
   let part: 'head' | 'data' | 'end of chunk' | 'size of chunk' | 'trailer' = 'head';
-  /** Of the data. */
+  /** The bytes of `data` that have not come yet. */
   let left = 0;
   let isChunked = false;
   let isLast = false;

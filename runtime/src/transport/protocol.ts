@@ -6,7 +6,7 @@
  */
 export const PROTOCOL = 3;
 
-/** Of requests without a number: from the version before there were any, or from other signers. */
+/** Stands for requests without a number: from an earlier version, or from other signers. */
 export const UNNUMBERED = 1;
 
 export function isUnderstood(protocol: number): boolean {

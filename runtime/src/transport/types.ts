@@ -7,7 +7,7 @@ import type { StoreState } from '../store/outage.ts';
 export type Caller =
   /**
    * A partner's backend, which sees only members actively enrolled with this partner. Its key is
-   * known in the gateway's process alone.
+   * known only in the gateway's process.
    */
   | { kind: 'partner'; partnerId: string; keyId?: string }
   /**

@@ -15,7 +15,7 @@ type PageArguments = {
 
 const DEFAULT_FIRST = 20;
 const MAX_FIRST = 100;
-/** Of the pages of one operation together: a page of 100 members with 20 activities each. */
+/** The maximum of all pages of one operation: a page of 100 members with 20 activities each. */
 const MAX_OF_OPERATION = 2_000;
 
 /** Reads pages. It is synchronous if the store is. */
@@ -95,7 +95,7 @@ function byPosition(one: Activity, other: Activity): number {
 /** Where the activities of a partner go on after a position. */
 function beforeOf({ occurredAtMs, partnerId, activityId }: Position, ofPartner: string): Before {
   if (ofPartner === partnerId) return { occurredAtMs, activityId };
-  // Of a partner that comes later in the order, those of the same instant are still to come.
+  // If the partner comes later in the order, its activities of the same instant are to come.
   return { occurredAtMs: ofPartner < partnerId ? occurredAtMs + 1 : occurredAtMs };
 }
 

@@ -44,7 +44,7 @@ export function createMembersClient(
 
   return {
     /**
-     * Those of the members who were ever enrolled with the partner. Rejects with
+     * The members among these who were ever enrolled with the partner. Rejects with
      * SERVICE_UNAVAILABLE if members does not answer in time.
      */
     async everEnrolled(

@@ -6,7 +6,7 @@ import type { Before, StandingsStore } from './store/store.ts';
 
 /** Each further page is twice as long. */
 const FIRST_PAGE = 50;
-/** Of one operation. */
+/** The maximum of one operation. */
 const MAX_ACTIVITIES = 10_000;
 
 /** Rejects with BAD_USER_INPUT if an operation needs more than 10,000 activities. */

@@ -125,7 +125,7 @@ class DecidedIds implements IdGenerator {
     return this.random.generateSpanId();
   }
 
-  /** Those of a trace that is not recorded. */
+  /** The headers of a trace that is not recorded. */
   headersOf(traceId: string): TraceHeaders {
     return { traceparent: `00-${traceId}-${this.generateSpanId()}-00` };
   }

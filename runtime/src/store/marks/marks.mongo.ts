@@ -34,7 +34,7 @@ export async function openMongoMarks(db: Db, name: string) {
     return mark;
   };
   return {
-    /** Those of the members who have a mark, by one read. */
+    /** The members with a mark among these, by one read. */
     async among(memberIds: Iterable<string>): Promise<ReadonlySet<string>> {
       const byMark = new Map(Array.from(memberIds, (id) => [recentMark(id), id]));
       if (byMark.size === 0) return new Set();

@@ -111,7 +111,7 @@ async function signTheirs(
       'x-request-id': 'r',
     }),
   );
-  // As node:http reads them.
+  // node:http reads names in lower case.
   return Object.fromEntries(
     Object.entries(headers).map(([key, value]) => [key.toLowerCase(), String(value)]),
   );

@@ -20,7 +20,7 @@ export type Claim = {
   /** The function of the secret with which the request was signed. */
   mac: Mac;
   signature: ReadSignature;
-  /** As received, not verified yet. */
+  /** The caller as received, not verified yet. */
   caller: string;
   requestId: string;
   digest: string;

@@ -219,7 +219,7 @@ async function composeStaffNotice(
   return write(letter, email ?? address, words, language);
 }
 
-/** That of the page that caused the mail, or else of the last one that the member used. */
+/** The language of the page that caused the mail, or else of the last page the member used. */
 async function languageOf(
   memberId: string | undefined,
   { task }: Job,

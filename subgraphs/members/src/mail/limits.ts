@@ -4,8 +4,8 @@ import { DAILY_INVITATIONS, type MailPartner } from '../tables/partner.ts';
 
 const WINDOW_MS = 15 * 60_000;
 /**
- * Of magic links or invitations to one mailbox for one partner, and of changes by one member or to
- * one address.
+ * The limit on magic links or invitations to one mailbox for one partner, and on changes by one
+ * member or to one address.
  */
 const PER_MAILBOX = 5;
 const PER_PARTNER = 1_000;
@@ -33,9 +33,9 @@ export function partnerLimits(
 }
 
 /**
- * Of codes: for an address from a client address, from a client address, and for an address. A
- * browser that has signed in with the address before has its own instead, which nobody else can use
- * up. Nothing counts against a partner.
+ * The limits on codes: for an address from a client address, from a client address, and for an
+ * address. A browser that has signed in with the address before has its own limit instead, which
+ * nobody else can use up. Nothing counts against a partner.
  */
 export function codeLimits(address: string, client: string, browser: string | undefined): Limit[] {
   const key = `code\n${address}`;

@@ -94,7 +94,7 @@ function oneLine(name: string): string {
   return name.replace(/(?:(?!\u00ad|\u200c|\u200d)[\p{C}\p{Zl}\p{Zp}\s])+/gu, ' ').trim();
 }
 
-/** Names of ASCII alone need no isolation, and a header without it can be read as it is sent. */
+/** ASCII names need no isolation, and a header without it can be read as it is sent. */
 function asSubject(text: string): string {
   const plain = withoutAltering(text);
   return /^[ -~]*$/.test(plain) ? plain : text;

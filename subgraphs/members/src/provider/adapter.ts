@@ -45,7 +45,7 @@ function payloads(model: string, { store, grants }: AdapterParts) {
 
   const stored = {
     async upsert(id: string, { jti: _, ...payload }: Payload, expiresIn: number): Promise<void> {
-      // Of a browser that is not signed in there is nothing to remember, but anybody can send one.
+      // A session without an account holds nothing to remember, but anybody can send one.
       if (model === 'Session' && payload.accountId === undefined) return;
       await table.put(keyOf(id), payload, Date.now() + expiresIn * 1_000);
     },

@@ -30,7 +30,7 @@ type Handle<Action extends AppAction> = (
   by: By,
 ) => Promise<AppAnswer<Action>>;
 
-/** Of a partner. */
+/** The maximum of a partner. */
 export const MAX_APPS = 25;
 const PAGE_SIZE = 500;
 const MAX_URIS = 20;

@@ -25,7 +25,7 @@ type Beginning = {
   clientAddress: string;
   held: string | undefined;
   known: string | undefined;
-  /** An app's request or CONSOLE; none on the own page. */
+  /** An app's request or CONSOLE; none on the member's own page. */
   purpose: string | undefined;
   /** The app's request, sealed for the browser. */
   request?: string | undefined;

@@ -63,7 +63,7 @@ export function createPages(
       redirect(ctx, url.href);
     }
 
-    /** The member has proved who it is: for an app's request, or for the own page. */
+    /** The member has proved who it is: for an app's request, or for its own page. */
     async function finish(ctx: Context, proven: Proven): Promise<void> {
       const { memberId, interactionId, address } = proven;
       if (interactionId === undefined) {

@@ -12,7 +12,7 @@ type Family = { generation: number; hash?: string; payload: Payload };
 /** Silent authorizations of a session share a grant. `paidUntil` limits its refreshes. */
 type GrantRow = { accountId: string; paidUntil?: number; families: Record<string, Family> };
 
-/** Those that were refreshed last are kept. */
+/** The families that were refreshed last are kept. */
 const MAX_FAMILIES = 20;
 /** A grant can be refreshed 10 times at once, then once in 10 seconds. */
 const REFRESH_MS = 10_000;

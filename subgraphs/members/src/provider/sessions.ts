@@ -49,7 +49,7 @@ export function createSessions({ store: { access }, issuer }: SessionParts) {
     cookieName,
     setCookie,
     forgetForms,
-    /** The partner whose app alone may use the session; undefined if all may. */
+    /** The only partner whose apps may use the session; undefined if all may. */
     limitOf,
     /** The session that the browser is signed in with, prolonged; undefined if there is none. */
     async current(ctx: Context, provider: Provider) {

@@ -33,7 +33,7 @@ export type Proven = {
   memberId: string;
   address: string;
   signIn: SignIn;
-  /** The app's request that the sign-in was begun for; none on the own page. */
+  /** The app's request that the sign-in was begun for; none on the member's own page. */
   interactionId: string | undefined;
 };
 

@@ -4,7 +4,7 @@ import type { EventStore } from '../store/eventstore.ts';
 import { requireService } from './input.ts';
 import type { Resolvers } from './schema.generated.ts';
 
-/** Of one field. */
+/** The maximum of one field. */
 const MAX_EVENTS = 1_000;
 
 export function createEvents(events: EventStore) {

@@ -105,8 +105,8 @@ export function requireScope(caller: Caller, scope: FieldScope): void {
 type FieldScope = 'profile' | 'email';
 
 /**
- * The member, who alone may make some changes. An ID token that a partner exchanged has been in the
- * partner's hands, so it does not authorize them: FORBIDDEN, with this message.
+ * The member who calls, for changes that nobody else may make. An ID token that a partner exchanged
+ * has been in the partner's hands, so it does not authorize them: FORBIDDEN, with this message.
  */
 export function ownerOf(caller: Caller, scope: FieldScope, message: string): string {
   const { memberId, partnerId } = memberOf(caller);

@@ -279,7 +279,7 @@ describe.each(ENGINES)('the list of members on %s', (engine) => {
 
   test('a cursor that an earlier version gave still works', async () => {
     await add('ada');
-    // Of the partner inn, before every entry.
+    // The cursor is of the partner inn, before every entry.
     const after = CURSOR_OF_THE_FIRST_VERSION;
     expect(idsOf(await page({ after }))).toEqual(['ada']);
   });

@@ -145,7 +145,7 @@ function orNotFound<T>(member: T | undefined): T {
   return member ?? (NOT_FOUND as never);
 }
 
-/** Of one field. */
+/** The maximum of one field. */
 const MAX_KEYS = 100;
 
 /**

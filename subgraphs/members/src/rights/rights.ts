@@ -21,8 +21,8 @@ type Loaded = { record?: MemberRecord; merged?: MergedMember; remove(): Promise<
 export type RightsEngine = {
   marks: {
     has(memberId: string): Promise<boolean>;
-    /** `of` is the ID of a member, or an `enrolledMark`. */
-    add(of: string): Promise<void>;
+    /** `id` is the ID of a member, or an `enrolledMark`. */
+    add(id: string): Promise<void>;
     remove(memberId: string): Promise<boolean>;
   };
   find(key: string): MaybePromise<MemberRecord | undefined>;
@@ -134,7 +134,7 @@ async function removeMailFiles(dataDir: string, { addresses }: Traces): Promise<
       .replaceAll('=\r\n', '')
       .split(/[\s<>",;()]+/)
       .filter((word) => word.includes('@'));
-    // As typed, with an apostrophe or a domain beyond ASCII, for example.
+    // Addresses are as typed, with an apostrophe or a domain beyond ASCII, for example.
     const forms = words.flatMap((word) => [canonicalEmail(word), formerEmail(word)]);
     if (forms.some((form) => form !== undefined && addresses.has(form)))
       await rm(path, { force: true });

@@ -174,7 +174,7 @@ export function changeExternalId(
 }
 
 /**
- * Corrects the names that the partner sees, for this partner alone. Undefined if the member is not
+ * Corrects the names that the partner sees, for this partner only. Undefined if the member is not
  * actively enrolled with it.
  */
 export function updateNames(

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Enrollment } from './member.ts';
 import { type MemberRecord, shownBy, timeAfter } from './record.ts';
 
-/** What a partner is told of a change. It names nobody. The field names are the stored format. */
+/** What a partner learns of a change. It names nobody. The field names are the stored format. */
 export type MemberEvent = {
   /** Unique, whatever happens to the event later. */
   id: string;

@@ -3,11 +3,11 @@
 export type Enrollment = {
   partnerId: string;
   status: 'ACTIVE' | 'ENDED';
-  /** Of an active enrollment only; ending the enrollment frees it. */
+  /** Only an active enrollment has one; ending the enrollment frees it. */
   externalId?: string | undefined;
-  /** Those that came with members who were merged into this one, and find it as well. */
+  /** The IDs that came with members who were merged into this one, and find it as well. */
   otherExternalIds?: string[] | undefined;
-  /** Of an active enrollment: when it began, in milliseconds since 1970. */
+  /** When an active enrollment began, in milliseconds since 1970. */
   enrolledAt?: number | undefined;
   /**
    * When the partner could last see a change, of the enrollment or of the member's identity, in

@@ -1,4 +1,4 @@
-// The rules of merging two members: the record that they become, and what partners are told.
+// The rules of merging two members: the record that they become, and what partners learn.
 import { activeEnrollment, confirmedByApp, withoutApps } from './enrollment.ts';
 import { eventsOf, type MemberEvent, newEvent } from './events.ts';
 import type { Address, Enrollment } from './member.ts';

@@ -37,7 +37,7 @@ export function partnerNames(member: Member, { unconfirmed, names }: Enrollment)
   return names ?? (unconfirmed ? {} : namesOf(member));
 }
 
-/** The pair that only the member sees: the own one, or else that of the first confirmed partner. */
+/** The pair that only the member sees: its own, or else that of the first confirmed partner. */
 export function namesSeenByMember(member: Member): Names {
   const { ownNames, enrollments } = member;
   if (ownNames !== undefined) return ownNames;

@@ -27,8 +27,8 @@ export type MemberRecord = Member & {
    */
   locked?: string[];
   /**
-   * Those of the current and earlier addresses that are known only from a partner that enrolled
-   * them: nobody has used a link in mail to them, and no import had them.
+   * The current and earlier addresses that are known only from a partner that enrolled them: nobody
+   * has used a link in mail to them, and no import had them.
    */
   unconfirmed?: string[];
 };

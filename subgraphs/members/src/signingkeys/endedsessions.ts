@@ -37,7 +37,7 @@ export async function openEndedSessions(
     find: (memberId: string) => mapMaybe(sessions.get(memberId), (ended) => ended?.endedAt),
     /** Forgets a member. Only for one who no longer exists. */
     forget: sessions.remove,
-    /** Those that ended at `since` or later, the earliest first, at most `limit`. */
+    /** The sessions that ended at `since` or later, the earliest first, at most `limit`. */
     list: (since: number, limit: number) => sessions.range('endedAt', since, limit),
   };
 }
@@ -61,7 +61,7 @@ export async function openEndedSubjects(open: OpenTable) {
     },
     /** When it ended last; undefined if that was never or too long ago. */
     find: (subject: string) => mapMaybe(subjects.get(subject), (ended) => ended?.endedAt),
-    /** Those that ended at `since` or later, the earliest first, at most `limit`. */
+    /** The subjects that ended at `since` or later, the earliest first, at most `limit`. */
     list: (since: number, limit: number) => subjects.range('endedAt', since, limit),
     /** Removes those of apps of a member who no longer exists. */
     forget: (memberId: string) =>

@@ -19,7 +19,7 @@ import { keysOf, type MemberRecord } from '../rules/record.ts';
 import { type Listed, listedOf } from './listed.mongo.ts';
 
 /**
- * `version` counts the writes, so that a write can tell whether another came first; `batch`
+ * `version` counts the writes, so that a write notices whether another came first; `batch`
  * identifies the last one. `keys` are keysOf(record), and `listed` is listedOf(record). The events
  * of its changes are in the document until they are acknowledged; `pendingAt` is when the first one
  * occurred.
@@ -32,11 +32,11 @@ export type MemberDocument = Omit<MemberRecord, 'memberId'> & {
   listed?: Listed;
   outbox?: MemberEvent[];
   pendingAt?: number;
-  /** Of both members who are becoming one just now (merge.mongo.ts). */
+  /** Set on both members while they are being merged (merge.mongo.ts). */
   joining?: MergedPair;
   /** Only of a tombstone. */
   erasedAt?: number;
-} & Partial<MergedMember>; // Of a tombstone that stays.
+} & Partial<MergedMember>; // Set on a tombstone that stays.
 
 export type MembersCollection = Collection<MemberDocument>;
 

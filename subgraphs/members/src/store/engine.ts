@@ -52,7 +52,7 @@ export function createEnrollmentStore({ apply }: Pick<Engine, 'apply'>) {
     updateNames: (partnerId: string, memberId: string, change: NamesChange) =>
       apply([memberId], [], (records) => updateNames(records, partnerId, memberId, change)),
 
-    /** Of the member, whom it returns. */
+    /** Returns the member. */
     updateOwnNames: (memberId: string, change: NamesChange) =>
       apply([memberId], [], (records) => updateOwnNames(records, memberId, change)),
   };

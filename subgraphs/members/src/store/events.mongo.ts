@@ -17,7 +17,7 @@ export function createMongoEvents(members: MembersCollection): EventStore {
   return {
     async pending(limit) {
       const found = await findPending(members, limit).toArray();
-      // Of members that were not read, none has an event before the first `limit` of these.
+      // No member that was not read has an event before the first `limit` of these.
       return found.flatMap(inOrder).sort(byTime).slice(0, limit);
     },
     async acknowledge(acks) {
@@ -37,7 +37,7 @@ export function findPending(members: MembersCollection, limit: number) {
     projection: { outbox: 1 },
     sort: { pendingAt: 1 },
     limit,
-    // A change that a new primary may not have must not be told.
+    // A change that a new primary may not have must not be published.
     readConcern: 'majority',
     readPreference: 'primary',
     ...oneResponse(limit),

@@ -56,7 +56,7 @@ export const MEMBER = {
 /**
  * What each of the keys leads to. Of a member's keys, only these are read: a member with 20
  * enrollments has 41, which take 40 % of the time of a look-up. For a single key, none are read.
- * Of the enrollments, only the one is read if all keys are of one partner.
+ * Only one of the enrollments is read if all keys are of one partner.
  */
 export async function membersByKey(
   members: MembersCollection,

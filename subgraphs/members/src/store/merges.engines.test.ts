@@ -1,4 +1,4 @@
-// Merging two members in the members store: what leads to whom, and what partners are told and see.
+// Merging two members in the members store: which keys lead to which, and what partners see.
 
 import { address, ENGINES, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import { verifyMembers } from '../index.ts';

@@ -183,7 +183,7 @@ function createRecords(tables: MemberTables, events: LmdbEvents) {
   return records satisfies MemberRecords;
 }
 
-/** `find` reads whom a stored key leads to. */
+/** `find` reads the identity that a stored key leads to. */
 function createLmdbLookUp(
   { members, merged }: Pick<MemberTables, 'members' | 'merged'>,
   marks: LmdbMarks,

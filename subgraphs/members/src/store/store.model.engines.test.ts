@@ -202,7 +202,7 @@ function newWorld(template: Step[], run: number) {
   return { steps, addresses, partners: PARTNERS.map(own), members: MEMBERS.map(own) };
 }
 
-/** By a mailed link. Resolves with the member's ID. */
+/** Signs in by a mailed link. Resolves with the member's ID. */
 async function signIn(
   { tokens }: MembersStore,
   partnerId: string,

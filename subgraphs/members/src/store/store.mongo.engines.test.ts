@@ -101,7 +101,7 @@ test('100 look-ups are one read, and one more for IDs among other keys', async (
     expect(found.map(({ member }) => member?.memberId)).toEqual(keys.map((_, i) => `m${i}`));
     expect(commands).toEqual(reads);
   }
-  // Of members of another partner, and of nobody: the same reads.
+  // Members of another partner and IDs of nobody take the same reads.
   for (const by of ['m', 'nobody']) {
     commands.length = 0;
     await Promise.all(byId.map((_, i) => lookUp('other', { by: 'memberId', value: `${by}${i}` })));

@@ -72,8 +72,8 @@ function createMongoMembersStore(
 ): MembersStore {
   const { members, others, marks, dataDir } = parts;
   const lookUp = createMongoLookUp(members, marks);
-  // Of two concurrent writes of one key, one would only have to start over; DocumentDB even lets
-  // both wait until it cancels one.
+  // One of two concurrent writes of a key would only have to start over; DocumentDB even lets both
+  // wait until it cancels one.
   const lock = createKeyLock();
   const apply: ApplyRule = (ids, keys, rule) =>
     lock([...ids, ...keys], () => applyRule(members, ids, keys, rule));

@@ -49,7 +49,7 @@ export function createTokenStore({ find, apply }: Engine) {
       return record && findToken(record, hash, 'sign-in', now, formId);
     },
     /**
-     * The member to whom `addSignIn` would add a token, and whether the address that its mail goes
+     * The member that `addSignIn` would add a token to, and whether the address that its mail goes
      * to is confirmed.
      */
     async findRecipient(partnerId: string, canonical: string) {

@@ -25,7 +25,7 @@ export type Access = {
   memberId: string;
   sessions: Session[];
   apps: UsedApp[];
-  /** That of the last page that the member used. */
+  /** The language of the last page that the member used. */
   language?: string | undefined;
 };
 

@@ -8,7 +8,7 @@ export type App = {
   redirectUris: string[];
   /** The origins of its pages, as browsers send them. */
   origins: string[];
-  /** Those of a confidential app, as SHA-256 in hexadecimal; one with `until` has been replaced. */
+  /** A confidential app has them, as SHA-256 in hexadecimal; one with `until` was replaced. */
   secrets?: { hash: string; until?: number | undefined }[] | undefined;
   /** It may do all that the member may, and members are not asked to agree. */
   isFirstParty?: true | undefined;
@@ -33,7 +33,7 @@ export async function openApps(open: OpenTable) {
     change: (clientId: string, next: (app: App) => App) =>
       apps.update(clientId, (app) => app && next(app)),
     remove: apps.remove,
-    /** Those of a partner, in the order of their creation. */
+    /** The apps of a partner, in the order of their creation. */
     list: async (partnerId: string) => (await all()).filter((app) => app.partnerId === partnerId),
     /** The origins of all apps. */
     origins: async () => [...new Set((await all()).flatMap(({ origins }) => origins))],

@@ -72,7 +72,7 @@ export async function openInvitations(open: OpenTable) {
       });
     },
     remove: invitations.remove,
-    /** Those whose canonical address is wanted, expired ones too. */
+    /** The invitations whose canonical address is wanted, expired ones too. */
     async select(isWanted: (address: string) => boolean): Promise<KeptInvitation[]> {
       const found = await invitations.select(({ address }) => isWanted(address.canonical));
       return found.map((stored) => ({ ...toInvitation(stored), expiresAt: stored.expiresAt }));

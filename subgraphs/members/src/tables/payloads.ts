@@ -40,7 +40,7 @@ export async function openPayloads(open: OpenTable) {
       return written !== undefined;
     },
     /**
-     * Writes what `next` makes of a row, expired or not; the same object is left alone. Resolves
+     * Writes what `next` makes of a row, expired or not; the same object is not written. Resolves
      * with whether it has written. `next` may be called several times.
      */
     async change(

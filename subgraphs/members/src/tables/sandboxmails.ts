@@ -16,7 +16,7 @@ export type SandboxMail = {
 type StoredMail = SandboxMail & { key: string };
 
 const KEPT_MS = 24 * 3_600_000;
-/** Of a partner, to one address. */
+/** The maximum of mails of a partner to one address. */
 const SHOWN = 100;
 
 export const SANDBOX_MAILS: TableDefinition<StoredMail> = {
@@ -44,7 +44,7 @@ export async function openSandboxMails(open: OpenTable) {
         .filter(({ sentAt }) => sentAt > now - KEPT_MS)
         .sort((one, other) => other.sentAt - one.sentAt);
     },
-    /** Those to an address that is wanted. */
+    /** The mails to an address that is wanted. */
     async select(isWanted: (canonical: string) => boolean): Promise<SandboxMail[]> {
       return (await mails.select(({ to }) => isWanted(to))).map(({ key: _, ...mail }) => mail);
     },

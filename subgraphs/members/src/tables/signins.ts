@@ -19,7 +19,7 @@ export type SignIn = {
   expiresAt: number;
   /** How many wrong codes were typed. */
   tries: number;
-  /** The app's request, sealed for the browser; none on the own page. */
+  /** The app's request, sealed for the browser; none on the member's own page. */
   request?: string | undefined;
   /** Set once mail is composed. */
   mailed?: Mailed | undefined;
@@ -142,7 +142,7 @@ export async function openSignIns(open: OpenTable, ofAll = MAX_OF_ALL) {
       }
       return outcome;
     },
-    /** Those with an address that is wanted. */
+    /** The sign-ins with an address that is wanted. */
     async select(isWanted: (canonical: string) => boolean) {
       const found = await signIns.select(({ address }) => isWanted(address.canonical));
       return found.map(({ address, client, expiresAt }) => ({ address, client, expiresAt }));

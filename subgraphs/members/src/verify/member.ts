@@ -55,7 +55,7 @@ const time = z.number().nonnegative();
 const address = z.looseObject({ typed: text, canonical: text });
 const names = z.looseObject({ firstName: text.nullish(), lastName: text.nullish() });
 
-/** The stored format (rules/record.ts). Fields that are not listed are left alone. */
+/** The stored format (rules/record.ts). Fields that are not listed are ignored. */
 const RECORD = names.extend({
   memberId: text,
   email: text,

@@ -8,7 +8,7 @@ const RENEW_MS = 3_000;
 /** This process's part in the lease. `now` returns milliseconds since 1970. */
 export function createLease({ leases }: Pick<Feed, 'leases'>, now: () => number) {
   let held: Lease | undefined;
-  /** Of the last time. A row that could not be read again may still be this one. */
+  /** The last token. A row that could not be read again may still have it. */
   let token: string = randomUUID();
   return {
     /** Takes or renews the lease. Resolves with its token; undefined if another process has it. */

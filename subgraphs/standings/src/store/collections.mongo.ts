@@ -35,7 +35,7 @@ export type StandingDocument = Standing &
     memberId: string;
     version: ObjectId;
     recent: Decision[];
-    /** Of a member who was merged into another one: no activity is added any more. */
+    /** The member was merged into another one: no activity is added any more. */
     isClosed?: true;
     /** The members whose closed sums are in these. */
     added?: string[];

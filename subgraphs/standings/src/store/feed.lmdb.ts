@@ -28,7 +28,7 @@ import {
   withoutIdsOf,
 } from './tables.lmdb.ts';
 
-/** Of blocks, in a transaction or before other work has its turn. */
+/** How many blocks a transaction has, or are read before the next event loop tick. */
 const CHUNK = 1_000;
 
 export async function openLmdbFeed(tables: Tables): Promise<Feed> {
@@ -115,7 +115,7 @@ function append(tables: Tables, { members, ownUntil, at }: Batch) {
     eventHeads.put(partnerId, [last, day]);
     eventDays.put([day, partnerId], last);
   }
-  // Those of an earlier pass that members still has are not acknowledged, though they wait here.
+  // Events of an earlier pass that members still has are not acknowledged, though they wait here.
   if (merged.members > 0)
     eventState.put(
       'members',

@@ -34,7 +34,7 @@ type Store = {
 
 const YEARS = 'years';
 const ATTEMPTS = 10;
-/** Of documents that are read or deleted at once. */
+/** How many documents are read or deleted at once. */
 const CHUNK = 1_000;
 const PAGE_BLOCKS = 50;
 
@@ -197,7 +197,7 @@ async function readHeads(
   return heads;
 }
 
-/** Those of the events that the feed has. Raises the heads to the blocks that have them. */
+/** The events among these that the feed has. Raises the heads to the blocks that have them. */
 async function knownAmong(
   { events }: Collections,
   all: readonly Change[],

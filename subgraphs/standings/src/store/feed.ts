@@ -20,12 +20,12 @@ export class LeaseLost extends Error {
   }
 }
 
-/** What is to get positions, beside the own outbox. */
+/** What is to get positions, beside the outbox of this subgraph. */
 export type Batch = {
   members: Source<Event>;
   /** Own events that were made later wait. */
   ownUntil: number;
-  /** Of the lease. */
+  /** The token of the lease. */
   token: string;
   /** The current time. */
   at: number;
@@ -71,7 +71,7 @@ export type Feed = {
   dropBefore(day: number): Promise<void>;
   /** Up to when the ends of membership years have events; undefined at the first start. */
   yearsUntil(): MaybePromise<number | undefined>;
-  /** Puts the events of years' ends into the own outbox, unless somebody else has since `since`. */
+  /** Puts the events of years' ends into the outbox, unless somebody else has since `since`. */
   endYears(events: readonly Event[], since: number | undefined, until: number): Promise<void>;
   /** The partners with a program or with events. */
   partners(): Promise<Map<string, Program | undefined>>;

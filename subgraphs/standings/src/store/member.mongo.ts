@@ -38,7 +38,7 @@ export async function latestActivitiesOf(
     .map(({ _id, year: _year, ...content }) => ({ activityId: activityIdOf(_id), ...content }));
 }
 
-/** As the index has them. */
+/** The order of the index. */
 function newestFirst(one: ActivityDocument, other: ActivityDocument): number {
   const later = other.occurredAt.getTime() - one.occurredAt.getTime();
   return later || Buffer.compare(Buffer.from(other._id), Buffer.from(one._id));

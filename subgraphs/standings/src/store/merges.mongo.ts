@@ -117,8 +117,8 @@ async function claim(
     await merges.deleteOne({ _id: from, claims: into, into: { $exists: false } });
     return refusal;
   }
-  // From here on, whoever records for the member counts for the other one. Whoever has looked here
-  // before has created the standing already, so that it is among those that are closed now.
+  // What is recorded for the member after this write counts for the other one. Whoever has looked
+  // here before has created the standing already, so that it is among those that are closed now.
   const begun = await merges.updateOne({ _id: from, claims: into }, { $set: { into } });
   return begun.matchedCount === 1 ? undefined : 'shared';
 }

@@ -92,7 +92,7 @@ export function decidedBy(
 
 /**
  * Writes to the activities what standings have decided about them: those in the sums are no longer
- * pending, those refused are deleted. Leaves alone what was inserted again since.
+ * pending, those refused are deleted. Ignores what was inserted again since.
  */
 export async function carryOut(
   { activities }: Written,

@@ -70,7 +70,7 @@ async function createMongoStandingsStore(
   const loadMerged = batchLoad((ids) => mergedInto(collections, ids));
   const programCache = cachePrograms(loadProgram);
   const feed = await openMongoFeed(mongo.db, { collections, marks, program: programCache.get });
-  // Of two writers of one standing at once, one would have to start over.
+  // One of two writers of a standing at once would have to start over.
   const recordMerged = mergeCalls(
     (batch: readonly SentActivity[]) => recordBatch({ collections, marks }, batch),
     standingId,

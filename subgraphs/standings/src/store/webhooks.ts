@@ -12,20 +12,20 @@ export type Endpoint = {
   types?: EventType[];
   state: 'active' | 'disabled';
   /**
-   * By a command or the partner's staff, its partner's suspension, a response 410, or five days of
-   * failures.
+   * What disabled it: a command, the partner's staff, its partner's suspension, a response 410, or
+   * five days of failures.
    */
   disabledBecause?: 'COMMAND' | 'CONSOLE' | 'SUSPENDED' | 'GONE' | 'FAILING';
   /** Absent if a version before this field disabled it. */
   disabledAt?: number;
   /**
-   * Set if the partner's staff have made it or edited it last: whether in a console that this
-   * machine alone can open.
+   * Set if the partner's staff have made it or edited it last: whether in a console that only
+   * this machine can open.
    */
   byStaff?: { isLocal: boolean };
   /** Newest first. `until` is the end of one that was rotated out. */
   secrets: Secret[];
-  /** Of the feed: each event up to there was delivered, given up, or waits in a row. */
+  /** The position in the feed up to which each event was delivered, given up, or waits in a row. */
   position: number;
   /** Rises with each change by a command, so that a worker starts over with the new endpoint. */
   revision: number;
@@ -41,7 +41,7 @@ export type Endpoint = {
   lastAttemptAt?: number;
   /** When something that has failed is sent again. */
   nextAttemptAt?: number;
-  /** Of the feed: what waits up to there, since the endpoint was failing, is sent slowly. */
+  /** The position in the feed up to which messages that waited for the endpoint are sent slowly. */
   releasedTo?: number;
   /** How many messages up to `position` wait in rows. */
   waiting?: number;
@@ -77,7 +77,7 @@ export type DeliveryLog = { webhookId: string; delivered: Outcome[]; failed: Out
 export type Outcome = {
   id: string;
   type: string;
-  /** Of the event in the feed; a test has none. */
+  /** The position of the event in the feed; a test has none. */
   position?: number;
   at: number;
   attempts: number;
@@ -94,7 +94,7 @@ export type PartnerWebhooks = {
   replaysUntil?: number;
 };
 
-/** Of each kind. */
+/** The maximum of each kind. */
 const MAX_OUTCOMES = 100;
 
 export type WebhookTables = Awaited<ReturnType<typeof openWebhookTables>>;

@@ -79,7 +79,7 @@ export async function endpointsOf(
   return found.filter((endpoint) => endpoint !== undefined);
 }
 
-/** Those disabled since an instant, other than by their partner's suspension. */
+/** The endpoints disabled since an instant, other than by their partner's suspension. */
 export async function disabledSince(
   { webhooks }: Pick<Store, 'webhooks'>,
   since: number,
@@ -90,7 +90,7 @@ export async function disabledSince(
   return found.map(notedOf);
 }
 
-/** Those that are failing, and have had no success since `before` or earlier. */
+/** The endpoints that are failing, and have had no success since `before` or earlier. */
 export async function failingBefore(
   { webhooks }: Pick<Store, 'webhooks'>,
   before: number,

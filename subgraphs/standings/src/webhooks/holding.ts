@@ -16,13 +16,13 @@ export const LEASE_MS = 25_000;
 const MAX_AHEAD_MS = 60_000;
 
 export type Hold = {
-  /** As it was taken. */
+  /** The row as it was taken. */
   endpoint: Endpoint;
   token: string;
   /** When the lease ends. */
   until: number;
   queue: Queue;
-  /** Those that are not written yet, oldest first. */
+  /** The outcomes that are not written yet, oldest first. */
   outcomes: Record<'delivered' | 'failed', Outcome[]>;
 };
 
@@ -68,7 +68,7 @@ export async function takeShare(
 /**
  * Writes what has changed in the queue, then the position, and renews the lease or, with `end`,
  * gives it up. Resolves with whether the lease was held and the endpoint is as it was taken:
- * otherwise its row is left alone, without the lease.
+ * otherwise its row only loses the lease.
  */
 export async function saveEndpoint(
   { endpoints, waiting, logs }: Tables,

@@ -57,7 +57,7 @@ export function createWebhookManager(
   const tests = new Map<string, Promise<WebhookDelivery>>();
   const closing = new AbortController();
 
-  /** By the rules for whoever gives the URL. */
+  /** Applies the rules for whoever gives the URL. */
   function refusalOf(url: string, by: By): WebhookRefusal | undefined {
     const fault = urlFault(url, rulesFor(by, settings));
     return fault === undefined ? undefined : { refused: 'url', fault };

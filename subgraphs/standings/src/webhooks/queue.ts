@@ -23,7 +23,7 @@ const FAILING_AFTER = 10;
 const PROBE_MS = { first: 5 * SECOND_MS, most: 5 * MINUTE_MS };
 /** The time between two attempts, until what waited for an endpoint to recover is sent. */
 const PACE_MS = 20;
-/** Of messages that are read ahead. */
+/** How many messages are read ahead. */
 const READ_AHEAD = 100;
 /** How many messages may be sent again, to all endpoints of a partner. */
 export const REPLAY_SHARE = { messages: 10, ms: SECOND_MS };
@@ -62,15 +62,15 @@ export function createQueue(
   let pacedUntil = 0;
   /** The furthest position that was sent. */
   let sentTo = position;
-  /** Of what may be sent again: when it begins, and how many messages are left. */
+  /** The share of what may be sent again: when it begins, and how many messages are left. */
   let share = { from: 0, left: 0 };
   /** Every message that is neither delivered nor given up. */
   const messages = new Map<number, WaitingMessage>();
-  /** Those without a row, in the order of positions. */
+  /** The messages without a row, in the order of positions. */
   const unstored = new Set<number>();
-  /** Those of each member, in their order. A message that is first of all its members may go. */
+  /** Each member's messages, in order. A message that is first for all its members may go. */
   const byMember = new Map<string, WaitingMessage[]>();
-  /** Those that may go once they are due. */
+  /** The messages that may go once they are due. */
   const ready = new Set<WaitingMessage>();
   /** Rows of events that are not read again yet: the position had not been written. */
   const ahead = new Map<number, WaitingMessage>();

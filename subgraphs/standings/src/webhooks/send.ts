@@ -56,7 +56,7 @@ export function createSender(
       'content-type': 'application/json',
       'user-agent': 'partner-loyalty',
       'webhook-id': id,
-      // Of the attempt, since receivers refuse what is older than some minutes.
+      // The time of the attempt, since receivers refuse what is older than some minutes.
       'webhook-timestamp': String(Math.floor(now / 1_000)),
       'webhook-signature': signatures.join(' '),
     };

@@ -6,7 +6,7 @@ import { type Delivery, type DeliveryOptions, startDelivery } from './delivery.t
 import { isFree, takeEndpoint } from './holding.ts';
 
 const LOOK_MS = 1_000;
-/** Of an endpoint, and of all that a process delivers to, shared by those that have any. */
+/** Limits for an endpoint, and for all that a process delivers to, which share it. */
 const MAX_ROWS = { each: 10_000, all: 100_000 };
 const MAX_ATTEMPTS = { each: 10, all: 500 };
 
