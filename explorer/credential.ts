@@ -1,4 +1,4 @@
-// The caller's key or token: from the form or the address, kept in this tab alone.
+// The caller's key or token: from the form or the address, kept only in this tab.
 
 /** `kind` is also the surface that it opens. */
 export type Credential = { kind: 'partner' | 'member'; secret: string };

@@ -14,10 +14,10 @@ const GROUPS = [
   { title: 'Mutations with a token', surface: 'member', kind: 'mutation' },
 ] as const;
 
-/** Of both surfaces. */
+/** The examples of both surfaces. */
 export const ALL_EXAMPLES = grouped(OPERATIONS);
 
-/** Those that fit the schema of a surface, with the member's own ID in place of the example's. */
+/** The examples that fit the schema of a surface, with the member's own ID in place of theirs. */
 export function examplesFor(
   surface: Example['surface'],
   schema: GraphQLSchema,

@@ -202,7 +202,7 @@ function isAsIn({ query, variables: values }: Example): boolean {
   return shown.query === query && shown.variables === textOf(values);
 }
 
-/** Of several operations, the name of the one at the cursor, or of the first. */
+/** The name of the operation at the cursor, or of the first one. */
 function nameAtCursor(query: string): string | undefined {
   const cursor = operation.state.selection.main.head;
   try {

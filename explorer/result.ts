@@ -43,8 +43,8 @@ export function clearResponse(view: EditorView, status = ''): void {
 }
 
 /**
- * That an operation runs. The last body stays until the next one comes, so nothing flickers. Where
- * the result is below the operation, as on a phone, the page moves to it.
+ * Shows that an operation runs. The last body stays until the next one comes, so nothing flickers.
+ * Where the result is below the operation, as on a phone, the page moves to it.
  */
 export function showRunning(): void {
   showStatus('Running…', false);

@@ -66,7 +66,7 @@ const INTROSPECTION = {
 // Tokens cannot introspect. This asks whether the token is valid.
 const PROBE = { query: '{ __typename }' };
 
-/** Without a schema if the credential is refused. Rejects if no response comes. */
+/** Resolves without a schema if the credential is refused. Rejects if no response comes. */
 export async function loadSchema(credential: Credential, memberSchema: string) {
   if (credential.kind === 'partner') {
     const response = await send(INTROSPECTION, credential);

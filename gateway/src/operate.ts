@@ -101,7 +101,7 @@ export function createOperate(parts: OperateParts): Operate {
     );
   }
 
-  /** On the graph that serves now, even if another one takes its place meanwhile. */
+  /** Runs it on the graph that serves now, even if another one takes its place meanwhile. */
   async function run(
     document: ClientDocument,
     operation: Operation | undefined,
@@ -154,7 +154,7 @@ type Context = Pick<Cost, 'tooLong' | 'bytes'> & {
   state: RequestState;
 };
 
-/** The principal, if its document alone does not keep it from running the operation. */
+/** The principal, if its document does not keep it from running the operation. */
 function requireAllowed(
   principal: Principal | undefined,
   { operations }: ClientDocument,

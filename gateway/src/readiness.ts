@@ -24,7 +24,7 @@ export function createReadiness(
   parts: {
     keyStore: Pick<KeyStore, 'ready'>;
     keyring: Pick<Keyring, 'lastReadAt'>;
-    /** Those of the graph that serves. */
+    /** The transports of the graph that serves. */
     transports: () => Iterable<readonly [name: string, transport: Transport]>;
     counters: Pick<Counters, 'state'>;
     audit?: Pick<Audit, 'state'> | undefined;

@@ -42,7 +42,7 @@ const readAsync = promisify(read);
 const writeAsync = promisify(write);
 
 /**
- * Opens the file, and creates it for its owner alone. Several processes may append to it: each
+ * Opens the file, and creates it only for its owner. Several processes may append to it: each
  * write is one call with whole lines. Throws if it cannot be opened or is not a regular file.
  */
 export function openAuditFile(

@@ -1,4 +1,4 @@
-// Counters that all processes share in Redis; during an outage each process counts alone.
+// Counters that all processes share in Redis; during an outage each process counts for itself.
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { type Count, type Counter, type Counters, createMemoryCounters } from './counters.ts';
 import { connectCluster, isClusterUrl } from './redis.cluster.ts';

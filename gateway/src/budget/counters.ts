@@ -8,7 +8,7 @@ export type Count = {
   /** Whether the points were added, because the sum is within the limit. */
   isWithin: boolean;
   msBeforeNext: number;
-  /** Set if this process counted alone because the shared counters did not respond. */
+  /** Set if only this process counted because the shared counters did not respond. */
   degraded?: true | undefined;
 };
 
@@ -28,7 +28,7 @@ export type Counters = {
    * the counter of a name. A window lasts at most 24 days.
    */
   counter(name: string, windowSeconds: number): Counter;
-  /** For counters in Redis: `degraded` while this process counts alone. */
+  /** For counters in Redis: `degraded` while each process counts for itself. */
   state?(): 'up' | 'degraded';
   close(): void;
 };

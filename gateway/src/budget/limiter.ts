@@ -5,7 +5,7 @@ import { batched } from './counters.batch.ts';
 import type { Count, Counter, Counters } from './counters.ts';
 import { createRefusals } from './refusals.ts';
 
-/** Of all but the budget of a key, whose window is a setting. */
+/** The windows of all but the budget of a key, whose window is a setting. */
 export const WINDOW_SECONDS = { member: 60, refusal: 60, page: 60, app: 60, registry: 60 };
 
 export type Policy = 'key' | keyof typeof WINDOW_SECONDS;

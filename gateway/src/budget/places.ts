@@ -5,7 +5,7 @@ type Waiting = { grant(): void };
 /** What waits for an owner. Its parts, such as client addresses, take turns within it. */
 type Parts = Map<string, Set<Waiting>>;
 
-/** Of whom a place is. `signal` gives it up while it waits. */
+/** Who takes a place. `signal` gives it up while it waits. */
 export type Holder = { owner: string; part?: string; signal: AbortSignal };
 
 /**

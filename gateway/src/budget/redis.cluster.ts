@@ -86,7 +86,7 @@ function connect(url: string): Cluster {
   return client;
 }
 
-/** As in a URL of one server: `password` alone has an empty user name before its colon. */
+/** Read like a URL of one server: a password without a user name follows a colon. */
 function credentialsOf(userInfo: string | undefined): (string | undefined)[] {
   if (userInfo === undefined) return [];
   const [username = '', ...rest] = userInfo.split(':');

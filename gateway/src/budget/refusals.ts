@@ -60,7 +60,7 @@ export function createRefusals(limit: number, now = () => performance.now()) {
     /** Counts a refused credential, which is pending until `add` has counted it. */
     async count(address: string, add: () => Promise<Count>) {
       const tally = begin(address);
-      // From before the call: the window never ends later for this process than for the counter.
+      // Taken before the call: the window never ends later for this process than for the counter.
       const begunAt = now();
       try {
         const count = await add();

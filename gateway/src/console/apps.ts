@@ -142,7 +142,7 @@ ${value('origins')}</textarea>
 a hybrid app. If you leave this empty, the origins of the https redirect URIs apply.</p>`;
 }
 
-/** A secret is on this page alone. */
+/** A secret is only on this page. */
 function readyPage(
   { app, secret }: { app: ManagedApp; secret?: string | undefined },
   what: string,

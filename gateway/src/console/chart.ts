@@ -14,7 +14,7 @@ export type Chart = {
   /** For screen readers. */
   title: string;
   bars: readonly Bar[];
-  /** Of the parts, for the style. */
+  /** The classes of the parts, for the style. */
   classes: readonly string[];
   /** The highest value of the axis. */
   most: number;

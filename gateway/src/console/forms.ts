@@ -37,7 +37,7 @@ export function typedInto({ rejected }: ConsoleVisit, action: string) {
   return {
     isRejected: typed !== undefined,
     value: (name: string, initial = '') => typed?.get(name) ?? initial,
-    /** Of a choice that is made: its attribute. */
+    /** The attribute of a choice that is made. */
     checked: (name: string, value: string, isSet = false) =>
       isChosen(name, value, isSet) ? html` checked` : '',
     options: (name: string, all: readonly (readonly [string, string])[], initial: string) =>

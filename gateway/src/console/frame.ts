@@ -25,7 +25,7 @@ export type ConsolePage = {
 
 export type FrameParts = {
   settings: Pick<Settings, 'environment' | 'explorer'>;
-  /** Those that the navigation leads to, in its order. */
+  /** The sections that the navigation leads to, in its order. */
   sections: readonly Pick<Section, 'name' | 'title'>[];
 };
 

@@ -10,7 +10,7 @@ import { facts, rowList, stateText } from './parts.ts';
 
 type KeyWithUse = Awaited<ReturnType<typeof keysWithUse>>[number];
 
-/** Those that work before the others, of which there may be more than are given. */
+/** The keys that work, and then the others, of which there may be more than are given. */
 export function keyList(keys: readonly KeyWithUse[], ended: number, canChange: boolean): Html {
   const isActive = ({ record }: KeyWithUse) => stateOfKey(record) === 'active';
   const active = keys.filter(isActive).map((key) => rowOf(key, canChange));

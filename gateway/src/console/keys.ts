@@ -24,7 +24,7 @@ import {
 const MAX_KEYS = 1_000;
 /** The page shows all that work. */
 const MAX_ACTIVE = 100;
-/** Of the keys that no longer work, the latest. */
+/** How many of the keys that no longer work are shown, the latest first. */
 const SHOWN_ENDED = 20;
 const DAY_MS = 86_400_000;
 const readName = createParser(text(100), 'The name');

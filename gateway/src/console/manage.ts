@@ -11,7 +11,7 @@ import type { ConsoleVisit } from './section.ts';
 
 export type Manage = ReturnType<typeof createManage>;
 
-// These fields are on no surface: they are for the service alone.
+// These fields are on no surface: only the service uses them.
 const WEBHOOKS = `mutation ($request: String!, $isLocal: Boolean!) {
   answer: manageWebhooks(request: $request, isLocal: $isLocal)
 }`;
@@ -20,7 +20,7 @@ const APPS = 'mutation ($request: String!) { answer: manageApps(request: $reques
 type Graphs = Pick<ServedGraphs, 'askFeed' | 'askProvider'>;
 
 /**
- * `isLocal` says whether this machine alone can reach the gateway. Both functions reject with an
+ * `isLocal` says whether only this machine can reach the gateway. Both functions reject with an
  * ApiError if the subgraph is unavailable, and never send a request again.
  */
 export function createManage({ askFeed, askProvider }: Graphs, isLocal: boolean) {

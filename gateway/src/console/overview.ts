@@ -56,7 +56,7 @@ export function overviewPage(
   return { title: partner.name, content: html`${about}<ul class="cards">${cards}</ul>` };
 }
 
-/** Of the partners that somebody is staff of. */
+/** The choice between the partners that somebody is staff of. */
 export async function choicePage(
   keys: Pick<KeyStore, 'partner'>,
   places: readonly Staff[],

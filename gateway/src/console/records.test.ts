@@ -28,9 +28,9 @@ afterEach(async () => {
 });
 
 async function shown(section: Section, query = '', partnerId = 'acme'): Promise<string> {
-  const of = { staffId: 's', email: 'ann@acme.example', role: 'viewer', createdAt: NOW } as const;
+  const ann = { staffId: 's', email: 'ann@acme.example', role: 'viewer', createdAt: NOW } as const;
   const visit = { query: new URLSearchParams(query), requestId: 'r', changed() {} };
-  const { html } = await section.show({ ...visit, staff: { ...of, partnerId } });
+  const { html } = await section.show({ ...visit, staff: { ...ann, partnerId } });
   // What the policy of pages forbids.
   expect(html).not.toMatch(/ style=|<script| on[a-z]+=/);
   return html;

@@ -95,7 +95,7 @@ function statusOf(record: RequestRecord): Html {
   return html`<span class="status ${kind}">${record.status}</span>`;
 }
 
-/** Those of other teams are not in the reference. */
+/** Codes of other teams are not in the reference. */
 function codesOf({ codes }: RequestRecord): Html {
   const each = codes.map((code) =>
     Object.hasOwn(ERRORS, code)

@@ -3,7 +3,7 @@ import type { Staff } from '../identity/staff.ts';
 import type { Html } from '../pages/html.ts';
 
 export type ConsoleVisit = {
-  /** Of the partner that the page is about, and of no other. */
+  /** The staff of the partner that the page is about, and of no other. */
   staff: Staff;
   query: URLSearchParams;
   requestId: string;
@@ -32,8 +32,8 @@ export type Section = {
   /** Its content below the heading. Changes nothing. Forms post to the section's own path. */
   show(visit: ConsoleVisit): Promise<Html>;
   /**
-   * By the value of a form's button, whose name is `action`. They are called for admins alone, from
-   * pages of this origin alone, and written to the audit log.
+   * The actions by the value of a form's button, whose name is `action`. They are called only for
+   * admins, only from pages of this origin, and written to the audit log.
    */
   actions?: Readonly<Record<string, Action>>;
 };

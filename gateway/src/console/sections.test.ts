@@ -88,15 +88,15 @@ function visit(query = '', partnerId = 'inn', role: StaffRole = 'admin'): Consol
     changed: (id) => changes.push(id),
   };
 }
-const show = async (name: 'webhooks' | 'apps', of = visit()) =>
-  (await sections[name].show(of)).html;
-const submit = async (name: 'webhooks' | 'apps', form: [string, string][], of = visit()) => {
+const show = async (name: 'webhooks' | 'apps', given = visit()) =>
+  (await sections[name].show(given)).html;
+const submit = async (name: 'webhooks' | 'apps', form: [string, string][], given = visit()) => {
   const typed = new URLSearchParams(form);
   const act = actionOf(sections[name], typed.get('action') ?? '');
-  return (await act(of, typed))?.html;
+  return (await act(given, typed))?.html;
 };
-const refusal = async (name: 'webhooks' | 'apps', form: [string, string][], of = visit()) => {
-  const error = await submit(name, form, of).then(
+const refusal = async (name: 'webhooks' | 'apps', form: [string, string][], given = visit()) => {
+  const error = await submit(name, form, given).then(
     () => undefined,
     (error: unknown) => error,
   );

@@ -13,7 +13,7 @@ const COOKIE = 'console';
 /** What a browser is signed in to. */
 export type SignedIn = {
   sessionId: string;
-  /** Of the partner that was chosen; undefined if none was. */
+  /** The staff of the partner that was chosen; undefined if none was. */
   staff: Staff | undefined;
   /** What the person is, for each of the partners. */
   places: Staff[];

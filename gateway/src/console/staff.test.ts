@@ -18,12 +18,12 @@ test.each(['remove', 'invite'])(
       members: { mailStaff: async () => {} },
       ownUrl: '',
     });
-    const submit = (by: typeof ada, of: typeof ada) =>
+    const submit = (by: typeof ada, other: typeof ada) =>
       by &&
-      of &&
+      other &&
       section.actions?.[action]?.(
         { staff: by, query: new URLSearchParams(), requestId: 'r', changed() {} },
-        new URLSearchParams({ action, staffId: of.staffId, email: of.email, role: 'viewer' }),
+        new URLSearchParams({ action, staffId: other.staffId, email: other.email, role: 'viewer' }),
       );
     await Promise.all([submit(ada, eve), submit(eve, ada)]);
     const left = (await listStaff(tables, 'inn')).map(({ role }) => role);

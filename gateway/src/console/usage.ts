@@ -59,18 +59,18 @@ function tiles(used: readonly RequestHour[]): Html {
 }
 
 function chartsOf(used: readonly RequestHour[]): (Chart & { caption: Html })[] {
-  const hours = used.map((of) => {
-    const [requests, errors] = [of.counts.requests ?? 0, errorsIn(of)];
-    return { ...of, requests, errors, p50: quantile(of, 0.5), p99: quantile(of, 0.99) };
+  const hours = used.map((each) => {
+    const [requests, errors] = [each.counts.requests ?? 0, errorsIn(each)];
+    return { ...each, requests, errors, p50: quantile(each, 0.5), p99: quantile(each, 0.99) };
   });
   const barsOf = (
-    parts: (of: (typeof hours)[0]) => number[],
-    text: (of: (typeof hours)[0]) => string,
+    parts: (each: (typeof hours)[0]) => number[],
+    text: (each: (typeof hours)[0]) => string,
   ) =>
-    hours.map((of) => ({
-      hour: of.hour,
-      parts: parts(of),
-      label: `${shownHour(of.hour)} UTC: ${text(of)}`,
+    hours.map((each) => ({
+      hour: each.hour,
+      parts: parts(each),
+      label: `${shownHour(each.hour)} UTC: ${text(each)}`,
     }));
   return [
     {
@@ -115,15 +115,15 @@ function legend(name: string, text: string): Html {
 }
 
 function hourTable(used: readonly RequestHour[]): Html {
-  const rows = used.toReversed().map((of) => {
-    const { requests = 0, partial = 0, refused = 0, failed = 0 } = of.counts;
+  const rows = used.toReversed().map((each) => {
+    const { requests = 0, partial = 0, refused = 0, failed = 0 } = each.counts;
     const errors = [partial, refused, failed].map(
       (count) => html`<td class="${count === 0 ? 'none' : 'some'}">${shownNumber(count)}</td>`,
     );
     return html`<tr>
-<th scope="row"><time datetime="${of.hour}:00Z">${shownHour(of.hour)}</time></th>
-<td>${shownNumber(requests)}</td>${errors}<td>${shownPercent(of.budget)}</td>
-<td>${shownMs(quantile(of, 0.5))}</td><td>${shownMs(quantile(of, 0.99))}</td></tr>`;
+<th scope="row"><time datetime="${each.hour}:00Z">${shownHour(each.hour)}</time></th>
+<td>${shownNumber(requests)}</td>${errors}<td>${shownPercent(each.budget)}</td>
+<td>${shownMs(quantile(each, 0.5))}</td><td>${shownMs(quantile(each, 0.99))}</td></tr>`;
   });
   const columns = ['Hour (UTC)', 'Requests', 'Partial', '4xx', '5xx', 'Budget', 'p50', 'p99'].map(
     (name) => [name] as const,

@@ -92,7 +92,7 @@ ${isActive ? confirmed('Send events again', replaying, replayed.isRejected) : ''
 ${confirmed('New secret', rotating)}${confirmed('Remove', removing)}</div>`;
 }
 
-/** The secret is on this page alone. */
+/** The secret is only on this page. */
 export function secretPage(
   { webhook, secret }: { webhook: Webhook; secret: string },
   text: string,

@@ -44,10 +44,10 @@ export function createWebhooksSection({ webhooks: manage }: Pick<Manage, 'webhoo
     input: Omit<WebhookInput<Name>, 'webhookId'>,
     text: string,
   ): Promise<Html> {
-    const of = idIn(visit);
+    const id = idIn(visit);
     // Cast: an input has the ID of its endpoint beside the rest.
-    await ask(visit, name, { ...input, ...of } as WebhookInput<Name>);
-    return outcomePage(of.webhookId, text);
+    await ask(visit, name, { ...input, ...id } as WebhookInput<Name>);
+    return outcomePage(id.webhookId, text);
   }
 
   return {
@@ -73,9 +73,9 @@ export function createWebhooksSection({ webhooks: manage }: Pick<Manage, 'webhoo
         return change(visit, 'edit', { url, types }, 'The endpoint was changed.');
       },
       async test(visit) {
-        const of = idIn(visit);
-        const { sent } = await ask(visit, 'test', of);
-        return outcomePage(of.webhookId, testText(sent), sent?.outcome === 'failed');
+        const id = idIn(visit);
+        const { sent } = await ask(visit, 'test', id);
+        return outcomePage(id.webhookId, testText(sent), sent?.outcome === 'failed');
       },
       disable: (visit) => change(visit, 'disable', {}, DISABLED),
       enable: (visit) => change(visit, 'enable', {}, ENABLED),

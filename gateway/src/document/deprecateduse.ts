@@ -21,7 +21,7 @@ export type DeprecatedUse = {
   coordinates: readonly string[];
   /** The earliest of these; undefined if there are none. */
   dates: DeprecationDates | undefined;
-  /** Those whose values can use more. */
+  /** The variables whose values can use more. */
   variables: readonly InputVariable[];
   deprecations: Deprecations;
 };

@@ -20,7 +20,7 @@ export type Operation = {
   node: OperationDefinitionNode;
   /** For logs, metrics and traces: the first 64 characters, without a key or token. */
   name: string | undefined;
-  /** That of the document. */
+  /** The hash of the document. */
   hash: string;
   /**
    * What the operation costs depends on its root fields: with fragments expanded, each alias

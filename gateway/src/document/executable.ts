@@ -37,7 +37,7 @@ export type ExecutableOperation = {
   deprecated: DeprecatedUse | undefined;
   /** The response keys of all its fields, at any depth. */
   responseKeys: ReadonlySet<string>;
-  /** Those of the root fields, in the order of the response. */
+  /** The response keys of the root fields, in the order of the response. */
   rootResponseKeys: readonly string[];
   /** What a log line says of it, as loggedOperation writes it. */
   logged: string;
@@ -132,7 +132,7 @@ export function loggedOperation(
   return jsonFields({ operation, operationHash, rootFields, deprecated });
 }
 
-/** In the order of the document, with fragments expanded; each named fragment is read once. */
+/** The root fields in order, with fragments expanded; each named fragment is read once. */
 export function rootFieldsOf(
   document: DocumentNode,
   { selectionSet }: OperationDefinitionNode,

@@ -31,7 +31,7 @@ export type RootField = {
 /** The length of a page if its caller names none, by the name of the root field that has pages. */
 export type DefaultPages = ReadonlyMap<string, number>;
 
-/** Those of a schema's root fields that have pages: they take an Int as PAGE_ARGUMENT. */
+/** The root fields of a schema that have pages: they take an Int as PAGE_ARGUMENT. */
 export function defaultPagesOf(schema: GraphQLSchema): DefaultPages {
   const roots = [schema.getQueryType(), schema.getMutationType()];
   const pages = new Map<string, number>();

@@ -43,7 +43,7 @@ const NO_LITERAL: StringValueNode = { kind: Kind.STRING, value: '' };
 
 /**
  * A literal that its JSON would change, such as the numbers `9007199254740993` and `10.10`, and is
- * therefore written into what a subgraph is asked.
+ * therefore written into the operation for a subgraph.
  */
 export class Verbatim {
   readonly node: ValueNode;
@@ -116,7 +116,7 @@ export function liftLiterals(
   return { document: withVariables(lifted, definitions), literals };
 }
 
-/** What a subgraph is asked, with the literals in it that JSON would change. */
+/** The operation for a subgraph, with the literals in it that JSON would change. */
 export function withVerbatim(query: string, variables: Record<string, unknown>): string {
   const literals = new Map<string, ValueNode>();
   for (const [name, value] of Object.entries(variables))

@@ -135,7 +135,7 @@ function argumentPathsOf(document: DocumentNode): Map<string, string> {
   return paths;
 }
 
-/** graphql-js names the place of a fault only in its message: the same coercion tells it again. */
+/** graphql-js names the place of a fault only in its message: coerce again for the path. */
 function withArguments(
   errors: readonly GraphQLError[],
   schema: GraphQLSchema,

@@ -50,7 +50,7 @@ export function parseGraphqlSearch(search: string): GraphqlBody {
   };
 }
 
-/** Without a byte order mark. Throws BAD_REQUEST if the bytes are not UTF-8. */
+/** The text without a byte order mark. Throws BAD_REQUEST if the bytes are not UTF-8. */
 export function textOf(bytes: Buffer): string {
   return utf8Text(bytes) ?? fail('BAD_REQUEST', 'the body is not UTF-8');
 }
@@ -61,7 +61,7 @@ export function requireJson({ headers }: HttpRequest): void {
   if (type !== 'application/json' && !isJsonType(type)) fail('UNSUPPORTED_MEDIA_TYPE');
 }
 
-/** Whether the type is application/json without parameters, or with charset UTF-8 alone. */
+/** Whether the type is application/json without parameters, or with only charset UTF-8. */
 function isJsonType(type: string | undefined): boolean {
   return (
     type !== undefined && /^application\/json\s*(;\s*(charset\s*=\s*"?utf-?8"?\s*)?)*$/i.test(type)

@@ -71,7 +71,7 @@ export type Cors = {
   admits(request: HttpRequest): boolean;
   /** Answers a preflight of a listed origin; `handle` answers any other request. */
   answer(request: HttpRequest, handle: () => Promise<HttpResponse>): Promise<HttpResponse>;
-  /** As `answer`, and lets a page of a listed origin read the response. */
+  /** Like `answer`, and lets a page of a listed origin read the response. */
   around(request: HttpRequest, handle: () => Promise<HttpResponse>): Promise<HttpResponse>;
   /**
    * Adds the headers that let a page of a listed origin read the response. Never allows cookies.

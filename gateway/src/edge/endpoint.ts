@@ -105,7 +105,7 @@ export function createEndpoint(parts: EndpointParts, form: ResponseForm): Endpoi
     try {
       body = await execute(request, state);
     } catch (error) {
-      // Of a principal: refused before the cost was known, it costs 1.
+      // Refused before its cost was known, the request of a principal costs 1.
       if (state.principal !== undefined) await budget.charge(request, state);
       body = refuse(error, request, state);
     }
@@ -147,7 +147,7 @@ function createHeaders(
     const { codes, principal, verdict, deprecation } = state;
     const headers: ResponseHeaders = { 'content-type': mediaType(request) };
     const [code] = codes;
-    // By GET, only a mutation is refused.
+    // A GET is only refused for a mutation.
     if (code === 'METHOD_NOT_ALLOWED') headers.allow = request.method === 'GET' ? 'POST' : allow;
     cors.expose(request, headers);
     if (code === 'UNAUTHENTICATED') headers['www-authenticate'] = challenge;

@@ -44,7 +44,7 @@ export function createIdentify({ authenticate, budget }: IdentifyParts): Identif
   };
 }
 
-/** Throws if the credential alone decides the response. */
+/** Throws if the response depends only on the credential. */
 export function requireUsable(credential: Credential): void {
   if (credential.kind === 'mismatch') fail('KEY_ENVIRONMENT_MISMATCH');
   if ('principal' in credential && credential.principal?.isSuspended) fail('PARTNER_SUSPENDED');

@@ -26,7 +26,7 @@ export type RequestLineParts = {
 
 /** Callers, or lists of codes, whose part of the line is remembered. */
 const MAX_REMEMBERED = 10_000;
-/** Those that every schema has (GraphQL, section 4). */
+/** The fields that every schema has (GraphQL, section 4). */
 const META_FIELDS = new Set(['__typename', '__schema', '__type']);
 const CLOSED_EARLY = jsonFields({ reason: 'the client closed the connection' });
 
@@ -79,7 +79,7 @@ export function createRequestLine(
       requestId,
       keyId,
       clientId,
-      // Of one that ran: its name is that of a field in the schema.
+      // The root field only if it ran: then it is a name of the schema.
       operation: name ?? (state.executable && state.asked?.operation?.rootFields[0]?.name),
       status,
       codes,

@@ -15,9 +15,9 @@ import { type Path, type Shape, type Shaping, Violations } from './shape.ts';
 export type Execution = {
   /** A validated document with one operation, printed: the key of the plan. */
   key: string;
-  /** As the caller sent them. */
+  /** The variables as the caller sent them. */
   variables: Record<string, unknown>;
-  /** With the default values of the document. */
+  /** The variables with the default values of the document. */
   coerced: Record<string, unknown>;
   caller: Caller;
   requestId: string;
@@ -114,7 +114,7 @@ function executePlanned(
     : resultOf(run, shape, size, accesses);
 }
 
-/** A plan is empty for type names alone, and for fields that the planner finds in no subgraph. */
+/** A plan is empty for only type names, and for fields that the planner finds in no subgraph. */
 function withoutFetches(result: ExecutionResult): ExecutionResult {
   if (result.data === null || Object.values(result.data).includes(null))
     throw new Error('the planner finds a field in no subgraph');

@@ -19,7 +19,7 @@ export type SurfaceFacts = {
   memberIdTypes: ReadonlySet<string>;
 };
 
-/** Of a valid supergraph as a surface sees it, with what its callers see. */
+/** The facts of a valid supergraph as a surface sees it, with what its callers see. */
 export function factsOf(supergraph: DocumentNode, api: string): SurfaceFacts {
   return {
     api,

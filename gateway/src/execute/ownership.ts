@@ -13,13 +13,13 @@ import { type JoinedSubgraph, joinedSubgraphs } from '../schema/supergraph.ts';
 export type Ownership = ReadonlyMap<string, OwnedType>;
 
 export type OwnedType = {
-  /** Those that need more than planDirectly supports are absent. */
+  /** The fields, without those that need more than planDirectly supports. */
   readonly fields: ReadonlyMap<string, OwnedField>;
   /** The keys by which a subgraph finds an object, each as the names of its fields. */
   readonly keys: ReadonlyMap<string, readonly (readonly string[])[]>;
 };
 
-/** By the names of the subgraphs that resolve it: the fields of the object that they require. */
+/** The fields of the object that each subgraph requires to resolve it, by its name. */
 export type OwnedField = ReadonlyMap<string, readonly string[]>;
 
 /** Reads the `@join__` directives of a supergraph (join specification 0.5). */

@@ -43,8 +43,8 @@ export async function openThreadPlanner(
   return {
     ...first,
     plan(operation, isAbstract, isWhole = false) {
-      const of = { operation, isAbstract, isWhole };
-      const request: PlannerRequest = { id: 0, planner, kind: 'plan', ...of };
+      const asked = { operation, isAbstract, isWhole };
+      const request: PlannerRequest = { id: 0, planner, kind: 'plan', ...asked };
       return untilDone(async () => {
         const open = inThread();
         await open.opened;
@@ -90,12 +90,12 @@ type Thread = {
 export const PLANNER_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 };
 
 /**
- * Of the thread's CPU time. Planning takes milliseconds. With some operations on interface objects,
+ * The thread's CPU time. Planning takes milliseconds. With some operations on interface objects,
  * Apollo's planner never ends, and takes memory until V8 ends the whole process in spite of the
  * limit above: on a slow core, after 4.5 seconds.
  */
 const PLAN_TIMEOUT_MS = 1_000;
-/** Of wall-clock time, however little CPU time the thread gets on a busy machine. */
+/** Wall-clock time, however little CPU time the thread gets on a busy machine. */
 const LONGEST_PLAN_MS = 10_000;
 
 /** The thread ended because of another request, so this one can be sent again. */
@@ -206,7 +206,7 @@ function createWatch(
   };
 }
 
-/** The CPU time that a thread of this process has had; undefined where Linux does not tell. */
+/** The CPU time that a thread of this process has had; undefined where there is no /proc. */
 function cpuMsOf(threadId: number | undefined): number | undefined {
   if (threadId === undefined) return undefined;
   try {

@@ -20,7 +20,7 @@ import type { ApolloPlan, ApolloSchemas } from './run.apollo.ts';
 import { compileShape, type Shape } from './shape.ts';
 
 export type Planned = {
-  /** What the subgraphs are asked. */
+  /** The operations for the subgraphs. */
   plan: Plan;
   /** The response's shape for these variables, which decide `@skip` and `@include`. */
   shapeFor(variables: Record<string, unknown>): Shape;
@@ -87,7 +87,7 @@ export async function openPlanner(
   const plans = caches.open(weighPlan);
   const pending = new Map<string, Promise<PlannedOperation>>();
 
-  /** With the IDs of members; `whole` has those too that callers do not see, if there are any. */
+  /** Adds the IDs of members; `whole` also has those that callers do not see, if there are any. */
   function withIds(document: DocumentNode): {
     document: DocumentNode;
     whole: DocumentNode | undefined;
@@ -198,7 +198,7 @@ function createShapes(
   onKept: () => void,
 ): Shapes {
   const conditions = conditionsOf(document);
-  // By the values of the variables that decide @skip and @include.
+  // Keys are the values of the variables that decide @skip and @include.
   const shapes = new Map<string, Shape>();
   const find = (variables: Record<string, unknown>): Shape => {
     const values =

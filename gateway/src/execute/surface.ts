@@ -41,7 +41,7 @@ export type Surface = {
   defaultPages: DefaultPages;
   /** The scopes that each root field needs. */
   rootScopes: RootScopes;
-  /** Of the whole graph. */
+  /** The parts of the whole graph. */
   parts: ServiceParts;
   /**
    * The scopes that a key needs for an operation: of its root fields and of introspection. Fields

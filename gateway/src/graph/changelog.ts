@@ -16,7 +16,7 @@ export type ChangelogEntry = Pick<VersionChange, 'kind' | 'text'> & {
 
 export type Changelogs = Readonly<Record<SurfaceName, readonly ChangelogEntry[]>>;
 
-/** Of the graph that serves. Never rejects: without the store, it has what the schemas say. */
+/** The changelogs of the graph that serves. Never rejects: without the store, what schemas say. */
 export type ReadChangelogs = () => Promise<Changelogs>;
 
 /** Older versions are left out. */
@@ -51,9 +51,9 @@ export function createChangelogs({
   return async () => {
     const graph = graphs.current();
     const versions = await read(graph).catch(() => []);
-    const of = (surface: SurfaceName) =>
+    const entriesOf = (surface: SurfaceName) =>
       changelogOf(surface, graph.surfaces[surface].schema, versions);
-    return { partner: of('partner'), member: of('member') };
+    return { partner: entriesOf('partner'), member: entriesOf('member') };
   };
 }
 

@@ -42,7 +42,7 @@ const CONFIG = z.object({
   ),
 });
 
-/** In the order of the file. Throws an error that names every fault. */
+/** The subgraphs in the order of the file. Throws an error that names every fault. */
 export function readSupergraphConfig(file: string): ConfiguredSubgraph[] {
   const parsed = createParser(CONFIG, 'the file')(parse(readFileSync(file, 'utf8')));
   if ('fault' in parsed) throw new Error(`${file}: ${parsed.fault}`);

@@ -67,8 +67,8 @@ export function createConnections(parts: {
         : undefined;
     const secrets = stored ?? oneSecret(secret);
     const allows = isSet ? undefined : allowed;
-    const of = { name, url, secrets, allows, batching, codes, log, metrics };
-    const opened = createHttpTransport(of);
+    const parts = { name, url, secrets, allows, batching, codes, log, metrics };
+    const opened = createHttpTransport(parts);
     const close = async () => {
       await opened.close();
       await stored?.close();

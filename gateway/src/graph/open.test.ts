@@ -40,7 +40,7 @@ async function open({
 }: {
   dataDir?: string;
   subgraphs?: Graph['subgraphs'];
-  /** Those of the versions, the newest first. */
+  /** The supergraphs of the versions, the newest first. */
   supergraphs?: readonly string[];
   /** The first version that has subgraphs of other teams. */
   offersSince?: number;

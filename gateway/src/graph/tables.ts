@@ -22,7 +22,7 @@ export type Need = {
   rule: 'resolves' | 'reads' | 'url' | 'shape';
   /** Such as `PartnerMemberRead.email would be resolved by offers instead of members`. */
   what: string;
-  /** The subgraphs whose owners may approve it; empty if an operator alone may. */
+  /** The subgraphs whose owners may approve it; empty if only an operator may. */
   losing: readonly string[];
 };
 

@@ -27,9 +27,9 @@ export type Principal = {
   scopes: ScopeBits;
   /** Whether the partner whose key or token it is may do nothing at all. */
   isSuspended: boolean;
-  /** Of the app that holds the member's token. */
+  /** The app that holds the member's token. */
   clientId?: string | undefined;
-  /** Whether it may run queries alone. */
+  /** Whether it may only run queries. */
   isReadOnly?: boolean | undefined;
 };
 
@@ -53,7 +53,7 @@ export type Refused = {
   kind: 'refused';
   /** `address` is that of a key used from one that is not on its list. */
   reason: TokenRefusal | 'address';
-  /** Of a key that exists. */
+  /** The ID of a key that exists. */
   keyId?: string;
   partnerId?: string;
 };
@@ -96,8 +96,7 @@ export function createAuthenticator(
 }
 
 /**
- * As createAuthenticator, for `/mcp`: an MCP key is its only credential, and other credentials are
- * not read.
+ * Like createAuthenticator, for `/mcp`: an MCP key is its only credential, and others are not read.
  */
 export function createMcpAuthenticator(parts: KeyParts): Authenticate {
   const find = createFind(parts, 'mcp');

@@ -30,7 +30,7 @@ export type MemberToken = {
    * tokens that show all.
    */
   scopes?: string | undefined;
-  /** Whether it is an app's ID token: libraries put it into URLs, so it is for queries alone. */
+  /** Whether it is an app's ID token: libraries put it into URLs, so it is only for queries. */
   isIdOfApp?: boolean | undefined;
   expiresAt: Date;
 };
@@ -74,7 +74,7 @@ export type TokenRules = {
 };
 
 /**
- * The verifier takes keys from `keys` alone and ignores what a token's header says about its key
+ * The verifier takes keys only from `keys` and ignores what a token's header says about its key
  * (jku, x5u, jwk, x5c).
  */
 export function createTokenVerifier(rules: TokenRules): TokenVerifier {
@@ -110,7 +110,7 @@ type Verified = {
   claims: MemberToken;
   /** In seconds since 1970. */
   issuedAt: number;
-  /** Those that it was verified with. */
+  /** The keys that it was verified with. */
   keys: object;
 };
 
@@ -195,7 +195,7 @@ function ownHolder(
 /** The scopes that stand for fields (docs/api.md, Apps). */
 const FIELD_SCOPES = ['profile', 'email'];
 
-/** What a scope allows if that is less than all; without one, it is that of `openid`. */
+/** What a scope allows if that is less than all; without one, what `openid` allows. */
 function limitOf(scope: unknown): string | undefined {
   const given = typeof scope === 'string' ? scope.split(' ') : [];
   const allowed = FIELD_SCOPES.filter((one) => given.includes(one));

@@ -40,7 +40,7 @@ function setUp(): {
   /** Counts refused credentials of an address, until it is over its limit. */
   refuse(address: string, count?: number): Promise<void>;
   outcomes: string[];
-  /** Of the log. */
+  /** The lines of the log. */
   lines: unknown[];
   pass(ms: number): void;
   source: { mode: Mode; reads: number; lists: number; release(): void };

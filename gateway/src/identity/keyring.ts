@@ -13,10 +13,10 @@ import { createKnownKeys } from './knownkeys.ts';
 
 /** Measured (test/memory), with ids of 128 characters. */
 const BYTES_PER_KEY = 1_024;
-/** Of an address list: a parsed IPv6 address has eight numbers. */
+/** Memory of a range in an address list: a parsed IPv6 address has eight numbers. */
 const BYTES_PER_RANGE = 512;
 
-/** For how long a key that was not found causes no other read; each takes about 0.2 KB. */
+/** How long a key that was not found causes no other read; each takes about 0.2 KB. */
 const ABSENT = { ttl: 5_000, ttlResolution: 0, max: 20_000 };
 
 /** A key, with what its partner decides. */

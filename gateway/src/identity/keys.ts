@@ -5,7 +5,7 @@ import type { KeyActivity, UsageStore } from '../usage/usagestore.ts';
 import { issueKey, type KeyLimits } from './apikey.ts';
 import type { KeyRecord, KeyStore } from './keystore.ts';
 
-/** For how long a key works on after its rotation, unless another time is given. */
+/** How long a key works on after its rotation, unless another time is given. */
 const ROTATION_OVERLAP_MS = 7 * 86_400_000;
 
 export type IssuedKey = { key: string; record: KeyRecord };

@@ -228,7 +228,7 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
       return { mark: await store.addedHashes(mark, (hash) => hashes.add(hash)), hashes };
     };
     for (const id of ['inn', 'spa', 'none']) await store.createPartner(partner(id));
-    // On LMDB, more than it reads in one tick.
+    // More than LMDB reads in one tick.
     const keys = Array.from({ length: engine === 'lmdb' ? 1_100 : 20 }, () => newRecord('inn'));
     await Promise.all(keys.map((key) => store.createKey(key)));
     await store.revokeKey(keys[0]?.keyId ?? '', AT);

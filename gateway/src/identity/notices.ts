@@ -20,7 +20,7 @@ const MAX_DELAY_MS = DAY_MS;
 const FAILING_MS = 3_600_000;
 /** Longer than an endpoint fails before it is disabled. */
 const KEPT_MS = 7 * DAY_MS;
-/** For so long no other process mails a notice. */
+/** How long no other process mails a notice. */
 const CLAIM_MS = 60_000;
 
 type NoticeParts = {
@@ -87,7 +87,7 @@ async function dueKeys({ keyStore }: NoticeParts, now: number): Promise<DueNotic
   return keys.flatMap((key) => noticesOf(key, now));
 }
 
-/** Those that are due of a key: none of a day before its creation. */
+/** The notices of a key that are due: none of a day before its creation. */
 function noticesOf({ keyId, partnerId, name, createdAt, expiresAt }: KeyRecord, now: number) {
   const until = expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
   const about = name === undefined ? keyId : `"${name}" (${keyId})`;
@@ -100,7 +100,7 @@ function noticesOf({ keyId, partnerId, name, createdAt, expiresAt }: KeyRecord, 
   });
 }
 
-// These fields are on no surface: they are for the service alone.
+// These fields are on no surface: only the service uses them.
 const ENDPOINTS = [
   {
     letter: 'webhookFailing',

@@ -12,7 +12,7 @@ export type StaffRole = (typeof STAFF_ROLES)[number];
 export type Staff = {
   staffId: string;
   partnerId: string;
-  /** As it was typed at the invitation. */
+  /** The address as it was typed at the invitation. */
   email: string;
   role: StaffRole;
   createdAt: Date;
@@ -82,7 +82,7 @@ export async function openStaffTables(open: OpenTable) {
   };
 }
 
-/** Of a partner; an operator can exceed it no more than an admin can. */
+/** The most staff of a partner. An operator cannot exceed it either. */
 export const MAX_STAFF = 200;
 
 /**
@@ -102,7 +102,7 @@ export async function inviteStaff(
   const fresh = `${prefixOf(partnerId)}${randomBytes(9).toString('base64url')}`;
   const typed = email.trim();
   let staffId = fresh;
-  // Of concurrent invitations, the first one decides about the ID.
+  // The first of concurrent invitations decides about the ID.
   await addresses.update(address, (before) => {
     const { places = [] } = before ?? {};
     const known = places.find((one) => one.partnerId === partnerId);
@@ -116,7 +116,7 @@ export async function inviteStaff(
   return toStaff(row ?? added);
 }
 
-/** In the order of their addresses. */
+/** The staff of a partner in the order of their addresses. */
 export async function listStaff({ staff }: StaffTables, partnerId: string): Promise<Staff[]> {
   const found = await staff.startingWith(prefixOf(partnerId));
   return found
@@ -173,7 +173,7 @@ export async function keepLanguage({ addresses }: StaffTables, address: string, 
   );
 }
 
-/** To whom a notice to a partner's staff is mailed. */
+/** The addresses that get a notice to a partner's staff. */
 export async function recipientsOf(
   { staff, addresses }: StaffTables,
   partnerId: string,
@@ -187,7 +187,7 @@ export async function recipientsOf(
   return Promise.all(ofPartner.map(add));
 }
 
-/** For how long a link of the demo works. */
+/** How long a link of the demo works. */
 const DEMO_LINK_MS = 15 * 60_000;
 export const DEMO_PREFIX = 'demo_';
 

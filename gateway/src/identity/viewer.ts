@@ -19,7 +19,7 @@ export function createViewer(
   store: Pick<KeyStore, 'key' | 'partner'>,
   settings: ViewerSettings,
 ): Subgraph {
-  // The directives of federation are for composing alone.
+  // The directives of federation are only for composing.
   const schema = buildASTSchema(parse(readFileSync(SCHEMA, 'utf8')), { assumeValidSDL: true });
   const field = schema.getQueryType()?.getFields().viewer;
   if (field === undefined) throw new Error(`${SCHEMA} has no viewer`);

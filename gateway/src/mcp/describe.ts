@@ -14,7 +14,7 @@ import type { RootScopes, ScopeBits } from '../schema/scopes.ts';
 /** The SDL without the root fields that need other scopes, and without what only they use. */
 export type Describe = (scopes: ScopeBits) => string;
 
-/** Of the graph that serves now; each schema is printed once for each set of scopes. */
+/** Describes the graph that serves now; each schema is printed once for each set of scopes. */
 export function createDescribe(graphs: Pick<ServedGraphs, 'current'>): Describe {
   const printed = new WeakMap<GraphQLSchema, Map<ScopeBits, string>>();
   return (scopes) => {
@@ -30,7 +30,7 @@ export function createDescribe(graphs: Pick<ServedGraphs, 'current'>): Describe 
   };
 }
 
-/** Without the root fields that need a scope that is not among these. */
+/** The document without the root fields that need a scope that is not among these. */
 function usable(document: DocumentNode, rootScopes: RootScopes, scopes: ScopeBits): DocumentNode {
   const needs = new Map([
     ['Query', rootScopes.query],

@@ -206,7 +206,7 @@ function schemaOf(type: z.ZodObject): ObjectSchema {
   return { ...schema, type: 'object' };
 }
 
-/** Of a result or an error: the protocol requires errors to fit the schema too. */
+/** The schema of a result or an error: the protocol requires errors to fit the schema too. */
 function outputSchemaOf(type: z.ZodObject): ObjectSchema {
   const [result, error] = [z.toJSONSchema(type), z.toJSONSchema(ERROR)];
   return {

@@ -14,7 +14,7 @@ export type About = {
   hasConsole: boolean;
 };
 
-/** Of the service, without a slash at its end. */
+/** The URL of the service, without a slash at its end. */
 export function baseUrlOf({ endpoint }: Pick<About, 'endpoint'>): string {
   return endpoint.slice(0, -'/graphql'.length);
 }
@@ -26,7 +26,7 @@ export type FramedPage = {
   main: Html;
   /** A class of the body, for the style. */
   kind: string;
-  /** Of the main part, for a script. */
+  /** The attributes of the main part, for a script. */
   attributes?: Readonly<Record<string, string>>;
   style?: string;
   head?: Html;

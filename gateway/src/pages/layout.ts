@@ -68,7 +68,7 @@ ${body}
 const PAGE_HEADERS = cardHeaders([]);
 
 /**
- * Those of a small page whose forms may lead on to these origins: browsers apply the policy to
+ * The headers of a small page whose forms may lead to these origins: browsers apply the policy to
  * redirects too. Others than plain origins, or schemes of apps, are left out.
  */
 export function cardHeaders(formOrigins: readonly string[]): Record<string, string> {

@@ -97,7 +97,7 @@ function isRead({ method }: HttpRequest): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** As all browsers do, unlike the clients of the API that do not say what they accept. */
+/** All browsers name it, unlike clients of the API that do not say what they accept. */
 function namesHtml(request: HttpRequest): boolean {
   return (
     request.headers.accept?.toLowerCase().includes('text/html') === true && acceptsHtml(request)

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Of the small pages in a card. */
+/** The style of the small pages in a card. */
 export const CARD_STYLE = styleOf('palette', 'parts', 'card');
-/** Of the start page and the reference. */
+/** The style of the start page and the reference. */
 export const DOCS_STYLE = styleOf('palette', 'frame', 'parts', 'docs');
 export const EXPLORER_STYLE = styleOf('palette', 'frame', 'explorer');
 

@@ -9,7 +9,7 @@ import type { SubgraphEntry } from '../graph/graph.ts';
 import { missingFromRunning } from './assess.ts';
 import { listed } from './missing.ts';
 
-/** Of the response to `_service`. */
+/** The size of the response to `_service`. */
 const MAX_SCHEMA_BYTES = 5 * 1024 * 1024;
 const SILENT = { subgraphCall() {}, circuit() {} };
 
@@ -18,7 +18,7 @@ const SILENT = { subgraphCall() {}, circuit() {} };
  * known; undefined if it answers single operations and, with batching, a batch, and has all of
  * `sdl`.
  */
-export async function askSubgraph(of: {
+export async function askSubgraph(candidate: {
   entry: SubgraphEntry;
   url: string;
   sdl: string;
@@ -26,7 +26,7 @@ export async function askSubgraph(of: {
   /** Which addresses may be called; all if it is undefined. */
   allows: AllowsHost | undefined;
 }): Promise<string | undefined> {
-  const { entry, sdl } = of;
+  const { entry, sdl } = candidate;
   let reason = '';
   const log = noticing((text) => {
     reason ||= ` (${text})`;
@@ -34,7 +34,7 @@ export async function askSubgraph(of: {
   // Loading it takes a while.
   const { createHttpTransport } = await import('@partner-loyalty/runtime/transport/client.ts');
   const transport = createHttpTransport({
-    ...{ ...entry, ...of, log, metrics: SILENT },
+    ...{ ...entry, ...candidate, log, metrics: SILENT },
     maxAnswerBytes: MAX_SCHEMA_BYTES,
   });
   try {

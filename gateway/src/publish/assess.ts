@@ -5,7 +5,7 @@ import { RUN } from '@partner-loyalty/runtime/process/run.ts';
 import type { Assessment, Step } from './assessment.ts';
 import { CompositionError, TooLargeError, UnservedError } from './faults.ts';
 
-/** To the child process, and from it. */
+/** The messages to the child process, and from it. */
 export type Question =
   | { step: Step; publisher: string | undefined }
   | { running: string; sdl: string };
@@ -35,7 +35,7 @@ export async function assess(step: Step): Promise<Assessment> {
   throw tooLarge(step);
 }
 
-/** The subgraph that a step changes, if it is one alone. */
+/** The subgraph that a step changes, if it is only one. */
 export function publisherOf(step: Step): string | undefined {
   if (step.kind === 'subgraph') return step.entry.name;
   return step.kind === 'removal' ? step.name : undefined;

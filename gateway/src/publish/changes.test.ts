@@ -286,7 +286,7 @@ test('a surface that shows a type without visible fields is a fault', () => {
   );
 });
 
-/** With another field of no surface, and other types. */
+/** The schemas with another field of no surface, and other types. */
 const withMore = (field: string, types = '') =>
   schemasOf(SDL.replace('secret: Int', `secret: Int ${field}`) + types);
 

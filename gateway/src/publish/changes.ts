@@ -133,7 +133,7 @@ function ancestorsOf(path: string): string[] {
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('.'));
 }
 
-/** Of a version, on a surface; the breaking ones come first. */
+/** The most changes of a version on a surface; the breaking ones come first. */
 const MAX_CHANGES = 200;
 /** The others of them are one line. */
 const MAX_ADDED = 20;

@@ -19,7 +19,7 @@ export type SubgraphSource = {
   file: string;
 };
 
-/** Of a fault; the others are left out. */
+/** The most places of a fault; the others are left out. */
 const MAX_PLACES = 3;
 
 /**

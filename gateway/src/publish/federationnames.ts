@@ -1,4 +1,4 @@
-// Tells federation's directives in the schema of a subgraph from the subgraph's own.
+// Distinguishes federation's directives in the schema of a subgraph from the subgraph's own.
 import { type ConstDirectiveNode, type DocumentNode, Kind, valueFromASTUntyped } from 'graphql';
 
 /** The name that Apollo's specifications have for a directive; undefined for a subgraph's own. */

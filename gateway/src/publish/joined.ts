@@ -35,7 +35,7 @@ export type JoinedField = {
   /** By subgraph; both are field sets. */
   requires: { graph: string; set: string }[];
   provides: { graph: string; set: string }[];
-  /** From the subgraph that overrides to the one that it names. */
+  /** The subgraph that is overridden, by the one that overrides it. */
   overriding: Map<string, string>;
 };
 

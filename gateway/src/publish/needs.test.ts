@@ -86,11 +86,11 @@ const needed = (offers: string | undefined, from = before) => [
   ...new Set(needsOf(from, contentOf(offers), 'offers').map(summary).sort()),
 ];
 const more = (sdl: string) => `${OFFERS} ${sdl}`;
-/** With more in its Guest. */
+/** The schema of offers with more in its Guest. */
 const guest = (fields: string, keys = '', rest = '') =>
   `${OFFERS.replace('type Guest @key(fields: "id") {', `type Guest @key(fields: "id") ${keys} { ${fields} `)} ${rest}`;
 
-/** Without a Guest. */
+/** A schema without a Guest. */
 const node = (fields: string) => `
   directive @fast on FIELD
   type Query { offers: [Offer!] }

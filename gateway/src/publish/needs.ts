@@ -92,13 +92,13 @@ function otherResolvers(
   return needs;
 }
 
-/** Those who resolve a field, and those whom they override, who resolve it again without them. */
+/** The subgraphs that resolve a field, and the overridden ones, which would without them. */
 function declaring({ resolvers, overriding }: JoinedField): Names {
   return new Set([...resolvers, ...overriding.values()]);
 }
 
 /**
- * Returns whether the publisher takes part in resolving a field. What every reference to an object
+ * Returns whether the publisher helps to resolve a field. What every reference to an object
  * has, by a key that others offer, does not count; nor do fields of types without a key, whose
  * objects belong to the subgraph that resolves the field that leads to them.
  */

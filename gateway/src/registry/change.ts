@@ -14,7 +14,7 @@ import { countLevels, namesWithUse, refuseBrokenPolicy, refuseInUse } from './ve
 
 /** What is to be done to the graph as it is now. */
 export type Plan = {
-  /** As versions have it: `publish offers`. */
+  /** The change as versions name it: `publish offers`. */
   change: string;
   step: Step;
   /** What an approval is for. */

@@ -47,8 +47,8 @@ test('list and show are built once for each version and subgraph, however many a
     expect([response.status, String(response.body)]).toEqual([200, expect.any(String)]);
     return response.body;
   };
-  const many = (...of: Parameters<typeof ask>) =>
-    Promise.all(Array.from({ length: 5 }, () => ask(...of)));
+  const many = (...question: Parameters<typeof ask>) =>
+    Promise.all(Array.from({ length: 5 }, () => ask(...question)));
 
   const [listed, shown] = [
     new Set(await many(offers, 'list')),

@@ -39,7 +39,7 @@ export type EndpointParts = {
   limiter: Pick<Limiter, 'consumeRegistry' | 'consumeRefusal' | 'refusals'>;
   caches: Pick<Caches, 'open'>;
   log: Log;
-  /** For how long a request waits for its place, and for its body. */
+  /** How long a request waits for its place, and for its body. */
   waitMs?: number;
 };
 

@@ -58,7 +58,7 @@ export async function show(
   if (publisher.kind === 'operator') return { result: found };
   const isOthers = ({ name }: { name: string }) => name !== publisher.subgraph;
   const supergraph = subgraphs.filter(isOthers).reduce(
-    // As the composer writes it.
+    // The URL as the composer writes it.
     (sdl, { url }) => (url === undefined ? sdl : sdl.replaceAll(JSON.stringify(url), '""')),
     found.supergraph,
   );

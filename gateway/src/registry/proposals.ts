@@ -6,11 +6,11 @@ import type { Approval, Need, Proposal, RegistryTables, SubgraphToken } from '..
 import { type Publisher, refuse, whoIs } from './request.ts';
 import { stateOfToken } from './tokens.ts';
 
-/** For how long a proposal is kept, and an approval counts. */
+/** How long a proposal is kept, and an approval counts. */
 const KEPT_MS = 7 * 86_400_000;
-/** Of a subgraph; the oldest goes first. */
+/** The most proposals of a subgraph; the oldest goes first. */
 const MAX_PROPOSALS = 20;
-/** Of a proposal: nobody can judge more, or read longer names. */
+/** The most needs of a proposal: nobody can judge more, or read longer names. */
 const MAX_NEEDS = 200;
 const MAX_NEEDS_LENGTH = 64 * 1_024;
 const MAX_LISTED = 1_000;
@@ -65,7 +65,7 @@ export async function endProposal({ proposals }: RegistryTables, digest: string)
   await proposals.remove(proposalIdOf(digest));
 }
 
-/** Those that are not published yet, approved or not; the oldest first. */
+/** The proposals that are not published yet, approved or not; the oldest first. */
 export async function pendingProposals({ proposals }: RegistryTables): Promise<Proposal[]> {
   return proposals.range('expiresAt', Date.now() + 1, MAX_LISTED);
 }

@@ -80,7 +80,7 @@ const REQUESTS = {
     approve: z.boolean().optional(),
     force,
   }),
-  /** Of a subgraph; or, for operators, of the whole graph, to a version or to the previous one. */
+  /** Rolls a subgraph, or for operators the graph, back to a version or to the previous one. */
   rollback: z.strictObject({ name: name.optional(), version, force }),
   remove: z.strictObject({ name, force }),
   list: NOTHING,

@@ -4,10 +4,10 @@ import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { RegistryTables, SubgraphToken } from '../graph/tables.ts';
 
 const DAY_MS = 86_400_000;
-/** Of a token, unless another time is given. */
+/** The lifetime of a token, unless another one is given. */
 export const TOKEN_LIFETIME_MS = 90 * DAY_MS;
 export const MAX_TOKEN_LIFETIME_MS = 366 * DAY_MS;
-/** For how long a token works on after its rotation. */
+/** How long a token works on after its rotation. */
 const OVERLAP_MS = DAY_MS;
 
 /** The text of a token is shown once: only its hash is stored. */
@@ -64,7 +64,7 @@ export function revokeToken(
   return tokens.update(tokenId, (row) => row && { revokedAt, ...row });
 }
 
-/** In the order of their creation. */
+/** The tokens in the order of their creation. */
 export async function listTokens({ tokens }: TokenTables) {
   const rows = await tokens.select(() => true);
   return rows

@@ -49,7 +49,7 @@ export function datedAsPublished(sdl: string, publishedAt: Date): string {
   }
 }
 
-/** As Apollo and graphql-js print it, on a line. */
+/** The directive as Apollo and graphql-js print it, on a line. */
 const DEPRECATED = /@deprecated(?:\(reason: ("(?:[^"\\\n]|\\.)*")\))?/g;
 
 /** A quick look, since parsing holds the event loop up for long if the graph is large. */
@@ -59,7 +59,6 @@ function isDated(sdl: string): boolean {
   );
 }
 
-/** In the order of the text. */
 function deprecatedIn(sdl: string): Deprecated[] {
   if (!sdl.includes('@deprecated')) return [];
   const found = Array.from(elementsIn(parse(sdl))).flatMap(deprecated);

@@ -17,7 +17,7 @@ export type DefinedElement = {
   node: FieldDefinitionNode | InputValueDefinitionNode | EnumValueDefinitionNode;
 };
 
-/** Those of all types: each field, and then its arguments. */
+/** The elements of all types: each field, and then its arguments. */
 export function* elementsIn({ definitions }: DocumentNode): Generator<DefinedElement> {
   for (const type of definitions) {
     if ('fields' in type) yield* elementsOfType(type.name.value, type.fields);
@@ -62,7 +62,7 @@ export function namedType(type: TypeNode): string {
   return type.kind === Kind.NAMED_TYPE ? type.name.value : namedType(type.type);
 }
 
-/** By the name of a definition: the types that it leads to. */
+/** The types that a definition leads to, by its name. */
 export type Links = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** A type leads to those that it names, and an interface to those that implement it, too. */
@@ -93,7 +93,7 @@ function typeNameOf(node: DefinitionNode): string {
   return (isType && node.name?.value) || '';
 }
 
-/** Without the types that neither a root type nor a directive leads to. */
+/** The document without the types that neither a root type nor a directive leads to. */
 export function withoutUnreachable(document: DocumentNode): DocumentNode {
   // The empty name stands for the directives and the schema's definition.
   const found = reachableFrom(['Query', 'Mutation', ''], linksOf(document.definitions));

@@ -22,7 +22,7 @@ export type Deprecation = DeprecationDates & { reason: string };
 /** By schema coordinate: `Type.field`, `Type.field(argument:)`, `Input.field`, `Enum.VALUE`. */
 export type Deprecations = ReadonlyMap<string, Deprecation>;
 
-/** Those that have dates, as all do in a graph that is served. */
+/** The deprecations that have dates, as all do in a graph that is served. */
 export function deprecationsOf(schema: GraphQLSchema): Deprecations {
   const found = new Map<string, Deprecation>();
   for (const [coordinate, { deprecationReason: reason }] of elementsOf(schema)) {

@@ -9,7 +9,7 @@ import type { Texts } from './language.ts';
 
 export type AccountPage = Extract<IdentityPage, { name: 'account' }>;
 
-/** As the API shows it to the member. */
+/** The profile as the API shows it to the member. */
 export type Profile = {
   email: string;
   firstName: string | null;

@@ -46,7 +46,7 @@ export function createForms(baseUrl: string, keyStore: Pick<KeyStore, 'staffTabl
       if (secret === undefined) return undefined;
       const expected = tokenOf(secret, token.split('.', 1)[0]);
       if (!timingSafeEqual(macOf(secret, token), macOf(secret, expected))) return undefined;
-      // With what was typed: a form that was corrected is another one.
+      // Includes what was typed: a form that was corrected is another one.
       return requestOf(request, secret, `${form}`);
     },
 

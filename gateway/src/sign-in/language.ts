@@ -12,7 +12,7 @@ const NAMES = LANGUAGES.map(({ language }) => language);
 /** A longer header is ignored: reading it would take long. */
 const MAX_HEADER = 1_024;
 
-/** In the language that the reader prefers (RFC 9110, section 12.5.4), or else in English. */
+/** The texts in the language that the reader prefers (RFC 9110, section 12.5.4), or in English. */
 export function textsOf({ headers }: Pick<HttpRequest, 'headers'>): Texts {
   if ((headers['accept-language'] ?? '').length > MAX_HEADER) return en;
   const [preferred] = new Negotiator({ headers }).languages(NAMES);

@@ -47,7 +47,7 @@ export type MembersClient = OwnProvider & {
   ): Promise<Outcome<Redeemed[Field]>>;
 };
 
-// These fields are on no surface: they are for the service alone.
+// These fields are on no surface: only the service uses them.
 const SIGNING_KEYS = '{ signingKeys }';
 const APP_ORIGINS = '{ appOrigins }';
 const ENDED_SUBJECTS =
@@ -106,7 +106,7 @@ export function createMembersClient(ask: Ask): MembersClient {
       const { data } = await askAsService(ENDED_SUBJECTS, 'ended-subjects', { since });
       // Casts: the subgraph's schema promises these lists.
       if (Array.isArray(data?.endedSubjects)) return data.endedSubjects as EndedSubject[];
-      // A provider of the version before knows of members alone.
+      // A provider of the version before only knows of members.
       const former = await askAsService(ENDED_SESSIONS, 'ended-sessions', { since });
       return Array.isArray(former.data?.endedSessions)
         ? (former.data.endedSessions as EndedSession[]).map(({ memberId, endedAt }) => ({

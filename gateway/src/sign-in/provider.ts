@@ -90,7 +90,7 @@ export function createProvider(
   };
 }
 
-/** Of a query, or of a form. */
+/** Whether a query or form has too many parameters. */
 export function hasTooMany(parameters: string): boolean {
   return parameters.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS;
 }

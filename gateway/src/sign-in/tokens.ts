@@ -7,7 +7,7 @@ import { messagePage, tooManyPage } from './cards.ts';
 import { textsOf } from './language.ts';
 import type { MembersClient, Redeemed } from './membersclient.ts';
 
-/** For how long a token that was not found causes no other read. */
+/** How long a token that was not found causes no other read. */
 const ABSENT = { ttl: 5_000, max: 20_000 };
 
 export type TokenParts = {

@@ -41,7 +41,7 @@ export function createUserinfo(
   };
 }
 
-/** As RFC 6750, section 3, has it. */
+/** The response to a bad token (RFC 6750, section 3). */
 function refuse(status: number, error: string): HttpResponse {
   const scope = status === 403 ? ', scope="openid"' : '';
   return oauthError(status, error, { 'www-authenticate': `Bearer error="${error}"${scope}` });

@@ -22,7 +22,7 @@ export function createWellKnown(
   const discovery = JSON.stringify({
     issuer,
     jwks_uri: `${issuer}${JWKS_PATH}`,
-    // Of the tokens that partners exchange links for.
+    // For the tokens that partners exchange links for.
     response_types_supported: ['id_token'],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['RS256'],

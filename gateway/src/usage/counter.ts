@@ -14,7 +14,7 @@ import { createWriter, type Writer } from './writer.ts';
 const WRITE_MS = 10_000;
 /** Distinct operations between two writes. New ones beyond these are not counted. */
 const MAX_OPERATIONS = 2_000;
-/** Of those, in all: a caller may write 64 KiB in each. */
+/** The length of all operations together: a caller may write 64 KiB in each. */
 const MAX_CHARACTERS = 4_000_000;
 /** What is known of a coordinate in the cache of those of an operation. */
 const BYTES_PER_COORDINATE = 64;
@@ -52,7 +52,7 @@ export function createUsageCounter(
 ): UsageCounter {
   const coordinates = createCoordinates(caches);
   let counts: Counts = new Map();
-  /** Of the operations in `counts`. */
+  /** The length of the operations in `counts`. */
   let characters = 0;
 
   function take(): Counts | undefined {

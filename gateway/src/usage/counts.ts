@@ -18,11 +18,11 @@ export type CountTable<About extends object = object> = {
   add(additions: readonly Counts<About>[]): Promise<void>;
   /** Adds rows, or replaces those with their IDs, at once. */
   put(rows: readonly Counts<About>[]): Promise<void>;
-  /** Those that exist, by ID. */
+  /** The counts that exist, by ID. */
   get(ids: readonly string[]): MaybePromise<ReadonlyMap<string, Counts<About>>>;
-  /** In the order of IDs, those from `from` on and before `to`. */
+  /** The counts from `from` on and before `to`, in the order of IDs. */
   range(from: string, to?: string): MaybePromise<Counts<About>[]>;
-  /** After `from` and before `to`, the highest IDs first, at most `limit`. */
+  /** The counts after `from` and before `to`, the highest IDs first, at most `limit`. */
   last(from: string, to: string, limit: number): MaybePromise<Counts<About>[]>;
   /** The lowest ID from `from` on. */
   firstId(from: string): MaybePromise<string | undefined>;

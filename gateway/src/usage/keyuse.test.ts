@@ -1,4 +1,4 @@
-// The use of keys is counted in bounded memory, and a store that fails costs that alone.
+// The use of keys is counted in bounded memory, and a store that fails costs only that.
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createKeyUseCounter } from './keyuse.ts';
 import type { KeyUse } from './usagestore.ts';

@@ -80,9 +80,9 @@ test('an error takes the place of a success, written or not, and no place of ano
   await recorder.close();
   const kept = stored();
   expect(kept).toHaveLength(RECORDS_A_MINUTE);
-  const of = (prefix: string) =>
+  const count = (prefix: string) =>
     kept.filter(({ requestId }) => requestId.startsWith(prefix)).length;
-  expect([of('refused'), of('again'), of('partial')]).toEqual([70, 30, 0]);
+  expect([count('refused'), count('again'), count('partial')]).toEqual([70, 30, 0]);
   expect(sumOf(sums()).counts.recorded).toBe(RECORDS_A_MINUTE);
   expect(errorsIn(sumOf(sums()))).toBe(141);
 });

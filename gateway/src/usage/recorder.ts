@@ -17,9 +17,9 @@ import { createWriter, type Writer } from './writer.ts';
 
 /** With the time of a write, a killed process loses at most 2 seconds. */
 const WRITE_MS = 1_500;
-/** Of all partners, in a clock minute: about 20 MB. */
+/** The records of all partners in a clock minute: about 20 MB. */
 const MAX_RECORDS = 50_000;
-/** In a clock minute. Requests of further ones are not counted. */
+/** In a clock minute. Requests of other partners are not counted. */
 const MAX_PARTNERS = 10_000;
 /** The sums of so many partners are written at once: with more, they take turns. */
 const SUMS_IN_A_WRITE = 100;
@@ -75,22 +75,22 @@ export function createRequestRecorder(
   }
 
   /** An error takes the place of a success, even of one that is written. */
-  function dropSuccess(of: Minute): void {
+  function dropSuccess(current: Minute): void {
     const isSuccess = (record: RequestRecord) => !isError(record);
-    const chunk = of.chunks.findLast(({ records }) => records.some(isSuccess));
+    const chunk = current.chunks.findLast(({ records }) => records.some(isSuccess));
     if (chunk === undefined) return;
     chunk.records.splice(chunk.records.findLastIndex(isSuccess), 1);
     chunks.add(chunk);
   }
 
-  function add(partnerId: string, of: Minute, record: RequestRecord): void {
+  function add(partnerId: string, current: Minute, record: RequestRecord): void {
     const { time } = record;
-    let chunk = of.chunks.at(-1);
+    let chunk = current.chunks.at(-1);
     if (chunk === undefined || !chunks.has(chunk) || time - chunk.begun >= CHUNK_MS) {
       opened += 1;
       const id = `${chunkPlace(partnerId, time)} ${writer}${opened}`;
       chunk = { id, begun: time, records: [] };
-      of.chunks.push(chunk);
+      current.chunks.push(chunk);
       chunks.add(chunk);
     }
     chunk.records.push(record);
@@ -110,22 +110,22 @@ export function createRequestRecorder(
   return {
     note(partnerId, request, budgetUsed) {
       const time = now();
-      const of = minuteOf(partnerId, time);
-      if (of === undefined) return;
-      if (of.sums === undefined || !sums.has(of.sums)) {
-        of.sums = { partnerId, hour, counts: {}, budget: 0 };
-        sums.add(of.sums);
+      const current = minuteOf(partnerId, time);
+      if (current === undefined) return;
+      if (current.sums === undefined || !sums.has(current.sums)) {
+        current.sums = { partnerId, hour, counts: {}, budget: 0 };
+        sums.add(current.sums);
       }
-      count(of.sums, request, budgetUsed);
+      count(current.sums, request, budgetUsed);
       const failed = isError(request);
-      if (of.records < RECORDS_A_MINUTE && held < MAX_RECORDS) {
-        of.records += 1;
+      if (current.records < RECORDS_A_MINUTE && held < MAX_RECORDS) {
+        current.records += 1;
         held += 1;
-        addCount(of.sums.counts, 'recorded');
-      } else if (failed && of.errors < of.records) dropSuccess(of);
+        addCount(current.sums.counts, 'recorded');
+      } else if (failed && current.errors < current.records) dropSuccess(current);
       else return;
-      if (failed) of.errors += 1;
-      add(partnerId, of, { time, ...request });
+      if (failed) current.errors += 1;
+      add(partnerId, current, { time, ...request });
     },
     ...createWriter(take, store.addRequests, options),
   };

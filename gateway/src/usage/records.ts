@@ -12,7 +12,7 @@ const KEPT_DAYS = 60;
 export const KEPT_OPERATIONS = 500;
 /** If a day has more operations, the store removes all but those it keeps. */
 export const MAX_OPERATIONS = 2 * KEPT_OPERATIONS;
-/** For each caller and day in a write; further ones are not counted. A graph has far fewer. */
+/** For each caller and day in a write; others are not counted. A graph has far fewer. */
 const MAX_COORDINATES = 10_000;
 /** The rest of an operation is cut off. */
 const MAX_OPERATION_CHARACTERS = 4_000;

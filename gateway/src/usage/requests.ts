@@ -7,7 +7,7 @@ export type RequestRecord = {
   requestId: string;
   /** Undefined with a member's token. */
   keyId?: string | undefined;
-  /** Of the app that holds the member's token. */
+  /** The app that holds the member's token. */
   clientId?: string | undefined;
   /**
    * The name of the operation, or its first 64 characters; the first root field of one without a
@@ -15,7 +15,7 @@ export type RequestRecord = {
    */
   operation?: string | undefined;
   status: number;
-  /** Those of its errors. */
+  /** The codes of its errors. */
   codes: readonly string[];
   cost: number;
   durationMs: number;
@@ -51,9 +51,9 @@ export type RequestSearch = {
 };
 
 export const CHUNK_MS = 2_000;
-/** Of a partner, in a clock minute of a process. Further requests are only counted. */
+/** The records of a partner in a clock minute of a process. Other requests are only counted. */
 export const RECORDS_A_MINUTE = 100;
-/** Of a partner. */
+/** The most records of a partner. */
 export const KEPT_RECORDS = 20_000;
 const KEPT_HOURS = 7 * 24;
 const HOUR_MS = 3_600_000;

@@ -32,7 +32,7 @@ export function createRequestTables(
   hours: CountTable,
   chunks: ChunkTable,
 ): Pick<UsageStore, 'addRequests' | 'requestHours' | 'requests'> {
-  /** Of a partner, one search at a time, which pauses: they take half of a core at most. */
+  /** A partner has one search at a time, which pauses: they take half of a core at most. */
   const turnOf = createTurns();
   let lastHour = '';
   /** Partners before it have no old records in this hour; undefined if none has. */

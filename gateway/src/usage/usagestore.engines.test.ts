@@ -25,7 +25,7 @@ const operation = (
   count,
   ...more,
 });
-/** In an order of its own: the stores promise none. */
+/** Sorts the entries: the stores promise no order. */
 const sorted = (usage: (FieldUsage | OperationUsage)[]) =>
   usage.map((each) => JSON.stringify(Object.entries(each).sort())).sort();
 

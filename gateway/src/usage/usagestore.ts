@@ -25,10 +25,10 @@ export type OperationUsage = UsageCaller & {
 /** The requests with a key between two writes of a gateway. */
 export type KeyUse = {
   keyId: string;
-  /** Of the last one, in UTC: `2031-05-17T10`. */
+  /** The hour of the last request, in UTC: `2031-05-17T10`. */
   hour: string;
   requests: number;
-  /** Of these, how many were refused with a status from 400 to 499. */
+  /** How many of these were refused with a status from 400 to 499. */
   refusals: number;
   /** And how many failed with a status of 500 or more. */
   errors: number;
@@ -61,7 +61,7 @@ export type UsageStore = {
   operations(since: string): Promise<OperationUsage[]>;
   /** Adds to the counts of earlier calls. The last use of a key never goes back. */
   addKeyUses(uses: readonly KeyUse[]): Promise<void>;
-  /** Those of the keys that were ever used. The hours count whole, the one of `now` included. */
+  /** The activity of each key that was ever used, by whole hours, the one of `now` included. */
   keyActivities(keyIds: readonly string[], now: Date): Promise<KeyActivity[]>;
   /** The requests with each key since the hour of an instant. 48 hours are kept. */
   keyUsesSince(instant: Date): Promise<Omit<KeyUse, 'hour' | 'lastUsedAt'>[]>;

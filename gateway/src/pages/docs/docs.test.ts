@@ -116,10 +116,10 @@ test('each root field of the partner surface says which scope it needs, and the 
 test('an operation has its example if that fits what is served, and a link if there is an explorer', async () => {
   const tier = (fields: string) => `type Query { program: Program } type Program { ${fields} }
     type Tier { name: String points: Int }`;
-  const of = (page: string) => page.includes('name="partner.program"');
+  const isListed = (page: string) => page.includes('name="partner.program"');
   const fits = 'membershipYearStart: String timeZone: String tierValidity: String tiers: [Tier]';
   const page = await docs(tier(fits));
-  expect([of(page), of(await docs(tier('timeZone: String')))]).toEqual([true, false]);
+  expect([isListed(page), isListed(await docs(tier('timeZone: String')))]).toEqual([true, false]);
   expect(page).toContain('curl -s https://sandbox.example/graphql');
   expect(page).toContain('/explorer#query=');
   expect(await docs(tier(fits), EMPTY, { ...ABOUT, hasExplorer: false })).not.toContain(

@@ -18,7 +18,7 @@ export type Served = {
   /** 0 if nothing was published. */
   version: number;
   schemas: Readonly<Record<SurfaceName, GraphQLSchema>>;
-  /** Of the partner surface; tokens have no scopes. */
+  /** The scopes of the partner surface; tokens have none. */
   scopes: RootScopes;
   changelogs: Changelogs;
 };

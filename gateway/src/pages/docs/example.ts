@@ -8,7 +8,7 @@ export type Example = {
   variables: Readonly<Record<string, unknown>>;
 };
 
-/** In the order of the text. Each begins with a comment that has its key and its variables. */
+/** The examples in order. Each begins with a comment that has its key and its variables. */
 export function examplesIn(text: string): Example[] {
   const [, ...parts] = text.split(/^# (?=partner\.|member\.)/m);
   return parts.map((part) => {

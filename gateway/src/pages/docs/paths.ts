@@ -14,7 +14,7 @@ export const GUIDES = [
   'privacy',
 ] as const;
 
-/** Programs in examples/ that guides tell the reader to copy. */
+/** Programs in examples/ that readers of guides copy. */
 export const GUIDE_EXAMPLES = [
   'node/signin.web.mjs',
   'node/signin.native.mjs',
@@ -32,7 +32,7 @@ export function guidePath(name: string): string {
   return `/docs/guides/${name}`;
 }
 
-/** Of one of GUIDE_EXAMPLES: below the guides, by its last name. */
+/** The path of one of GUIDE_EXAMPLES: below the guides, by its last name. */
 export function guideExamplePath(example: string): string {
   return guidePath(example.replace(/^.*\//, ''));
 }

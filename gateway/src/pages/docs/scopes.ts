@@ -70,6 +70,6 @@ export type Documented = {
   schema: GraphQLSchema;
   /** What its root fields need; undefined if scopes do not limit its callers. */
   scopes?: RootScopes | undefined;
-  /** Of its root fields. */
+  /** The examples of its root fields. */
   examples?: ReadonlyMap<string, Html>;
 };

@@ -20,7 +20,7 @@ export function errorsList(): Html {
   return html`<dl class="fields">${entries}</dl>`;
 }
 
-/** Those that callers of the API send and get. */
+/** The headers that callers of the API send and get. */
 export function headersList(): Html {
   const entries = Object.entries(DIRECTIONS).flatMap(([direction, travels]) =>
     // Cast: Object.entries loses the names.

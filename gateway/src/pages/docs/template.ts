@@ -6,7 +6,7 @@ const CREDENTIALS = {
 };
 
 /**
- * `{{name}}` stands for a value, `{{member:text}}` for a text on that surface alone. The values of
+ * `{{name}}` stands for a value, `{{member:text}}` for a text only on that surface. The values of
  * the credential are names: a program reads it from its environment.
  */
 export function filled(
