@@ -33,9 +33,7 @@ export function buildResponse(
 ): GraphqlResponse {
   if (raised.length === 0 && nullViolations.length === 0)
     return { status: 200, body: { data }, codes: [] };
-  const unexplained = nullViolations.filter(
-    (path) => !raised.some((error) => explains(error, path)),
-  );
+  const unexplained = unexplainedBy(raised, nullViolations);
   const all: RawError[] = [...raised, ...unexplained.map(nullViolation)];
   const [first] = unexplained;
   if (first !== undefined) onMasked(first, unexplained.length);
@@ -74,6 +72,22 @@ function mask({
 /** A null that the schema forbids, from a subgraph that sent no error to explain it. */
 function nullViolation(path: Path): RawError {
   return { message: 'a value is missing', path };
+}
+
+/** Compares the paths below one root field only: there may be thousands of errors. */
+function unexplainedBy(raised: readonly RawError[], violations: readonly Path[]): Path[] {
+  if (!raised.every(hasPath)) return [];
+  const byRoot = new Map<unknown, RawError[]>();
+  for (const error of raised) {
+    const root = error.path?.[0];
+    const errors = byRoot.get(root) ?? [];
+    errors.push(error);
+    byRoot.set(root, errors);
+  }
+  return violations.filter((path) => {
+    const errors = path.length === 0 ? raised : byRoot.get(path[0]);
+    return !errors?.some((error) => explains(error, path));
+  });
 }
 
 /** Whether a null is because of an error: at its place, or in an entity that is null as a whole. */

@@ -8,13 +8,14 @@ import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { type DocumentNode, type GraphQLSchema, Kind, type SelectionSetNode } from 'graphql';
 import { withVerbatim } from '../document/literals.ts';
 import {
+  addErrors,
+  ask,
   type Data,
   endFetch,
   merge,
   objectsAt,
   type PlacedObject,
   type PlanRun,
-  placedErrors,
 } from './run.direct.ts';
 
 /** A plan with what Apollo's execution reads beside it. */
@@ -107,7 +108,7 @@ function createProcess(
       ? representations.map(() => undefined)
       : undefined;
     const trace = parent?.child(`subgraph ${name}`, 'client');
-    const response = await transport.execute({
+    const response = await ask(transport, {
       query,
       variables,
       operationName,
@@ -118,7 +119,7 @@ function createProcess(
       trace,
     });
     if (trace !== undefined) endFetch(trace, response);
-    for (const error of response.errors ?? []) errors.push(...placedErrors(error, objects));
+    addErrors(errors, response, objects);
     const { data = null } = response;
     if (objects === undefined && data !== null) merge(root, data);
     return { data };

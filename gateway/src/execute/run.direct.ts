@@ -3,10 +3,15 @@ import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-
 import { isServerError } from '@partner-loyalty/runtime/errors.ts';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
-import { unavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
+import {
+  MAX_ENTITIES,
+  tooManyEntities,
+  unavailable,
+} from '@partner-loyalty/runtime/transport/deadline.ts';
 import type {
   Caller,
   SubgraphError,
+  SubgraphRequest,
   SubgraphResponse,
   Transport,
 } from '@partner-loyalty/runtime/transport/types.ts';
@@ -119,7 +124,7 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
     entityTypes = representations.map(({ __typename }) => __typename);
   }
   const trace = run.trace?.child(`subgraph ${serviceName}`, 'client');
-  const response = transport.execute({
+  const response = ask(transport, {
     query,
     variables,
     operationName,
@@ -131,6 +136,15 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
   });
   if (!(response instanceof Promise)) return take(response, fetch, run, objects, trace);
   return response.then((late) => take(late, fetch, run, objects, trace));
+}
+
+/** Asks a subgraph, unless it is about too many entities. */
+export function ask(
+  transport: Transport,
+  request: SubgraphRequest,
+): SubgraphResponse | Promise<SubgraphResponse> {
+  const { entityTypes = [] } = request;
+  return entityTypes.length > MAX_ENTITIES ? tooManyEntities() : transport.execute(request);
 }
 
 export function endFetch(trace: Trace, { errors }: SubgraphResponse): void {
@@ -145,11 +159,9 @@ function take(
   objects: readonly PlacedObject[],
   trace: Trace | undefined,
 ): void {
-  const { data, errors } = response;
+  const { data } = response;
   if (trace !== undefined) endFetch(trace, response);
-  if (errors !== undefined)
-    for (const error of errors)
-      run.errors.push(...placedErrors(error, fetch.requires && objects, data?._entities));
+  addErrors(run.errors, response, fetch.requires && objects);
   if (data === undefined || data === null) return;
   if (fetch.requires === undefined) {
     merge(run.data, data);
@@ -157,8 +169,7 @@ function take(
   }
   const entities = data._entities;
   if (!Array.isArray(entities) || entities.length !== objects.length) {
-    for (const error of unavailable().errors ?? [])
-      run.errors.push(...placedErrors(error, objects));
+    addErrors(run.errors, unavailable(), objects);
     return;
   }
   objects.forEach(({ object }, index) => {
@@ -169,15 +180,30 @@ function take(
   });
 }
 
+/** How many errors a fetch has at most: a list may have many thousands. */
+const MAX_ERRORS = 1_000;
+
 /**
- * The errors of a fetch with their paths in the data. Of a fetch of entities, `objects` are those
- * of its representations: an entity's errors get its path, and an error without a path gets them
- * all, up to 100: a list may have many thousands, and callers see the first few.
+ * Adds the errors of a fetch with their paths in the data. If it is one of entities, `objects` are
+ * those of its representations: an entity's errors get its path, and an error without a path gets
+ * the paths of all, up to 100.
  */
-export function placedErrors(
+export function addErrors(
+  to: PlacedError[],
+  { data, errors = [] }: SubgraphResponse,
+  objects: readonly PlacedObject[] | undefined,
+): void {
+  const room = to.length + MAX_ERRORS;
+  for (const error of errors) {
+    if (to.length >= room) return;
+    to.push(...placedErrors(error, objects, data?._entities));
+  }
+}
+
+function placedErrors(
   error: SubgraphError,
   objects: readonly PlacedObject[] | undefined,
-  entities?: unknown,
+  entities: unknown,
 ): PlacedError[] {
   if (objects === undefined) return [error];
   const index = error.path?.[1];

@@ -308,7 +308,14 @@ const LEAVES: ReadonlyMap<string, Leaf> = new Map([
   ['Float', leaf(completeIf(Number.isFinite))],
   ['Boolean', leaf(completeIf((value) => typeof value === 'boolean'))],
 ]);
-const ANY_LEAF = leaf(completeLeaf);
+const ANY_LEAF = leaf(completeIf((value) => !isDeeper(value, MAX_DEPTH)));
+/** Of a custom scalar's lists and objects: JSON.stringify fails at some thousands. */
+const MAX_DEPTH = 500;
+
+function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === 0 || Object.values(value).some((each) => isDeeper(each, depth - 1));
+}
 
 type Leaf = { optional: Completer; required: Completer };
 

@@ -46,6 +46,10 @@ const TOO_LARGE = {
   ],
 };
 const MIB = 1024 * 1024;
+const pairs = (place: number) =>
+  place.toString(2).padStart(13, '0').replaceAll('0', 'Aa').replaceAll('1', 'BB');
+const permuted = (place: number) =>
+  Array.from(place.toString(2).padStart(13, '0'), (bit, at) => `"${bit}${at}":{}`).join();
 const log = createLog('silent');
 const closing: (() => Promise<unknown>)[] = [];
 
@@ -535,11 +539,14 @@ describe('an answer', () => {
   );
 
   test.each<[string, (place: number) => string, number]>([
-    ['lists', () => '[[]]', 50_001],
-    ['empty objects', () => '{}', 100_001],
-    ['objects', () => '{"a":1}', 50_001],
+    ['lists', () => '[[]]', 75_001],
+    ['empty objects', () => '{}', 150_001],
+    ['objects', () => '{"a":1}', 75_001],
     ['objects without two alike', (place) => `{"a${place % 300}":1,"b${place}":1}`, 6_000],
     ['names', (place) => `{"a":{"${place}":"\\\\","b":{}}}`, 6_000],
+    // Java's and many others' hash is the same for Aa and BB.
+    ['names with equal hashes', (place) => `{"${pairs(place)}":1}`, 6_500],
+    ['orders with objects in between', (place) => `{${permuted(place)}}`, 6_500],
   ])('with too many %s is SERVICE_UNAVAILABLE for its operation', async (_, item, count) => {
     const many = Array.from({ length: count }, (__, place) => item(place)).join(',');
     const { transport, lines } = await serveFake((operations, response) => {
@@ -558,13 +565,24 @@ describe('an answer', () => {
     expect(lines).toEqual([line, line]);
   });
 
-  test('with a megabyte of ordinary data is taken, whatever its texts hold', async () => {
-    const item = (place: number) => ({ id: `${place}`, label: '[{:"\\'.repeat(9), tags: [place] });
-    const a = Array.from({ length: 9_500 }, (_, place) => item(place));
-    const { transport } = await serveFake((_, response) =>
+  test.each<[string, (place: number) => object, number]>([
+    ['small', (id) => ({ id, name: 'some name', v: true, w: null }), 20_000],
+    ['with brackets', (id) => ({ id, label: '[{:"\\'.repeat(9), tags: [id] }), 9_500],
+  ])('with a megabyte of ordinary data is taken: %s', async (_, item, length) => {
+    const a = Array.from({ length }, (__, place) => item(place));
+    const { transport } = await serveFake((__, response) =>
       inJson(response).end(JSON.stringify({ data: { a } })),
     );
     expect(await transport.execute(request('{ a }'))).toEqual({ data: { a } });
+  });
+
+  test('in chunks of one byte is given up long before its end', async () => {
+    const { transport, lines } = await serveFake((_, response) => {
+      inJson(response).flushHeaders();
+      response.socket?.write('1\r\n \r\n'.repeat(100_000));
+    });
+    expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
+    expect(lines).toEqual([expect.objectContaining({ reason: 'too many chunks' })]);
   });
 
   test.each([

@@ -33,6 +33,14 @@ export function tooLarge(): SubgraphResponse {
   return failed('OPERATION_TOO_COMPLEX', 'this part of the response is larger than 1 MiB');
 }
 
+/** The most entities that a subgraph is asked for at once: resolving them is one slice of work. */
+export const MAX_ENTITIES = 2_000;
+
+/** What stands for the response about more of them. */
+export function tooManyEntities(): SubgraphResponse {
+  return failed('OPERATION_TOO_COMPLEX', `a list has more than ${MAX_ENTITIES} entities`);
+}
+
 function failed(code: ErrorCode, message: string = ERRORS[code].message): SubgraphResponse {
   return { data: null, errors: [{ message, extensions: { code } }] };
 }

@@ -1,6 +1,6 @@
 // Reads the response of a subgraph in another process, which may contain anything.
 import { detailsIn, ERRORS, isSubgraphCode } from '../errors.ts';
-import { isJsonObject } from '../input.ts';
+import { isJsonObject, withoutAltering } from '../input.ts';
 import type { Log } from '../observe/log.ts';
 import type { FieldNames } from './fieldnames.ts';
 import type { SubgraphError, SubgraphRequest, SubgraphResponse } from './types.ts';
@@ -105,7 +105,7 @@ function readError(error: unknown, passing: ReadonlySet<string>): SubgraphError 
     const { message, extensions } = error;
     const details = isJsonObject(extensions) ? detailsIn(extensions) : {};
     if (typeof message === 'string')
-      return { message, ...placed, extensions: { code, ...details } };
+      return { message: withoutAltering(message), ...placed, extensions: { code, ...details } };
   }
   const own = code === 'SERVICE_UNAVAILABLE' ? code : 'INTERNAL_SERVER_ERROR';
   return { message: ERRORS[own].message, ...placed, extensions: { code: own } };
