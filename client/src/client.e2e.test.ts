@@ -126,7 +126,7 @@ describe('what the service offers', () => {
     const keys = Array.from({ length: 101 }, (_, index) => ({ memberId: `no-${index}` }));
     const progress: number[][] = [];
     const entries = await client.lookUpMembers([...keys, { email: EMAIL }], {
-      onProgress: (soFar, of) => progress.push([soFar.length, of]),
+      onProgress: (soFar, total) => progress.push([soFar.length, total]),
     });
     expect(entries.slice(0, 101)).toEqual(Array(101).fill({ status: 'NOT_FOUND', member: null }));
     expect(entries[101]).toMatchObject({

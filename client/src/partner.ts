@@ -35,7 +35,7 @@ type LookUpOptions<M> = CallOptions & {
    * Called after each request with all entries so far, and the number of keys: what was read is
    * there even if a later request fails.
    */
-  onProgress?: ((entries: readonly LookUp<M>[], of: number) => void) | undefined;
+  onProgress?: ((entries: readonly LookUp<M>[], total: number) => void) | undefined;
 };
 
 type Edge<M> = Omit<MemberEdge, 'node'> & { node: M | null };

@@ -39,10 +39,10 @@ export function compactErased(shell: Shell): Promise<Rewritten[] | undefined> {
 /** Notes every few seconds how far it is. */
 function progressOf(shell: Shell): RewriteProgress {
   let notedAt = performance.now();
-  return (store, records, of) => {
+  return (store, records, total) => {
     if (performance.now() - notedAt < NOTE_MS) return;
     notedAt = performance.now();
-    const [done, all] = [records, of].map((count) => count.toLocaleString('en'));
+    const [done, all] = [records, total].map((count) => count.toLocaleString('en'));
     shell.note(`${store}: ${done} of ${all} records`);
   };
 }

@@ -114,8 +114,8 @@ async function checkSubgraphs(settings: Settings, store: GraphStore | undefined)
     subgraphs.map((entry) =>
       finding(`subgraph ${entry.name}`, remedy, async () => {
         const others = subgraphs.filter((each) => each !== entry).map(({ name }) => name);
-        const of = { givenUrl: undefined, others };
-        await requireServed({ settings, store }, entry, schemas[entry.name] ?? '', of);
+        const options = { givenUrl: undefined, others };
+        await requireServed({ settings, store }, entry, schemas[entry.name] ?? '', options);
         return settingsOfSubgraph(settings, entry.name).url ?? 'it serves its schema';
       }),
     ),

@@ -93,8 +93,8 @@ function addVersions(add: Add, shell: Shell): void {
   withRegistry(add('rollback', 'publish what was before: of a subgraph, or the whole graph'))
     .argument('[name|version]', 'a subgraph; or a version, by default the one before', target)
     .option(...FORCE)
-    .action((of: Target = {}, options: Where & { force?: boolean }) =>
-      run(shell, options, (rest) => ({ operation: 'rollback', ...of, ...rest })),
+    .action((chosen: Target = {}, options: Where & { force?: boolean }) =>
+      run(shell, options, (rest) => ({ operation: 'rollback', ...chosen, ...rest })),
     );
 }
 

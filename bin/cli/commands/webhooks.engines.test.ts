@@ -28,8 +28,8 @@ describe.each(EMPTY_STORES)('webhooks on %s', (engine, open) => {
   afterEach(() => remove());
 
   const run = (...args: string[]) => loyaltyJson(env, 'webhooks', ...args);
-  const refused = async (of: Env, ...args: string[]) => {
-    const { code, stdout, stderr } = await loyalty(of, 'webhooks', ...args);
+  const refused = async (from: Env, ...args: string[]) => {
+    const { code, stdout, stderr } = await loyalty(from, 'webhooks', ...args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     return stderr;
   };

@@ -27,13 +27,13 @@ export function buildDocument(
   });
 
   /** The fields of a selection, with the arguments in it as variables. */
-  const print = (of: Field, selected: unknown, path: string, depth: number): string => {
+  const print = (parent: Field, selected: unknown, path: string, depth: number): string => {
     if (typeof selected !== 'object' || selected === null)
       throw new TypeError(`select: ${path} needs a selection of its fields`);
     if (depth > MAX_DEPTH) throw new TypeError(`select: ${path} is nested too deep`);
     const parts = Object.entries(selected).flatMap(([key, value]) => {
       if (key === '$arguments' || value === undefined) return [];
-      const inner = fieldOf(schema, namedType(of.type), key);
+      const inner = fieldOf(schema, namedType(parent.type), key);
       if (inner === undefined) throw new TypeError(`select: ${path} has no field ${quote(key)}`);
       const called = `${key}${printArguments(inner, value)}`;
       if (inner.leaf === undefined)
@@ -45,11 +45,11 @@ export function buildDocument(
     return `{ ${parts.join(' ')} }`;
   };
 
-  const printArguments = (of: Field, selected: unknown): string => {
+  const printArguments = (parent: Field, selected: unknown): string => {
     const values = argumentsIn(selected).filter(([, value]) => value !== undefined);
     if (values.length === 0) return '';
     const texts = values.map(([argument, value]) => {
-      const type = of.arguments?.[argument];
+      const type = parent.arguments?.[argument];
       if (type === undefined) throw new TypeError(`select: no argument ${quote(argument)} here`);
       const variable = `${argument}_${declared.length}`;
       declared.push(`$${variable}: ${type}`);

@@ -20,8 +20,8 @@ describe('a request to a URL of a stranger', () => {
     for (const close of closing.splice(0)) await close();
   });
 
-  const outgoing = (...of: Parameters<typeof createOutgoing>) => {
-    const created = createOutgoing(...of);
+  const outgoing = (...options: Parameters<typeof createOutgoing>) => {
+    const created = createOutgoing(...options);
     closing.push(created.close);
     return created;
   };
@@ -44,8 +44,8 @@ describe('a request to a URL of a stranger', () => {
   };
   const http = (listener: RequestListener) => listening(createServer(listener));
   const tcp = (onSocket: (socket: Socket) => void) => listening(createTcpServer(onSocket));
-  const dns = async (...of: Parameters<typeof startDns>) => {
-    const started = await startDns(...of);
+  const dns = async (...options: Parameters<typeof startDns>) => {
+    const started = await startDns(...options);
     closing.push(started.close);
     return started;
   };

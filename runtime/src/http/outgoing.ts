@@ -62,8 +62,8 @@ export function createOutgoing(
       const { origin, pathname, search } = url;
       try {
         const path = `${pathname}${search}`;
-        const of = { origin, path, method: 'POST', ...content } as const;
-        const { statusCode, body } = await agent.request({ ...of, signal: limit.signal, onInfo });
+        const options = { origin, path, method: 'POST', signal: limit.signal, onInfo } as const;
+        const { statusCode, body } = await agent.request({ ...options, ...content });
         // The status has come, so nothing that happens to the body matters any more.
         let left = MAX_BODY_BYTES;
         body.on('data', ({ length }: Buffer) => {

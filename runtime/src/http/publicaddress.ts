@@ -43,7 +43,7 @@ const EMBEDDED = [
   { range: '::ffff:0:0:0/96', at: 12, inverted: false, isSame: false }, // SIIT, RFC 2765
   { range: '::/96', at: 12, inverted: false, isSame: false }, // RFC 4291
   { range: '2001::/32', at: 12, inverted: true, isSame: false }, // Teredo, RFC 4380
-].map(({ range, ...of }) => ({ ...of, network: ipaddr.IPv6.parseCIDR(range) }));
+].map(({ range, ...rest }) => ({ ...rest, network: ipaddr.IPv6.parseCIDR(range) }));
 
 /** The reach of an IP address. Throws if the text is none. */
 export function reachOf(text: string): Reach {

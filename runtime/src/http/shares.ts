@@ -72,7 +72,7 @@ export function createShares(refused: () => void) {
 
   class Request implements Step {
     readonly owner: string;
-    private readonly of: Owner;
+    private readonly caller: Owner;
     readonly part: string;
     private hasBegun = false;
     private isAbandoned = false;
@@ -81,7 +81,7 @@ export function createShares(refused: () => void) {
 
     constructor(owner: Owner, part: string) {
       this.owner = owner.id;
-      this.of = owner;
+      this.caller = owner;
       this.part = part;
       owner.inProgress += 1;
       inProgress += 1;
@@ -90,9 +90,9 @@ export function createShares(refused: () => void) {
 
     /** Waits for memory for about so many bytes, which the parsed body takes, and for a turn. */
     start(bytes: number): Promise<void> | undefined {
-      const { of } = this;
-      if (bytes === 0 || of.id === SIGNER || bodies.reserve(this, bytes)) return this.turn();
-      of.notBegun.add(this);
+      const { caller } = this;
+      if (bytes === 0 || caller.id === SIGNER || bodies.reserve(this, bytes)) return this.turn();
+      caller.notBegun.add(this);
       return this.wait().then(() => this.turn());
     }
 
@@ -102,13 +102,13 @@ export function createShares(refused: () => void) {
      * turn, or if the connection closes.
      */
     turn(): Promise<void> | undefined {
-      const { of } = this;
-      if (of.id === SIGNER || turns.mayRun(of.id)) {
+      const { caller } = this;
+      if (caller.id === SIGNER || turns.mayRun(caller.id)) {
         this.hasBegun = true;
         return undefined;
       }
-      if (!this.hasBegun) of.notBegun.add(this);
-      turns.add(of.id, this.part, this);
+      if (!this.hasBegun) caller.notBegun.add(this);
+      turns.add(caller.id, this.part, this);
       return this.wait();
     }
 
@@ -123,14 +123,14 @@ export function createShares(refused: () => void) {
      */
     reserve(bytes: number): Promise<void> | undefined {
       if (this.isAbandoned) throw new ApiError('SERVICE_UNAVAILABLE');
-      if (this.of.id !== SIGNER && !responses.reserve(this, bytes)) return this.wait();
+      if (this.caller.id !== SIGNER && !responses.reserve(this, bytes)) return this.wait();
       return undefined;
     }
 
     granted(): void {
       const { waits } = this;
       this.waits = undefined;
-      this.of.notBegun.delete(this);
+      this.caller.notBegun.delete(this);
       waits?.resolve();
     }
 
@@ -148,10 +148,10 @@ export function createShares(refused: () => void) {
     }
 
     private giveUp(): void {
-      const { of, waits } = this;
+      const { caller, waits } = this;
       if (waits === undefined) return;
-      turns.remove(of.id, this.part, this);
-      of.notBegun.delete(this);
+      turns.remove(caller.id, this.part, this);
+      caller.notBegun.delete(this);
       waits.reject(new ApiError('SERVICE_UNAVAILABLE'));
     }
 
@@ -167,15 +167,15 @@ export function createShares(refused: () => void) {
     /** The response was taken or cannot be sent. */
     end(): void {
       if (this.hasEnded) return;
-      const { of } = this;
+      const { caller } = this;
       this.abandon();
       this.hasEnded = true;
       inProgress -= 1;
-      of.inProgress -= 1;
-      const ofPart = (of.parts.get(this.part) ?? 0) - 1;
-      if (ofPart > 0) of.parts.set(this.part, ofPart);
-      else of.parts.delete(this.part);
-      if (of.inProgress === 0) owners.delete(of.id);
+      caller.inProgress -= 1;
+      const ofPart = (caller.parts.get(this.part) ?? 0) - 1;
+      if (ofPart > 0) caller.parts.set(this.part, ofPart);
+      else caller.parts.delete(this.part);
+      if (caller.inProgress === 0) owners.delete(caller.id);
     }
 
     private wait(): Promise<void> {

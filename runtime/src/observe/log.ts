@@ -41,10 +41,10 @@ const PROGRESS_MS = 5_000;
 /** Logs how far long work on a store has come, every 5 seconds. */
 export function logProgress(log: Pick<Log, 'info'>, message: string) {
   let loggedAt = performance.now();
-  return (store: string, records: number, of: number): void => {
+  return (store: string, records: number, total: number): void => {
     if (performance.now() - loggedAt < PROGRESS_MS) return;
     loggedAt = performance.now();
-    log.info({ store, count: `${records} of ${of}` }, message);
+    log.info({ store, count: `${records} of ${total}` }, message);
   };
 }
 

@@ -125,12 +125,12 @@ export const registryUrl = baseUrl.refine(
 
 // Only a process that runs everything knows the gateway's port. Separate processes need a setting.
 function defaultBaseUrl(
-  of: Environment,
+  wanted: Environment,
   defaultPort: number,
   { environment, host, port }: Settings,
   process: ProcessName,
 ): string {
-  if (process !== 'all' || of !== environment || port === 0)
+  if (process !== 'all' || wanted !== environment || port === 0)
     return `http://localhost:${defaultPort}`;
   return `http://${host === '127.0.0.1' ? 'localhost' : hostInUrl(host)}:${port}`;
 }

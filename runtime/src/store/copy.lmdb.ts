@@ -10,7 +10,7 @@ import { refuseOwner } from './ownership.ts';
 import { makePrivateFolder, restrictFiles, type StoreName } from './private.ts';
 
 /** Records of tables copied so far, and of how many. */
-export type CopyProgress = (records: number, of: number) => void;
+export type CopyProgress = (records: number, total: number) => void;
 
 /** The size of a transaction, which the process has in memory. */
 const BATCH_BYTES = 4_194_304;
@@ -126,10 +126,10 @@ async function copyTable(
 function countTo(tables: Table[], onProgress: CopyProgress): (records: number) => void {
   // Cast: lmdb's types do not say what it returns.
   const counts = tables.map((table) => (table.getStats() as { entryCount: number }).entryCount);
-  const of = counts.reduce((sum, count) => sum + count, 0);
+  const total = counts.reduce((sum, count) => sum + count, 0);
   let copied = 0;
   return (records) => {
     copied += records;
-    onProgress(copied, of);
+    onProgress(copied, total);
   };
 }

@@ -148,11 +148,11 @@ test('beside a store that is open, nothing is rewritten', async () => {
 
 test('its progress ends with as many records as there are, and is never beyond', async () => {
   await fill();
-  const reported: [records: number, of: number][] = [];
+  const reported: [records: number, total: number][] = [];
   await rewriteStores(dataDir, 'sandbox', (_, ...progress) => reported.push(progress));
-  const of = 3 * ROWS * 0.9;
-  expect(reported.at(-1)).toEqual([of, of]);
-  expect(reported.filter(([records]) => records > of)).toEqual([]);
+  const total = 3 * ROWS * 0.9;
+  expect(reported.at(-1)).toEqual([total, total]);
+  expect(reported.filter(([records]) => records > total)).toEqual([]);
 });
 
 /** A process that holds the data folder until it is killed. */

@@ -11,7 +11,7 @@ import type { StandingsStore } from './store/store.ts';
 
 /** What a member gained with a partner after `since` and before `until`. */
 export type GainedLater = (
-  of: { partnerId: string; memberId: string; since: Date; until: Date },
+  range: { partnerId: string; memberId: string; since: Date; until: Date },
   context: SubgraphContext,
 ) => Promise<Standing>;
 
@@ -37,8 +37,8 @@ export function createReader(
         store.standing(partnerId, memberId, yearOf(program, asOf, yearsLater));
       const sumsNow = () => mapMaybe(sumsOf(0), (found = NO_ACTIVITY) => found);
       async function sumsThen(gained: GainedLater): Promise<Standing> {
-        const of = { partnerId, memberId, since: asOf, until: yearStart(program, asOf, 1) };
-        const later = await gained(of, context);
+        const range = { partnerId, memberId, since: asOf, until: yearStart(program, asOf, 1) };
+        const later = await gained(range, context);
         const { points, stays } = await sumsNow();
         return { points: points - later.points, stays: stays - later.stays };
       }

@@ -37,9 +37,9 @@ export function createResolvers(
   { now, isSandbox, manageWebhooks }: ResolverOptions,
 ): SubgraphResolvers {
   let loaded: Promise<GainedLater> | undefined;
-  const gainedLater: GainedLater = async (of, context) => {
+  const gainedLater: GainedLater = async (range, context) => {
     loaded ??= import('./sandbox.ts').then((sandbox) => sandbox.createGainedLater(store));
-    return (await loaded)(of, context);
+    return (await loaded)(range, context);
   };
   const reader = createReader(store, now, isSandbox ? gainedLater : undefined);
   const { standingOf, standingsOf } = reader;

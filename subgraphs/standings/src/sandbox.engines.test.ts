@@ -22,14 +22,14 @@ describe.each(ENGINES)('what a member gained later on %s', (engine) => {
         activity(`${day}-${index}`, 1, { stays: 2, occurredAt: DAY(day) }),
       ),
     );
-  const of = { partnerId: 'inn', memberId: 'ada', until: DAY(20) };
+  const range = { partnerId: 'inn', memberId: 'ada', until: DAY(20) };
 
   test('is what is after one time and before another', async () => {
     await record(2, 5);
     await record(3, 10);
     await record(1, 20);
     const gainedLater = createGainedLater(store);
-    const gained = (since: number) => gainedLater({ ...of, since: DAY(since) }, { ...context });
+    const gained = (since: number) => gainedLater({ ...range, since: DAY(since) }, { ...context });
     expect(await gained(4)).toEqual({ points: 5, stays: 10 });
     expect(await gained(5)).toEqual({ points: 3, stays: 6 });
     expect(await gained(19)).toEqual({ points: 0, stays: 0 });
@@ -46,7 +46,7 @@ describe.each(ENGINES)('what a member gained later on %s', (engine) => {
       },
     });
     const operation = { ...context };
-    const gained = (since: number) => gainedLater({ ...of, since: DAY(since) }, operation);
+    const gained = (since: number) => gainedLater({ ...range, since: DAY(since) }, operation);
     await gained(6);
     expect(read).toBeLessThanOrEqual(50);
     for (let count = 0; count < 5; count += 1) await gained(4);
@@ -65,10 +65,10 @@ describe.each(ENGINES)('what a member gained later on %s', (engine) => {
       );
     const gainedLater = createGainedLater(store);
     const operation = { ...context };
-    const gained = () => gainedLater({ ...of, since: DAY(4) }, operation);
+    const gained = () => gainedLater({ ...range, since: DAY(4) }, operation);
     expect(await gained()).toMatchObject({ points: 5_001 });
     await expect(gained()).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
-    expect(await gainedLater({ ...of, since: DAY(4) }, { ...context })).toMatchObject({
+    expect(await gainedLater({ ...range, since: DAY(4) }, { ...context })).toMatchObject({
       points: 5_001,
     });
   });

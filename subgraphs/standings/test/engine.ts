@@ -78,8 +78,8 @@ export const IMPORT = Array.from({ length: 3_000 }, (_, index) =>
 );
 
 /** A time in the current membership year or the one before, where they are calendar years. */
-export function inYear(of: 'this' | 'last'): Pick<DatedActivity, 'occurredAt' | 'year'> {
-  const year = `${new Date().getUTCFullYear() - (of === 'this' ? 0 : 1)}-01-01`;
+export function inYear(which: 'this' | 'last'): Pick<DatedActivity, 'occurredAt' | 'year'> {
+  const year = `${new Date().getUTCFullYear() - (which === 'this' ? 0 : 1)}-01-01`;
   return { occurredAt: new Date(`${year}T12:00:00Z`), year };
 }
 

@@ -8,7 +8,7 @@ import { activity, inYear, memberEvents } from './engine.ts';
 const [settings = '{}', name = '', seed = '0'] = process.argv.slice(2);
 const store = await openStandingsStore({ ...JSON.parse(settings), environment: 'sandbox' });
 const random = seeded(Number(seed));
-const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
+const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
 
 /** Records one batch after the other; the IDs say the process, the batch and the year. */
 async function record(lane: number): Promise<void> {

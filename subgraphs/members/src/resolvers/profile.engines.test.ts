@@ -78,11 +78,11 @@ describe.each(ENGINES)('on %s', (engine) => {
     await stage.store.updateOwnNames('ada', { firstName: hidden, lastName: '\u2066' });
     await stage.store.partners.put({ partnerId: 'inn', name: 'The\u202e Inn' });
     const looked = await ask(partner('inn'), BY_EMAIL, { email: 'ada@example.com' });
-    const standing = `query ($of: [_Any!]!) { answer: _entities(representations: $of) {
+    const standing = `query ($entities: [_Any!]!) { answer: _entities(representations: $entities) {
       ... on Standing { partnerName } } }`;
-    const of = [{ __typename: 'Standing', partnerId: 'inn' }];
+    const entities = [{ __typename: 'Standing', partnerId: 'inn' }];
     expect([looked, await profile(), await profile('inn')]).toEqual([ADA, ADA, ADA]);
-    expect(await ask(partner('inn'), standing, { of })).toEqual([{ partnerName: 'The Inn' }]);
+    expect(await ask(partner('inn'), standing, { entities })).toEqual([{ partnerName: 'The Inn' }]);
     const record = await stage.store.member('ada');
     expect(record?.ownNames?.firstName).toBe(hidden);
     expect(record && claimsOf(record, APP)).toMatchObject({ name: 'Ada', given_name: 'Ada' });
@@ -140,11 +140,11 @@ describe.each(ENGINES)('on %s', (engine) => {
     ]);
     expect(await read('openid email')).toEqual([{ ...ADA, ...noNames }]);
     expect(await read('openid profile email')).toEqual([ADA]);
-    const entity = `query ($of: [_Any!]!) { answer: _entities(representations: $of) {
+    const entity = `query ($entities: [_Any!]!) { answer: _entities(representations: $entities) {
       ... on MemberProfile { firstName email } } }`;
-    const of = [{ __typename: 'MemberProfile', memberId: 'ada' }];
-    expect(await ask(limited('openid'), entity, { of })).toBe('FORBIDDEN');
-    expect(await ask(limited('openid email'), entity, { of })).toEqual([
+    const entities = [{ __typename: 'MemberProfile', memberId: 'ada' }];
+    expect(await ask(limited('openid'), entity, { entities })).toBe('FORBIDDEN');
+    expect(await ask(limited('openid email'), entity, { entities })).toEqual([
       { firstName: null, email: ADA.email },
     ]);
   });

@@ -341,23 +341,23 @@ describe.each(ENGINES)('events on %s', (engine) => {
     async function expectTold(memberId: string, events: MemberEvent[]): Promise<void> {
       const member = await store.member(memberId);
       const [inn, spa] = member?.enrollments ?? [];
-      const of = (partnerId: string, type?: string) =>
+      const eventsOf = (partnerId: string, type?: string) =>
         events.filter((one) => one.partnerId === partnerId && one.type === (type ?? one.type));
       const ids = countIn(inn?.externalId);
-      expect(of('inn', 'MEMBER_UPDATED')).toHaveLength(Number(member?.firstName ?? 0));
-      expect(of('inn', 'EXTERNAL_ID_CHANGED').map(({ externalId }) => externalId)).toEqual(
+      expect(eventsOf('inn', 'MEMBER_UPDATED')).toHaveLength(Number(member?.firstName ?? 0));
+      expect(eventsOf('inn', 'EXTERNAL_ID_CHANGED').map(({ externalId }) => externalId)).toEqual(
         Array.from({ length: ids }, (_, index) => `${memberId}/${index + 1}`),
       );
       const first = member === undefined ? [] : ['MEMBER_ENROLLED'];
-      expect(of('inn', 'MEMBER_ENROLLED').map(({ type }) => type)).toEqual(first);
-      expect(of('inn').at(-1)?.occurredAt).toBe(inn?.updatedAt);
+      expect(eventsOf('inn', 'MEMBER_ENROLLED').map(({ type }) => type)).toEqual(first);
+      expect(eventsOf('inn').at(-1)?.occurredAt).toBe(inn?.updatedAt);
 
-      const changes = of('spa').filter(({ type }) => type !== 'MEMBER_UPDATED');
+      const changes = eventsOf('spa').filter(({ type }) => type !== 'MEMBER_UPDATED');
       expect(changes.map(({ type }) => type)).toEqual(
         changes.map((_, index) => (index % 2 === 0 ? 'MEMBER_ENROLLED' : 'ENROLLMENT_ENDED')),
       );
       expect(changes.length % 2 === 1).toBe(spa?.status === 'ACTIVE');
-      expect(of('spa').at(-1)?.occurredAt).toBe(spa?.updatedAt);
+      expect(eventsOf('spa').at(-1)?.occurredAt).toBe(spa?.updatedAt);
 
       const times = events.map(({ occurredAt }) => occurredAt);
       expect(times).toEqual([...times].sort((one, other) => one - other));

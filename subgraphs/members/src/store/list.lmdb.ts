@@ -65,7 +65,7 @@ export async function buildLists(
   onProgress: BuildProgress,
 ): Promise<void> {
   if (root.get(BUILT)) return;
-  const of = members.getKeysCount();
+  const total = members.getKeysCount();
   let built = 0;
   for (let start: string | undefined; ; ) {
     const last = await root.transaction(() => {
@@ -82,7 +82,7 @@ export async function buildLists(
       return memberId;
     });
     if (last === undefined) return;
-    onProgress(built, of);
+    onProgress(built, total);
     start = last;
   }
 }

@@ -44,11 +44,11 @@ const BUILT = 'listed';
 export async function buildLists(
   db: Db,
   members: MembersCollection,
-  onProgress: (members: number, of: number) => void,
+  onProgress: (members: number, total: number) => void,
 ): Promise<void> {
   const owners = db.collection<{ _id: string; [BUILT]?: true }>('owners');
   if ((await owners.findOne({ _id: 'members' }))?.[BUILT]) return;
-  const of = await members.estimatedDocumentCount();
+  const total = await members.estimatedDocumentCount();
   let built = 0;
   for await (const page of pages(members)) {
     // Another write that comes first adds them itself. A tombstone has no enrollments.
@@ -62,7 +62,7 @@ export async function buildLists(
       { ordered: false },
     );
     built += page.length;
-    onProgress(built, of);
+    onProgress(built, total);
   }
   await owners.updateOne({ _id: 'members' }, { $set: { [BUILT]: true } });
 }

@@ -19,7 +19,7 @@ import type { LockStore } from './lockstore.ts';
 import type { TokenStore } from './tokenstore.ts';
 
 /** How many members an index that is being built has, and of how many. */
-export type BuildProgress = (members: number, of: number) => void;
+export type BuildProgress = (members: number, total: number) => void;
 
 /** Implemented by store.lmdb.ts and store.mongo.ts. */
 export type MembersStore = EnrollmentStore &

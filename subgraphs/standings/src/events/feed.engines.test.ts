@@ -58,11 +58,11 @@ describe.each(ENGINES)('the feed on %s', (engine) => {
   });
   afterEach(() => place.release());
 
-  const sequencerOf = (of: StandingsStore, retentionDays = 30) =>
-    createSequencer(of.feed, { members, retentionDays, now: () => now ?? Date.now() });
+  const sequencerOf = (from: StandingsStore, retentionDays = 30) =>
+    createSequencer(from.feed, { members, retentionDays, now: () => now ?? Date.now() });
   /** Gives positions to everything, in one turn with the lease. */
-  const sequence = async (of = store, retentionDays?: number) => {
-    const sequencer = sequencerOf(of, retentionDays);
+  const sequence = async (from = store, retentionDays?: number) => {
+    const sequencer = sequencerOf(from, retentionDays);
     while ((await sequencer.pass()) === true);
     await sequencer.release();
   };
@@ -74,15 +74,15 @@ describe.each(ENGINES)('the feed on %s', (engine) => {
       partnerId = 'inn',
     }: { first?: number; types?: EventType[]; partnerId?: string } = {},
   ) => store.feed.page(partnerId, { after, first, types: types && new Set(types) });
-  const read = async (...of: Parameters<typeof page>): Promise<EventPage> => {
-    const found = await page(...of);
+  const read = async (...query: Parameters<typeof page>): Promise<EventPage> => {
+    const found = await page(...query);
     if (typeof found === 'string') throw new Error(found);
     return found;
   };
-  const eventsOf = async (...of: Parameters<typeof page>) =>
-    (await read(...of)).events.map(({ event }) => event);
-  const textsOf = async (...of: Parameters<typeof page>) =>
-    (await eventsOf(...of)).map(({ type, memberId, points, activityId }) =>
+  const eventsOf = async (...query: Parameters<typeof page>) =>
+    (await read(...query)).events.map(({ event }) => event);
+  const textsOf = async (...query: Parameters<typeof page>) =>
+    (await eventsOf(...query)).map(({ type, memberId, points, activityId }) =>
       [type, memberId, activityId, points].filter((one) => one !== undefined).join(' '),
     );
   const thisYear = { occurredAt: new Date(), year: `${new Date().getUTCFullYear()}-01-01` };
@@ -185,7 +185,7 @@ describe.each(ENGINES)('the feed on %s', (engine) => {
         ['bob', false],
       ] as const) {
         const before = (await tiersOf()).length;
-        for (const [id, points, of] of [
+        for (const [id, points, year] of [
           ['1', 150, lastYear],
           ['2', 120, thisYear],
           ['3', -100, lastYear],
@@ -195,7 +195,7 @@ describe.each(ENGINES)('the feed on %s', (engine) => {
           ['7', -200, lastYear],
           ['8', -200, thisYear],
         ] as const) {
-          await store.record([activity(`${memberId}-${id}`, points, { ...of, memberId })]);
+          await store.record([activity(`${memberId}-${id}`, points, { ...year, memberId })]);
           await pause(2);
           if (isAtOnce) await sequence();
         }
@@ -229,12 +229,12 @@ describe.each(ENGINES)('the feed on %s', (engine) => {
     test('what an attempt that was killed has given a position gets no other change of the tier', async () => {
       if (engine === 'lmdb') return; // One transaction.
       await store.putProgram('inn', { ...TIERS, tierValidity: 'nextYear' });
-      for (const [id, points, of] of [
+      for (const [id, points, year] of [
         ['1', 150, lastYear],
         ['2', 120, thisYear],
         ['3', -100, lastYear],
       ] as const) {
-        await store.record([activity(id, points, of)]);
+        await store.record([activity(id, points, year)]);
         await pause(2);
       }
       await withDatabase(place, async (db) => {
@@ -374,9 +374,9 @@ describe.each(ENGINES)('the feed on %s', (engine) => {
 
     test('a lease whose renewal was written, but not answered, stays with its holder', async () => {
       const { leases } = store.feed;
-      const update: typeof leases.update = async (...of) => {
+      const update: typeof leases.update = async (...args) => {
         leases.update = written;
-        await written(...of);
+        await written(...args);
         throw new Error('no answer');
       };
       const written = leases.update;

@@ -17,7 +17,7 @@ type Written = Pick<Collections, 'standings' | 'changedPrograms' | 'outbox' | 'd
 type Outbox = (typeof SOURCES)[number];
 type Document = WithOutbox & { version?: ObjectId | undefined };
 /** Events of a document as they were read. */
-type Entry = Pick<Document, '_id' | 'version'> & { of: Outbox; outbox: StoredPending[] };
+type Entry = Pick<Document, '_id' | 'version'> & { source: Outbox; outbox: StoredPending[] };
 
 /** What the first has of a document is older than what that document still has. */
 const SOURCES = ['outbox', 'changedPrograms', 'standings'] as const;
@@ -36,10 +36,10 @@ export async function readPending(
   limit: number,
 ): Promise<Source<PendingEvent> & { entries: Entry[] }> {
   const found = await Promise.all(
-    SOURCES.map(async (of) => {
-      const documents = await pendingQuery(collections, of, limit).toArray();
+    SOURCES.map(async (source) => {
+      const documents = await pendingQuery(collections, source, limit).toArray();
       return documents.map(({ _id, version, outbox = [], pendingAt = 0 }) => {
-        return { _id, version, of, outbox, pendingAt };
+        return { _id, version, source, outbox, pendingAt };
       });
     }),
   );
@@ -56,8 +56,8 @@ export async function readPending(
 }
 
 /** Finds the documents of a source whose first events are the oldest. */
-export function pendingQuery(collections: Written, of: Outbox, limit: number) {
-  return documentsOf(collections, of).find(
+export function pendingQuery(collections: Written, source: Outbox, limit: number) {
+  return documentsOf(collections, source).find(
     { pendingAt: { $gt: 0 } },
     {
       projection: { version: 1, outbox: 1, pendingAt: 1 },
@@ -86,15 +86,15 @@ export async function removePending(
   entries: readonly Entry[],
   ids: ReadonlySet<string>,
 ): Promise<void> {
-  for (const of of SOURCES) {
-    const documents = documentsOf(collections, of);
-    const read = entries.filter((entry) => entry.of === of);
+  for (const source of SOURCES) {
+    const documents = documentsOf(collections, source);
+    const read = entries.filter((entry) => entry.source === source);
     // The version of a standing, and the ID of a copy, say that there are no other events.
     const isWhole = ({ outbox }: Entry) =>
-      of !== 'changedPrograms' && outbox.every(({ id }) => ids.has(id));
+      source !== 'changedPrograms' && outbox.every(({ id }) => ids.has(id));
     const whole = read.filter(isWhole);
     let rest = read.filter((entry) => !isWhole(entry));
-    if (whole.length > 0 && of === 'outbox')
+    if (whole.length > 0 && source === 'outbox')
       await documents.deleteMany({ _id: { $in: whole.map(({ _id }) => _id) } });
     else if ((await empty(collections, whole)) < whole.length) rest = read;
     await removeSome(documents, rest, ids);
@@ -152,14 +152,14 @@ async function removeSome(
   read: readonly Entry[],
   ids: ReadonlySet<string>,
 ): Promise<void> {
-  const writes = read.flatMap(({ of, _id, outbox }) => {
+  const writes = read.flatMap(({ source, _id, outbox }) => {
     const taken = outbox.flatMap(({ id }) => (ids.has(id) ? id : []));
     const empty = { _id, outbox: { $size: 0 } };
     return taken.length === 0 && outbox.length > 0
       ? []
       : [
           { updateOne: { filter: { _id }, update: { $pull: { outbox: { id: { $in: taken } } } } } },
-          of === 'outbox'
+          source === 'outbox'
             ? { deleteOne: { filter: empty } }
             : { updateOne: { filter: empty, update: EMPTY } },
         ];
@@ -167,6 +167,6 @@ async function removeSome(
   if (writes.length > 0) await documents.bulkWrite(writes);
 }
 
-function documentsOf(collections: Written, of: Outbox): Collection<Document> {
-  return collections[of] as unknown as Collection<Document>; // Cast: each has an outbox.
+function documentsOf(collections: Written, source: Outbox): Collection<Document> {
+  return collections[source] as unknown as Collection<Document>; // Cast: each has an outbox.
 }

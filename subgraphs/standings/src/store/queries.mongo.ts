@@ -15,8 +15,8 @@ export const MAX_STANDINGS = 10_000;
 const MAX_OUTBOX = 4;
 
 /** The ID of a standing's document. None of its parts contains a control character. */
-export function standingId(of: { partnerId: string; memberId: string; year: string }): string {
-  return `${of.partnerId}\0${of.memberId}\0${of.year}`;
+export function standingId(key: { partnerId: string; memberId: string; year: string }): string {
+  return `${key.partnerId}\0${key.memberId}\0${key.year}`;
 }
 
 /** What the ID of a standing's document, or of a copy of its outbox, is made of. */
@@ -26,8 +26,8 @@ export function standingOf(_id: string) {
 }
 
 /** The ID of an activity's document. Neither part contains a control character. */
-export function activityKey(of: { partnerId: string; activityId: string }): string {
-  return `${of.partnerId}\0${of.activityId}`;
+export function activityKey(key: { partnerId: string; activityId: string }): string {
+  return `${key.partnerId}\0${key.activityId}`;
 }
 
 /** The partner's own ID of the activity with this key. */

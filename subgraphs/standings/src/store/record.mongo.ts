@@ -145,9 +145,12 @@ async function recordRound(store: Store, open: readonly Entry[]): Promise<Result
 }
 
 /** An activity, or its standing, of the member that its own one is part of now. */
-function countedFor<A extends { memberId: string }>(of: A, merged: ReadonlyMap<string, string>): A {
-  const memberId = merged.get(of.memberId);
-  return memberId === undefined ? of : { ...of, memberId };
+function countedFor<T extends { memberId: string }>(
+  one: T,
+  merged: ReadonlyMap<string, string>,
+): T {
+  const memberId = merged.get(one.memberId);
+  return memberId === undefined ? one : { ...one, memberId };
 }
 
 async function readStandings(

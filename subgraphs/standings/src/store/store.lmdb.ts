@@ -65,7 +65,7 @@ function createLmdbStandingsStore(
       await root.flushed;
       return outcomes;
     },
-    latestActivities: (...of) => latestActivitiesOf(tables, ...of),
+    latestActivities: (...query) => latestActivitiesOf(tables, ...query),
     activitiesOf: (memberId) => activitiesOf(tables, memberId),
     standingsOf: async (memberId) => standingsOf(tables, memberId),
     async eraseMember(memberId) {

@@ -116,13 +116,13 @@ async function createMongoStandingsStore(
       }
       return outcomes;
     },
-    async latestActivities(partnerId, memberId, ...of) {
+    async latestActivities(partnerId, memberId, ...query) {
       const [others, own] = await Promise.all([
         loadMerged(memberId),
-        latestActivitiesOf(collections, partnerId, [memberId], ...of),
+        latestActivitiesOf(collections, partnerId, [memberId], ...query),
       ]);
       if (others === undefined) return own;
-      return latestActivitiesOf(collections, partnerId, [memberId, ...others], ...of);
+      return latestActivitiesOf(collections, partnerId, [memberId, ...others], ...query);
     },
     async *activitiesOf(memberId) {
       const others = (await mergedInto(collections, [memberId])).get(memberId) ?? [];
