@@ -63,7 +63,7 @@ const DOCUMENTS = new Set(['/oauth/token', '/oauth/revoke', '/oauth/userinfo']);
 
 /**
  * The endpoints that apps call themselves. An address over its limit is refused before its body is
- * read, and what shows nothing that can be valid before the provider is asked. An app whose secret
+ * read, and what shows nothing that can be valid without the provider. An app whose secret
  * is known has a window of its own instead, which is charged first. Any other code, token or secret
  * takes a place with the provider first: it counts only if it is refused.
  */
@@ -95,7 +95,7 @@ function createExchange({ provider, limiter }: OauthParts) {
   /** Counts what the provider has found, and remembers the app. */
   async function count(
     { address }: HttpRequest,
-    { secret, known, isCredential }: Shown,
+    { secret, known }: Shown,
     { counts, status, owner }: IdentityResponse,
   ): Promise<number | undefined> {
     if (status >= 500) return undefined;
@@ -107,7 +107,7 @@ function createExchange({ provider, limiter }: OauthParts) {
     if (secret !== undefined && counts === 'refused') apps.delete(secret.hash);
     // A token that is valid, but was used too often.
     if (status === 429) return countPage(address);
-    if (counts === 'valid' || (counts === undefined && !isCredential)) return undefined;
+    if (counts === 'valid') return undefined;
     const { allowed, resetSeconds } = await limiter.consumeRefusal(address);
     return allowed ? undefined : resetSeconds;
   }
@@ -129,19 +129,22 @@ function createExchange({ provider, limiter }: OauthParts) {
     if (isTooMuch) return oauthError(400, 'invalid_request');
     const spent = known && (await countApp(known));
     if (spent !== undefined) return tooMany(spent);
-    const isCredential = secret !== undefined || hasCredential(request, form);
-    const isPage = known !== undefined || isCharged || !isCredential;
-    const uncounted = !isCredential && !isCharged ? await countPage(address) : undefined;
-    if (uncounted !== undefined) return { ...tooMany(uncounted), closes: true };
+    const missing = secret === undefined ? missingIn(request, form) : undefined;
+    if (missing !== undefined) {
+      const uncounted = isCharged ? undefined : await countPage(address);
+      return uncounted === undefined
+        ? oauthError(400, missing)
+        : { ...tooMany(uncounted), closes: true };
+    }
     let seconds: number | undefined;
     const answer = await provider.ask(request, body, {
       owner: known?.owner,
       async within(ask) {
         // Others of the address may have been refused while it waited.
-        seconds = isPage ? undefined : await secondsToWait(request);
+        seconds = known || isCharged ? undefined : await secondsToWait(request);
         if (seconds !== undefined) return REFUSED;
         const answered = await ask();
-        seconds = await count(request, { secret, known, isCredential }, answered);
+        seconds = await count(request, { secret, known }, answered);
         return answered;
       },
     });
@@ -156,12 +159,14 @@ const REFUSED: IdentityResponse = { status: 429, headers: {} };
 type App = { clientId: string; owner: string | undefined };
 /** An app's ID, and a hash of it with its secret. */
 type Secret = { clientId: string; hash: string };
-type Shown = { secret: Secret | undefined; known: App | undefined; isCredential: boolean };
+type Shown = { secret: Secret | undefined; known: App | undefined };
 
-/** Whether it has a code or token, which only the provider can check. */
-function hasCredential({ path }: HttpRequest, form: URLSearchParams): boolean {
-  const name = path === '/oauth/revoke' ? 'token' : CREDENTIALS.get(form.get('grant_type') ?? '');
-  return name !== undefined && !!form.get(name);
+/** The error of a request without a code or token, which only the provider can check. */
+function missingIn({ path }: HttpRequest, form: URLSearchParams): string | undefined {
+  const grant = form.get('grant_type');
+  const name = path === '/oauth/revoke' ? 'token' : CREDENTIALS.get(grant ?? '');
+  if (name === undefined) return grant ? 'unsupported_grant_type' : 'invalid_request';
+  return form.get(name) ? undefined : 'invalid_request';
 }
 const CREDENTIALS = new Map([
   ['authorization_code', 'code'],
