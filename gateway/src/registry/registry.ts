@@ -1,4 +1,10 @@
 // The registry: what publishers may do with the graph, on the store and over HTTP alike.
+import {
+  isBuiltIn,
+  settingsOfSubgraph,
+  variableOf,
+} from '@partner-loyalty/runtime/settings/subgraphs.ts';
+import { dropOldSecret, rotateSecret } from '../graph/secrets.ts';
 import { CompositionError, TooLargeError } from '../publish/faults.ts';
 import { list, pending, show, shownNeed, whoami } from './lists.ts';
 import { approveProposal, approversOf } from './proposals.ts';
@@ -13,7 +19,6 @@ import {
   refuse,
   whoIs,
 } from './request.ts';
-import { changeSecret } from './secrets.ts';
 
 /**
  * Runs an operation, as far as the publisher may: a team reads everything but others' URLs, and
@@ -91,4 +96,30 @@ async function approve(
   const isApproved = open.length === 0;
   const result = { proposalId, subgraph, approved: isApproved, expiresAt: new Date(expiresAt) };
   return { lines, result };
+}
+
+/**
+ * Makes the secret of a subgraph, or a new one beside it, and shows it this once. With `dropOld`,
+ * ends the older of two instead. Throws a Refusal if there is none to end, or none may be stored.
+ */
+async function changeSecret(
+  { settings, store, audit }: Registry,
+  publisher: Publisher,
+  { name: subgraph, dropOld = false }: RequestOf<'rotateSecret'>,
+): Promise<Outcome> {
+  if (isBuiltIn(subgraph)) refuse(`the secret of ${subgraph} is a setting, not in the store`);
+  const { secrets } = await store.tables();
+  const record = (operation: string) => audit({ operation, ...whoIs(publisher), subgraph });
+  if (dropOld) {
+    if (!(await dropOldSecret(secrets, subgraph))) refuse(`${subgraph} has no old secret to end`);
+    record('supergraph.secret.drop');
+    return { result: { subgraph, dropped: true } };
+  }
+  const secret = await rotateSecret(secrets, settings, subgraph);
+  if (secret === undefined)
+    return refuse('KEY_ENCRYPTION_KEY must be set: production stores no secret unencrypted');
+  record('supergraph.secret.rotate');
+  const isOverruled = settingsOfSubgraph(settings, subgraph).secret !== undefined;
+  const line = `gateways that have ${variableOf(subgraph, 'secret')} set go on signing with it`;
+  return { lines: isOverruled ? [line] : [], result: { subgraph, secret } };
 }
