@@ -68,7 +68,7 @@ const COLORS = HighlightStyle.define([
   { tag: [tags.comment], color: 'var(--soft)' },
 ]);
 
-export type EditorEvents = {
+type EditorEvents = {
   /** In the keymap; returns whether it did something. */
   run(): boolean;
   /** After every change of the text. */

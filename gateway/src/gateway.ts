@@ -47,7 +47,7 @@ import type { KeyUseCounter } from './usage/keyuse.ts';
 import type { RequestRecorder } from './usage/recorder.ts';
 import type { UsageStore } from './usage/usagestore.ts';
 
-export type GatewayParts = {
+type GatewayParts = {
   settings: Settings;
   keyStore: KeyStore;
   counters: Counters;

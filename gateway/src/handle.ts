@@ -15,7 +15,7 @@ import { createIdentify, type IdentifyParts, requireUsable } from './edge/identi
 import type { Operate } from './operate.ts';
 import { beginRequest, type RequestState } from './state.ts';
 
-export type HandlerParts = IdentifyParts &
+type HandlerParts = IdentifyParts &
   EndpointParts & {
     operate: Operate;
     tracing?: Tracing | undefined;

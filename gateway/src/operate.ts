@@ -20,7 +20,7 @@ import { EVERY_SCOPE, SANDBOX_SCOPE, type ScopeBits, scopeNames } from './schema
 import type { RequestState } from './state.ts';
 import type { UsageCounter } from './usage/counter.ts';
 
-export type OperateParts = {
+type OperateParts = {
   budget: Pick<Budget, 'spend'>;
   graphs: Pick<ServedGraphs, 'current' | 'use' | 'done'>;
   documents: Documents;

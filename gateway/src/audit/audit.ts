@@ -9,7 +9,7 @@ import type { Staff } from '../identity/staff.ts';
 import { type AuditSink, openAuditFile } from './file.ts';
 
 /** What somebody did in the console. */
-export type StaffAction = {
+type StaffAction = {
   requestId: string;
   staff: Staff;
   /** Such as `console.keys.rotate`. */

@@ -26,7 +26,7 @@ export type Budget = {
   spend<T>(spending: Spending, run: () => Promise<T>): Promise<T>;
 };
 
-export type Spending = {
+type Spending = {
   client: Client;
   state: RequestState;
   principal: Principal;

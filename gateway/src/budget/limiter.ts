@@ -8,7 +8,7 @@ import { createRefusals } from './refusals.ts';
 /** The windows of all but the budget of a key, whose window is a setting. */
 export const WINDOW_SECONDS = { member: 60, refusal: 60, page: 60, app: 60, registry: 60 };
 
-export type Policy = 'key' | keyof typeof WINDOW_SECONDS;
+type Policy = 'key' | keyof typeof WINDOW_SECONDS;
 
 const REFUSAL_BUDGET = 60;
 const PAGE_BUDGET = 600;

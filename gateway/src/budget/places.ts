@@ -6,7 +6,7 @@ type Waiting = { grant(): void };
 type Parts = Map<string, Set<Waiting>>;
 
 /** Who takes a place. `signal` gives it up while it waits. */
-export type Holder = { owner: string; part?: string; signal: AbortSignal };
+type Holder = { owner: string; part?: string; signal: AbortSignal };
 
 /**
  * Returns a function that waits for a place, of which an owner has at most `ofOwner`, and resolves

@@ -10,7 +10,7 @@ const NO_CODE = 'closed';
  * `lost` hears of the beginning of an outage, and of each use during it; `found` of its end.
  * `reason` is a code of the system or of Redis.
  */
-export type RedisHealthListener = { lost(reason: string): void; found(): void };
+type RedisHealthListener = { lost(reason: string): void; found(): void };
 
 /** The health of one connection. `close` ends the connection too. */
 export class RedisHealth {

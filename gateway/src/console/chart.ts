@@ -1,7 +1,7 @@
 // A bar chart of the last 7 days by hour, as SVG that needs neither scripts nor styles of its own.
 import { type Html, html } from '../pages/html.ts';
 
-export type Bar = {
+type Bar = {
   /** In UTC: `2031-05-17T10`. */
   hour: string;
   /** Stacked, the first one below. */

@@ -25,7 +25,7 @@ import {
   redirect,
 } from './signin.ts';
 
-export type ConsoleParts = SectionParts & {
+type ConsoleParts = SectionParts & {
   settings: Pick<
     Settings,
     'environment' | 'explorer' | 'rateLimitBudget' | 'rateLimitWindowSeconds'

@@ -23,7 +23,7 @@ export type ConsolePage = {
   notice?: { text: string; isProblem: boolean } | undefined;
 };
 
-export type FrameParts = {
+type FrameParts = {
   settings: Pick<Settings, 'environment' | 'explorer'>;
   /** The sections that the navigation leads to, in its order. */
   sections: readonly Pick<Section, 'name' | 'title'>[];

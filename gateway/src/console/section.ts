@@ -21,7 +21,7 @@ export function isAdmin({ staff }: ConsoleVisit): boolean {
  * Does what a form asks for. Resolves with what is shown once, such as a new secret; undefined
  * leads back to the section. Rejects with a ConsoleError whose message is for the reader.
  */
-export type Action = (visit: ConsoleVisit, form: URLSearchParams) => Promise<Html | undefined>;
+type Action = (visit: ConsoleVisit, form: URLSearchParams) => Promise<Html | undefined>;
 
 export type Section = {
   /** Its path below /console/, such as `keys`. */

@@ -43,7 +43,7 @@ export type ExecutableOperation = {
   logged: string;
 };
 
-export type FederatedOperation = {
+type FederatedOperation = {
   /** The document, printed without whitespace: the key of plans and shapes. */
   key: string;
   /** The values of the variables that stand for literals. */

@@ -21,7 +21,7 @@ export const LIMITS = {
 } as const;
 
 /** The size of a selection set once its fragments are expanded. */
-export type Size = {
+type Size = {
   fields: number;
   selections: number;
   directives: number;

@@ -1,6 +1,6 @@
 // Lets a few requests at a time do what takes much memory; the others wait.
 
-export type Semaphore = {
+type Semaphore = {
   /** Resolves with what releases the slot, in the order of the calls. */
   acquire(): Promise<() => void>;
 };
@@ -25,7 +25,7 @@ export function createSemaphore(slots: number): Semaphore {
 }
 
 /** Resolves with what ends the turn of the key, once all turns before it have ended. */
-export type Turns = (key: string) => Promise<() => void>;
+type Turns = (key: string) => Promise<() => void>;
 
 /** Remembers every key: for those that have a bound, such as partners. */
 export function createTurns(): Turns {

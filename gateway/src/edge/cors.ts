@@ -5,7 +5,7 @@ import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Origins } from '../identity/ownprovider.ts';
 
 /** What the pages of listed origins may do at an endpoint. */
-export type CorsRules = {
+type CorsRules = {
   methods: string;
   /** The request headers that they may send. */
   allowed: readonly string[];

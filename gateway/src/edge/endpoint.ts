@@ -39,7 +39,7 @@ export type ResponseForm = {
   challenge: string;
 };
 
-export type RefusalExtensions = ReturnType<typeof extensionsOf> & { correctEndpoint?: string };
+type RefusalExtensions = ReturnType<typeof extensionsOf> & { correctEndpoint?: string };
 
 /**
  * The response to a request: what `execute` resolves with, or why it was refused; no body if it

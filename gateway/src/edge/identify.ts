@@ -11,7 +11,7 @@ export type IdentifyParts = {
 };
 
 /** `isEndpoint`: the request is for the API itself, so that it needs a credential. */
-export type Identify = (
+type Identify = (
   request: HttpRequest,
   state: RequestState,
   isEndpoint: boolean,

@@ -165,7 +165,7 @@ const MAX_FURTHER_ERRORS = 5;
 /** In characters; graphql-js quotes documents and variables in its messages. */
 const MAX_MESSAGE = 300;
 
-export type ResponseError = {
+type ResponseError = {
   message: string;
   locations?: unknown;
   path?: (string | number)[];

@@ -32,7 +32,7 @@ export type MemberAccess = {
 };
 
 /** Adds the member of an object in the data to `accesses`, if there is one. */
-export type RecordAccess = (
+type RecordAccess = (
   data: Readonly<Record<string, unknown>>,
   isShown: boolean,
   accesses: MemberAccess[],

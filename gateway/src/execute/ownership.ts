@@ -20,7 +20,7 @@ export type OwnedType = {
 };
 
 /** The fields of the object that each subgraph requires to resolve it, by its name. */
-export type OwnedField = ReadonlyMap<string, readonly string[]>;
+type OwnedField = ReadonlyMap<string, readonly string[]>;
 
 /** Reads the `@join__` directives of a supergraph (join specification 0.5). */
 export function ownershipOf(supergraph: DocumentNode): Ownership {

@@ -8,7 +8,7 @@ import type { SurfaceName } from '../schema/surfaces.ts';
 import type { SurfaceFacts } from './facts.ts';
 
 /** A planner in the thread. If a request ends the thread, those behind it are sent again. */
-export type ThreadPlanner = SurfaceFacts & {
+type ThreadPlanner = SurfaceFacts & {
   /**
    * Plans a validated operation, printed. With `isWhole`, it may select hidden fields too. Rejects
    * if the planner cannot, with OPERATION_TOO_COMPLEX if it takes too long.

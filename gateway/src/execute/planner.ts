@@ -30,12 +30,12 @@ export type Planned = {
  * A plan with the way it is run, and its length in JSON. The node is undefined if no field needs a
  * subgraph.
  */
-export type Plan = { characters: number } & (
+type Plan = { characters: number } & (
   | { kind: 'direct'; node: PlanNode | undefined }
   | { kind: 'apollo'; apollo: ApolloPlan }
 );
 
-export type Planner = {
+type Planner = {
   /** The surface's schema, as its callers see it, and as text. */
   schema: GraphQLSchema;
   sdl: string;

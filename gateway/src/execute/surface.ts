@@ -24,7 +24,7 @@ import { introspect } from './introspect.ts';
 import type { MemberAccess } from './members.ts';
 
 /** The part of a request that an operation is executed with. */
-export type OperationRequest = {
+type OperationRequest = {
   variables: Record<string, unknown>;
   caller: Caller;
   requestId: string;

@@ -25,7 +25,7 @@ export const subgraphCode = z
   .refine(isSubgraphCode, 'must not be a code that the gateway decides itself');
 
 /** A subgraph of supergraph.yaml. */
-export type ConfiguredSubgraph = SubgraphEntry & {
+type ConfiguredSubgraph = SubgraphEntry & {
   /** The path of its SDL. */
   schemaFile: string;
 };

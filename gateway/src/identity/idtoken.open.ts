@@ -8,7 +8,7 @@ import type { KeyStore } from './keystore.ts';
 import type { OwnTokens } from './ownprovider.ts';
 import { fetchProviderKeys } from './providerkeys.ts';
 
-export type ProviderSettings = Pick<
+type ProviderSettings = Pick<
   Settings,
   'idTokenIssuer' | 'idTokenAudience' | 'idTokenJwksUrl' | 'idTokenMemberClaim'
 >;

@@ -21,7 +21,7 @@ export type Jwks = {
 };
 
 /** How old keys may be and how often they are fetched, in milliseconds. */
-export type JwksTimes = {
+type JwksTimes = {
   /** Older keys are fetched again in the background. */
   refreshAfter: number;
   /** Calls wait for a fetch of older keys, unless it fails or one has failed a moment ago. */

@@ -51,7 +51,7 @@ export type Keyring = {
 };
 
 /** The refused credentials of client addresses, which have a limit (gateway/src/budget). */
-export type Refusals = {
+type Refusals = {
   /** Whether the address would be over its limit if all that is pending were refused. */
   mayBeOver(address: string): boolean;
   /** Runs what looks up a credential, which is pending meanwhile. */

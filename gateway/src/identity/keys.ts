@@ -8,7 +8,7 @@ import type { KeyRecord, KeyStore } from './keystore.ts';
 /** How long a key works on after its rotation, unless another time is given. */
 const ROTATION_OVERLAP_MS = 7 * 86_400_000;
 
-export type IssuedKey = { key: string; record: KeyRecord };
+type IssuedKey = { key: string; record: KeyRecord };
 
 /** Creates a key of a partner that exists. The text is shown once: only its hash is stored. */
 export async function createKey(
@@ -59,7 +59,7 @@ export async function keysWithUse(
   return records.map((record) => ({ record, activity: byKey.get(record.keyId) }));
 }
 
-export type KeyState = 'active' | 'expired' | 'revoked';
+type KeyState = 'active' | 'expired' | 'revoked';
 
 export function stateOfKey({
   expiresAt,

@@ -16,7 +16,7 @@ import type { RespondToMessage, RpcResponse } from './protocol.ts';
 
 export const MCP_PATH = '/mcp';
 
-export type McpParts = IdentifyParts &
+type McpParts = IdentifyParts &
   EndpointParts & {
     operate: Operate;
     graphs: Pick<ServedGraphs, 'current'>;

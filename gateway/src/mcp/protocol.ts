@@ -14,7 +14,7 @@ export type RpcResponse = { jsonrpc: '2.0'; id: unknown } & (
 );
 
 /** The HTTP status and the body of the response; a notification has none. */
-export type McpResponse = { status: number; body: RpcResponse | undefined };
+type McpResponse = { status: number; body: RpcResponse | undefined };
 
 /** Rejects with the reason if the operation of a tool is refused. */
 export type RespondToMessage = (message: RpcMessage, exchange: Exchange) => Promise<McpResponse>;

@@ -19,7 +19,7 @@ export function baseUrlOf({ endpoint }: Pick<About, 'endpoint'>): string {
   return endpoint.slice(0, -'/graphql'.length);
 }
 
-export type FramedPage = {
+type FramedPage = {
   title: string;
   /** The path of the page, which the navigation marks. */
   path: string;

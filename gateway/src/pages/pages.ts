@@ -34,7 +34,7 @@ type PagesParts = {
 };
 
 /** Returns undefined for a request that is for no page. */
-export type Pages = (request: HttpRequest) => Promise<HttpResponse> | undefined;
+type Pages = (request: HttpRequest) => Promise<HttpResponse> | undefined;
 
 /**
  * Answers a client that opens one of the pages or their parts, and with a 404 page a browser that

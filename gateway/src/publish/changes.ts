@@ -11,7 +11,7 @@ import { CompositionError } from './faults.ts';
 export type Kind = VersionChange['kind'];
 
 /** `breaking` can make callers' operations fail, `dangerous` can change what they do. */
-export type Level = 'breaking' | 'dangerous' | 'safe';
+type Level = 'breaking' | 'dangerous' | 'safe';
 
 export type SurfaceChange = {
   surface: SurfaceName;

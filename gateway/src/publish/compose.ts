@@ -11,7 +11,7 @@ import { CompositionError } from './faults.ts';
 import { federationNames } from './federationnames.ts';
 import { conflictingRequirements, unsupportedIn } from './unsupported.ts';
 
-export type SubgraphSource = {
+type SubgraphSource = {
   name: string;
   url?: string | undefined;
   sdl: string;

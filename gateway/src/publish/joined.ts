@@ -16,7 +16,7 @@ export type Part = { coordinate: string; aspect: string; value: string; owners: 
 
 export type Names = ReadonlySet<string>;
 
-export type JoinedType = {
+type JoinedType = {
   /** The subgraphs that declare it. */
   declaring: Set<string>;
   /** The subgraphs for which it is an `@interfaceObject`. */

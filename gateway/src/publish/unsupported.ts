@@ -26,7 +26,7 @@ const INSTEAD: ReadonlyMap<string | undefined, string> = new Map([
   ['connect', CONNECTOR],
 ]);
 
-export type Unsupported = { message: string; node: ASTNode };
+type Unsupported = { message: string; node: ASTNode };
 
 export function unsupportedIn(typeDefs: DocumentNode): Unsupported[] {
   const found: Unsupported[] = [];

@@ -31,7 +31,7 @@ import { findToken } from './tokens.ts';
 
 const REGISTRY_PATH = '/registry/';
 
-export type EndpointParts = {
+type EndpointParts = {
   settings: Settings;
   graphStore: GraphStore;
   usageStore: Pick<UsageStore, 'fields'>;

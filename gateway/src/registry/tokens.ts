@@ -11,7 +11,7 @@ export const MAX_TOKEN_LIFETIME_MS = 366 * DAY_MS;
 const OVERLAP_MS = DAY_MS;
 
 /** The text of a token is shown once: only its hash is stored. */
-export type IssuedToken = Pick<SubgraphToken, 'tokenId' | 'subgraph' | 'owner'> & {
+type IssuedToken = Pick<SubgraphToken, 'tokenId' | 'subgraph' | 'owner'> & {
   token: string;
   expiresAt: Date;
 };

@@ -38,7 +38,7 @@ function* elementsOfType(
   }
 }
 
-export type Arguments = Readonly<Record<string, string | boolean | undefined>>;
+type Arguments = Readonly<Record<string, string | boolean | undefined>>;
 
 /** The arguments of each directive with this name; a list or an object is true. */
 export function argumentsOf(
@@ -63,7 +63,7 @@ export function namedType(type: TypeNode): string {
 }
 
 /** The types that a definition leads to, by its name. */
-export type Links = ReadonlyMap<string, ReadonlySet<string>>;
+type Links = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** A type leads to those that it names, and an interface to those that implement it, too. */
 export function linksOf(definitions: readonly DefinitionNode[]): Links {

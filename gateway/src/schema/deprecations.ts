@@ -17,7 +17,7 @@ import {
 } from 'graphql';
 import { type DeprecationDates, datesIn } from './dates.ts';
 
-export type Deprecation = DeprecationDates & { reason: string };
+type Deprecation = DeprecationDates & { reason: string };
 
 /** By schema coordinate: `Type.field`, `Type.field(argument:)`, `Input.field`, `Enum.VALUE`. */
 export type Deprecations = ReadonlyMap<string, Deprecation>;

@@ -15,7 +15,7 @@ export type JoinedSubgraph = {
   url: string | undefined;
 };
 
-export type SupergraphFacts = ServiceParts & { subgraphs: readonly JoinedSubgraph[] };
+type SupergraphFacts = ServiceParts & { subgraphs: readonly JoinedSubgraph[] };
 
 export type ServiceParts = {
   /** The name of the subgraph that is the built-in identity provider, if one is. */

@@ -5,7 +5,7 @@ import type { Counts } from './counts.ts';
 import { hourOf } from './requests.ts';
 import type { FieldUsage, OperationUsage, UsageCaller, UsageStore } from './usagestore.ts';
 
-export type Usage = Parameters<UsageStore['add']>[0];
+type Usage = Parameters<UsageStore['add']>[0];
 
 const KEPT_DAYS = 60;
 /** The most used operations of a day. */

@@ -18,7 +18,7 @@ import {
 import type { UsageStore } from './usagestore.ts';
 
 /** A table of counts that counts nothing: its rows have the records as JSON. */
-export type ChunkTable = CountTable<{ records: string }>;
+type ChunkTable = CountTable<{ records: string }>;
 
 /** With 100 records in each, that takes 10 ms of CPU time. */
 const WRITTEN_AT_ONCE = 100;

@@ -14,7 +14,7 @@ import { referenceOf, surfaceSection } from './surface.ts';
 import { type Budget, errorsList, headersList, limitsTable } from './tables.ts';
 import { errorExamples, examplesOf } from './tabs.ts';
 
-export type Served = {
+type Served = {
   /** 0 if nothing was published. */
   version: number;
   schemas: Readonly<Record<SurfaceName, GraphQLSchema>>;

@@ -12,7 +12,7 @@ import {
   SCRIPT_PATH,
 } from './paths.ts';
 
-export type DocsPage = {
+type DocsPage = {
   path: string;
   title: string;
   /** What follows the guides in the contents, as items of a list. */

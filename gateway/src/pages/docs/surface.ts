@@ -18,7 +18,7 @@ import { enumValueEntry, fieldEntry, inputEntry, typeLink } from './entry.ts';
 import { inline, paragraphs } from './prose.ts';
 import type { Documented } from './scopes.ts';
 
-export type SurfaceReference = { operations: Operations[]; types: GraphQLNamedType[] };
+type SurfaceReference = { operations: Operations[]; types: GraphQLNamedType[] };
 type Operations = { title: string; type: GraphQLObjectType };
 
 /** The order of the kinds of types, and what each is called. */

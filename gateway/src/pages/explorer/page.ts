@@ -4,7 +4,7 @@ import { type About, framed } from '../frame.ts';
 import { html } from '../html.ts';
 import { EXPLORER_STYLE } from '../style.ts';
 
-export type ExplorerPage = {
+type ExplorerPage = {
   scriptPath: string;
   licensesPath: string;
   memberSchemaPath: string;
