@@ -6,7 +6,7 @@ import * as typescript from '@graphql-codegen/typescript';
 import * as typescriptResolvers from '@graphql-codegen/typescript-resolvers';
 import { parse } from 'graphql';
 
-export type ResolverTypesConfig = {
+type ResolverTypesConfig = {
   /** The generated file, relative to the subgraph's folder. */
   output: string;
   /**

@@ -167,7 +167,7 @@ export type ErrorDetails = {
   retryAfter?: number | undefined;
 };
 
-export type ApiErrorOptions = ErrorOptions & ErrorDetails & { status?: number };
+type ApiErrorOptions = ErrorOptions & ErrorDetails & { status?: number };
 
 /**
  * An expected error with a code from the table. Its message and details are safe to show to the

@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 import { isNode, partOf } from './cache/document.ts';
 
-export type IsValid = (schema: GraphQLSchema, document: DocumentNode) => boolean;
+type IsValid = (schema: GraphQLSchema, document: DocumentNode) => boolean;
 
 /**
  * Returns a check of documents against these rules, which must be graphql-js's own: the walk

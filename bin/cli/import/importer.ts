@@ -17,7 +17,7 @@ export type RecordKind<T> = {
 };
 
 /** Follows an import: `bad` is called for each line left out, `stored` after each batch. */
-export type ImportListener = {
+type ImportListener = {
   bad(line: number, reason: string): void;
   stored(summary: Summary): void;
 };

@@ -9,7 +9,7 @@ import { oneSecret } from '@partner-loyalty/runtime/transport/secrets.ts';
 import { unlessBusy } from '@partner-loyalty/runtime/unlessbusy.ts';
 
 /** Where the schema is. `read` rejects with a line that says why there is none. */
-export type SchemaSource = {
+type SchemaSource = {
   /** Names the schema in faults. */
   place: string;
   read(): Promise<string>;

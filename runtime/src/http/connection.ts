@@ -37,7 +37,7 @@ export type ArrivingBody = {
   checkChunks(): void;
 };
 
-export type ConnectionParts = Pick<Shares, 'mayRun' | 'later'> & {
+type ConnectionParts = Pick<Shares, 'mayRun' | 'later'> & {
   isTrusted(address: Address): boolean;
   /** Returns what is to be called when the response is taken or cannot be sent. */
   serve(connection: Connection, exchange: Exchange): () => void;

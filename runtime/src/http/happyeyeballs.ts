@@ -10,7 +10,7 @@ const ATTEMPT_DELAY_MS = 250;
 /** The most addresses of each family that are tried. */
 const MAX_ADDRESSES = 10;
 
-export type ConnectorOptions = {
+type ConnectorOptions = {
   /** Looks up the addresses of both families, the preferred one first. */
   lookUp(hostname: string): readonly [Promise<string[]>, Promise<string[]>];
   /** Whether an address may be dialled. */

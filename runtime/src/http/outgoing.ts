@@ -6,7 +6,7 @@ import { createConnector } from './happyeyeballs.ts';
 import { type Reach, reachOf } from './publicaddress.ts';
 
 /** The status of the response, or why there is none. */
-export type Posted = { status: number } | { reason: ReturnType<typeof reasonOf> };
+type Posted = { status: number } | { reason: ReturnType<typeof reasonOf> };
 
 export type Outgoing = ReturnType<typeof createOutgoing>;
 

@@ -41,7 +41,7 @@ export type HttpRequest = {
 };
 
 /** The ID of a partner or member, with its kind. */
-export type RequestOwner = string | undefined | typeof SIGNED;
+type RequestOwner = string | undefined | typeof SIGNED;
 export const SIGNED = Symbol('a signed request');
 
 /** What all requests of a server share. */

@@ -3,7 +3,7 @@ import { OWN_SUBGRAPHS, settingsOfSubgraph } from './subgraphs.ts';
 import type { ProcessName, Settings } from './table.ts';
 
 /** A variable, and what is wrong with it. */
-export type Fault = [name: string, what: string];
+type Fault = [name: string, what: string];
 
 export function contradictions(settings: Settings, process: ProcessName): Fault[] {
   const { port, adminPort, environment, webhookPrivate } = settings;

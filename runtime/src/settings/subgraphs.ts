@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { matching, subgraphUrl } from './schemas.ts';
 
 /** Where a subgraph is and what signs the requests to it, as far as it is set. */
-export type SubgraphSettings = {
+type SubgraphSettings = {
   /** The URL of its endpoint. */
   url?: string | undefined;
   secret?: string | undefined;
@@ -12,7 +12,7 @@ export type SubgraphSettings = {
 };
 
 /** By the beginning of the variables' names: `MEMBERS`. */
-export type SubgraphVariables = Readonly<
+type SubgraphVariables = Readonly<
   Record<string, SubgraphSettings & { faults: readonly [name: string, what: string][] }>
 >;
 

@@ -71,7 +71,7 @@ export type PageContent =
 /** What a mailed link is for. */
 export type LinkKind = 'signIn' | 'confirmChange' | 'undoChange' | 'contestUndo';
 
-export type PageMessage = 'invalidLink' | 'expired' | 'signedOut' | 'appRefused' | 'unavailable';
+type PageMessage = 'invalidLink' | 'expired' | 'signedOut' | 'appRefused' | 'unavailable';
 
 /**
  * Posts `leave`, `revoke` and `end` with an ID, `sign-out`, `firstName` with `lastName`, or

@@ -7,7 +7,7 @@ import { storesIn } from './file.lmdb.ts';
 import { holdDataDir } from './lock.lmdb.ts';
 import { makeFolder, type StoreName } from './private.ts';
 
-export type StoreCopy = { store: StoreName; bytes: number };
+type StoreCopy = { store: StoreName; bytes: number };
 
 /**
  * Copies the stores of `dataDir` into a folder that is empty or does not exist, and can then serve

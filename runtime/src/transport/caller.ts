@@ -15,7 +15,7 @@ import type { Caller } from './types.ts';
 export const BATCH = 'kind=batch';
 
 /** A caller in JSON. */
-export type JsonCaller =
+type JsonCaller =
   | { kind: 'partner'; partner: string }
   | { kind: 'member'; member: string; partner?: string | undefined; scopes?: string | undefined }
   | { kind: 'service' };

@@ -41,7 +41,7 @@ export const verifyStandings = openByEngine<number, [Inspection]>({
   mongo: async () => (await import('./verify/verify.mongo.ts')).verifyMongoStandings,
 });
 
-export type StandingsSettings = Pick<
+type StandingsSettings = Pick<
   Settings,
   | 'environment'
   | 'eventRetentionDays'
@@ -52,7 +52,7 @@ export type StandingsSettings = Pick<
 >;
 
 /** What the subgraph needs beside its store. */
-export type StandingsOptions = {
+type StandingsOptions = {
   /** Returns the current time, which decides the current membership year. */
   now?: () => Date;
   /** Whether requests may choose the time that they are answered as of. */

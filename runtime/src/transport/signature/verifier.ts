@@ -16,7 +16,7 @@ import { otherDigest, readOtherSignature } from './parse.ts';
 import type { ReplayGuard } from './replay.ts';
 
 /** What the headers of a signed request say. */
-export type Claim = {
+type Claim = {
   /** The function of the secret with which the request was signed. */
   mac: Mac;
   signature: ReadSignature;

@@ -8,7 +8,7 @@ import { admit, changeLimits, noticeLimits, partnerLimits, strangersLimit } from
 import { type Email, linkTo, write } from './template.ts';
 
 /** The part of the members store that mail needs. */
-export type MailStore = Pick<
+type MailStore = Pick<
   MembersStore,
   | 'member'
   | 'tokens'

@@ -23,7 +23,7 @@ export type Sender = Composer & {
   inbox?: Inbox | undefined;
 };
 
-export type JobContext = {
+type JobContext = {
   sender: Sender;
   outbox: Pick<Outbox, 'finish' | 'postpone' | 'giveUp'>;
   log: Log;

@@ -2,8 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
+import type { Outbox } from '../tables/outbox.ts';
 import { handleJob, type Sender } from './job.ts';
-import { watchQueue } from './queue.ts';
 
 const POLL_MS = 1_000;
 /**
@@ -16,6 +17,9 @@ const CONCURRENCY = 8;
 const LEASE_MS = 120_000;
 const CLEAN_INTERVAL_MS = 600_000;
 const STOP_TIMEOUT_MS = 10_000;
+/** The metrics read the store no more often than this, however often they are read. */
+const FRESH_MS = 5_000;
+const METRICS_TIMEOUT_MS = 1_000;
 
 /** Several workers may share an outbox, in one process or in many. */
 export function startMailWorker(
@@ -93,4 +97,33 @@ export function startMailWorker(
       clearTimeout(timeout);
     },
   };
+}
+
+/** Sets the metrics of waiting mail. While the outbox cannot be read, they have no value. */
+function watchQueue(
+  outbox: Pick<Outbox, 'waiting'>,
+  metrics: Pick<Metrics, 'mailQueue' | 'mailOldest'>,
+  now: () => number,
+): void {
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<Awaited<ReturnType<Outbox['waiting']>> | undefined>;
+
+  function waiting() {
+    if (performance.now() - readAt < FRESH_MS) return reading;
+    readAt = performance.now();
+    reading = withTimeout(outbox.waiting(), METRICS_TIMEOUT_MS, 'no answer in time').catch(
+      () => undefined,
+    );
+    return reading;
+  }
+
+  metrics.mailQueue(async () => {
+    const queue = await waiting();
+    return queue === undefined ? [] : [[{}, queue.count]];
+  });
+  metrics.mailOldest(async () => {
+    const queue = await waiting();
+    const since = queue?.oldestAt ?? now();
+    return queue === undefined ? [] : [[{}, Math.max(0, now() - since) / 1_000]];
+  });
 }

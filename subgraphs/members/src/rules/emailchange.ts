@@ -72,7 +72,7 @@ export function confirmChange(
  * The changes that a token would undo, and the addresses that this would take away from the member:
  * the latest first, and not more than get a notice.
  */
-export type Undoing = { token: StoredToken; changes: AddressChange[]; taken: string[] };
+type Undoing = { token: StoredToken; changes: AddressChange[]; taken: string[] };
 
 /**
  * Finds what a token would undo now: nothing if its form has undone it. Undefined if the token is

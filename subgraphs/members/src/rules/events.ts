@@ -18,7 +18,7 @@ export type MemberEvent = {
   mergedMemberId?: string;
 };
 
-export type MemberEventType = keyof typeof SHOWN_BY | 'MEMBER_ERASED' | 'MEMBER_MERGED';
+type MemberEventType = keyof typeof SHOWN_BY | 'MEMBER_ERASED' | 'MEMBER_MERGED';
 
 /** One partner's enrollment before and after a change, with the whole records. */
 type Change = {

@@ -48,8 +48,6 @@ export const ENDED_SUBJECTS: TableDefinition<EndedSubject> = {
   orders: ['endedAt'],
 };
 
-export type EndedSubjectStore = Awaited<ReturnType<typeof openEndedSubjects>>;
-
 /** Subjects are `sid:ID`, `app:MEMBER/CLIENT` and `client:ID`; those of members are apart. */
 export async function openEndedSubjects(open: OpenTable) {
   const subjects = await open(ENDED_SUBJECTS);

@@ -4,7 +4,7 @@ import { type EndedSessionsStore, issuedAtAfter } from './endedsessions.ts';
 import { ALGORITHM, ID_TOKEN_LIFETIME_MS, type SigningKeyStore } from './signingkey.ts';
 
 /** The part of the members store that issuing needs. */
-export type IdTokenStore = {
+type IdTokenStore = {
   signingKeys: Pick<SigningKeyStore, 'keys' | 'unseal'>;
   endedSessions: Pick<EndedSessionsStore, 'find'>;
 };
@@ -13,7 +13,7 @@ export type IdTokenStore = {
  * `azp` is the partner that the token is handed to; the token then shows that partner's standing
  * only.
  */
-export type IdTokenClaims = { memberId: string; email: string; azp?: string | undefined };
+type IdTokenClaims = { memberId: string; email: string; azp?: string | undefined };
 
 export type IdToken = { idToken: string; expiresAt: Date };
 
@@ -21,7 +21,7 @@ export type IdToken = { idToken: string; expiresAt: Date };
  * Issues a token for one hour, signed with the current key. `issuer` is the environment's base
  * address, and is the audience too.
  */
-export type IssueIdToken = (claims: IdTokenClaims, issuer: string, now: Date) => Promise<IdToken>;
+type IssueIdToken = (claims: IdTokenClaims, issuer: string, now: Date) => Promise<IdToken>;
 
 /** Issues one token. Rejects if there is no key yet (ensureSigningKey). */
 export async function issueIdToken(store: IdTokenStore, ...args: Parameters<IssueIdToken>) {

@@ -181,7 +181,7 @@ async function newKey(store: KeyVault, state: 'current' | 'next'): Promise<Signi
 }
 
 /** A private key as it is stored: a JWE (RFC 7516) in compact form, or the JWK itself. */
-export type StoredPrivateKey = JWK | { jwe: string };
+type StoredPrivateKey = JWK | { jwe: string };
 
 export type KeyVault = ReturnType<typeof createKeyVault>;
 

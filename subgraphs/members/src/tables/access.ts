@@ -18,7 +18,7 @@ export type Session = {
 export type Grant = { sid: string; sessionId: string; isSilent?: boolean };
 
 /** An app that the member has agreed to, or that needs no agreement. */
-export type UsedApp = { clientId: string; agreedAt: number; scopes: string[]; grants: Grant[] };
+type UsedApp = { clientId: string; agreedAt: number; scopes: string[]; grants: Grant[] };
 
 /** A member's row: a session or a grant that is not in it has ended. */
 export type Access = {
@@ -36,8 +36,6 @@ export const SESSION_MS = 30 * 24 * 3_600_000;
 const MAX_SESSIONS = 50;
 const MAX_APPS = 100;
 const MAX_GRANTS = 50;
-
-export type AccessStore = Awaited<ReturnType<typeof openAccess>>;
 
 export async function openAccess(open: OpenTable) {
   const rows = await open(ACCESS);

@@ -21,8 +21,6 @@ export const APPS: TableDefinition<App> = { name: 'apps', id: 'clientId', orders
 /** More than that are not read. */
 const MAX_APPS = 10_000;
 
-export type AppStore = Awaited<ReturnType<typeof openApps>>;
-
 export async function openApps(open: OpenTable) {
   const apps = await open(APPS);
   const all = async () => apps.range('createdAt', 0, MAX_APPS);

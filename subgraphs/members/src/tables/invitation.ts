@@ -6,7 +6,7 @@ import type { EnrollInput } from '../rules/member.ts';
 /** What accepting will enroll; the address is the one to which the invitation was mailed. */
 export type Invitation = EnrollInput;
 
-export type KeptInvitation = Invitation & { expiresAt: number };
+type KeptInvitation = Invitation & { expiresAt: number };
 
 /**
  * How an invitation is stored. `claimedUntil` is when the last claim ends, and `claimedBy` the form

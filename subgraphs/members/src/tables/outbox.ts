@@ -35,7 +35,7 @@ type TaskOfKind =
       Omit<StaffRecipient, 'staffId'>);
 
 /** Times are in milliseconds since 1970. */
-export type NewJob = { jobId: string; task: MailTask; requestedAt: number };
+type NewJob = { jobId: string; task: MailTask; requestedAt: number };
 
 /**
  * A job as one worker has claimed it. `dueAt` is when the claim expires, and distinguishes it from
@@ -50,10 +50,10 @@ export type Job = NewJob & {
 };
 
 /** A job that waits, or that has failed. */
-export type KeptJob = NewJob & { failedAt?: number | undefined };
+type KeptJob = NewJob & { failedAt?: number | undefined };
 
 /** When a limit admitted mail. */
-export type KeptCount = { key: string; admittedAt: number[] };
+type KeptCount = { key: string; admittedAt: number[] };
 
 /** At most `count` admissions of the key in any `windowMs`. */
 export type Limit = { key: string; count: number; windowMs: number };

@@ -9,7 +9,7 @@ import { yearsEnded } from '../rules/year.ts';
 import { BATCH_SIZE, dayOf, type Feed, LeaseLost } from '../store/feed.ts';
 import { createLease } from './lease.ts';
 
-export type SequencerOptions = {
+type SequencerOptions = {
   members: Pick<MembersClient, 'pendingEvents' | 'acknowledgeEvents'>;
   /** For how many days after its own an event stays. */
   retentionDays: number;

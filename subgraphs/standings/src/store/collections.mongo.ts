@@ -47,14 +47,14 @@ export type StandingDocument = Standing &
 export type Decision = { id: string; pending: ObjectId; refused?: true };
 
 /** By the ID that a member had, the one that it is part of now; `claims` as long as it is to be. */
-export type MergeDocument = { _id: string; claims: string; into?: string };
+type MergeDocument = { _id: string; claims: string; into?: string };
 
-export type ProgramDocument = Program & WithOutbox;
+type ProgramDocument = Program & WithOutbox;
 
 /** Events together, with the UTC day on which they got their positions. `_id` is its blockId. */
 export type BlockDocument = Block & { _id: string; day: number };
 /** The last position of a partner, and its day. */
-export type HeadDocument = { _id: string; last: number; day: number };
+type HeadDocument = { _id: string; last: number; day: number };
 export type Collections = Awaited<ReturnType<typeof openCollections>>;
 
 /** What recording relies on: that a write is never rolled back, and that a read sees it. */

@@ -46,7 +46,7 @@ export type EventPage = {
 };
 
 /** Why there is no page: an event after the position was dropped, or it was never given. */
-export type NoPage = 'expired' | 'unknown';
+type NoPage = 'expired' | 'unknown';
 
 /**
  * The events of each partner, at consecutive positions. An event is in an outbox from the moment
@@ -80,7 +80,7 @@ export type Feed = {
 /** How many events of each outbox get their positions at once, about. */
 export const BATCH_SIZE = 500;
 /** The most events that are stored together, unless a part of them has more. */
-export const MAX_BLOCK = 100;
+const MAX_BLOCK = 100;
 /** How many times `first` a page looks at, at most, for events of some types. */
 const MAX_SEEN = 10;
 const DAY_MS = 86_400_000;

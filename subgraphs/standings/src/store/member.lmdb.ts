@@ -114,7 +114,7 @@ export function nextKeys(
 }
 
 /** One look-up for each partner, however many activities there are. */
-export function partnersOf({ memberActivities }: Tables, memberId: string): string[] {
+function partnersOf({ memberActivities }: Tables, memberId: string): string[] {
   const partners: string[] = [];
   let start: unknown[] = [memberId];
   for (;;) {
@@ -128,11 +128,7 @@ export function partnersOf({ memberActivities }: Tables, memberId: string): stri
 }
 
 /** The standings of all years. */
-export function standingKeys(
-  { standings }: Tables,
-  partnerId: string,
-  memberId: string,
-): StandingKey[] {
+function standingKeys({ standings }: Tables, partnerId: string, memberId: string): StandingKey[] {
   const keys: StandingKey[] = [];
   const start = [partnerId, memberId] as unknown as StandingKey; // Cast: the beginning of a key.
   for (const key of standings.getKeys({ start })) {

@@ -9,7 +9,7 @@ import type { ActivityDocument, Collections } from './collections.mongo.ts';
 import type { Before } from './store.ts';
 
 /** More than a member can have: one for each partner and year. */
-export const MAX_STANDINGS = 10_000;
+const MAX_STANDINGS = 10_000;
 
 /** Each change of a document writes its outbox anew, so a longer one is moved out of it. */
 const MAX_OUTBOX = 4;

@@ -31,7 +31,7 @@ export type Change = {
   events: PendingPoints[];
 };
 /** A decision about the activity with this key. */
-export type Decided = Omit<Decision, 'id'> & { _id: string };
+type Decided = Omit<Decision, 'id'> & { _id: string };
 
 const CHUNK = 1_000;
 const DOCUMENT_INVALID = 121;
@@ -193,7 +193,7 @@ async function insertNew<S extends { _id: string }, T extends S>(
 }
 
 /** The indexes of the operations that failed, if all of them failed for an expected reason. */
-export async function failuresOf(
+async function failuresOf(
   write: () => Promise<unknown>,
   expected: readonly unknown[],
 ): Promise<Set<number>> {

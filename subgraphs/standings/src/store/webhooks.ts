@@ -87,7 +87,7 @@ export type Outcome = {
 };
 
 /** What a partner's endpoints share: one row, so that two changes at once keep the limits. */
-export type PartnerWebhooks = {
+type PartnerWebhooks = {
   partnerId: string;
   webhookIds: string[];
   /** Up to then, the partner's share of messages that are sent again is taken. */
