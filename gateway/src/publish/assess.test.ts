@@ -128,6 +128,37 @@ test('what takes over half of a response to introspect is refused with the numbe
   expect(shrunk.after.schemas.offers).toHaveLength(sdl(599_999).length);
 });
 
+test('a team that published much, shrank, and goes back while others have grown is refused with the number', async () => {
+  const sdlOf = (field: string, length: number) =>
+    `${LINK} type Query { ${field}(of: String = "${'x'.repeat(length)}"): Int @tag(name: "partner") }`;
+  const third = { ...entry, name: 'third' };
+  const both = withSubgraph(
+    withSubgraph(before, entry, { sdl: sdlOf('offers', 1), file: 'o.graphql' }),
+    third,
+    { sdl: sdlOf('third', 300_000), file: 't.graphql' },
+  );
+  const big = sdlOf('offers', 300_000);
+  const approved = withSubgraph(before, entry, { sdl: big, file: 'o.graphql' });
+  const back: Step = { kind: 'subgraph', before: both, entry, sdl: big, file: 'o', approved };
+  const fault = /^the partner surface: its introspection has 66\d{4} bytes, and may have 524288$/;
+  await expect(assess(back)).rejects.toMatchObject({ faults: [expect.stringMatching(fault)] });
+});
+
+test('a team that removes what hid the large input of another is refused with the number', async () => {
+  const sdlOf = (fields: string) =>
+    `${LINK.replace('"@key"', '"@shareable"')} input Asked { a: Int ${fields} }
+     type Query { ask(of: Asked): Int @shareable @tag(name: "partner") }`;
+  const large = sdlOf(`b: String = "${'x'.repeat(600_000)}"`);
+  const hidden = withSubgraph(
+    withSubgraph(before, entry, { sdl: sdlOf(''), file: 'o.graphql' }),
+    { ...entry, name: 'third' },
+    { sdl: large, file: 't.graphql' },
+  );
+  await expect(assess({ kind: 'removal', before: hidden, name: 'offers' })).rejects.toMatchObject({
+    faults: [expect.stringContaining('and may have 524288')],
+  });
+});
+
 test('what all would read is refused before it is compared', async () => {
   const sdl = `${LINK} "${'x'.repeat(1_200_000)}" type Query { offers: Int @tag(name: "partner") }`;
   await expect(assess(step(sdl))).rejects.toMatchObject({

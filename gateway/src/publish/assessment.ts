@@ -56,7 +56,8 @@ export async function assessment(step: Step, publisher: string | undefined): Pro
   const former = servedBefore(before);
   const after = contentAfter(step);
   const next = surfaceSchemas(after.supergraph);
-  if (isNew(step)) refuseFaults(introspectionFaults(former, next));
+  // An operator can take the whole graph back to what was served before there were bounds.
+  if (step.kind !== 'content') refuseFaults(introspectionFaults(former, next));
   const changes = await surfaceChanges(former, next);
   const provider = newProvider(before, after);
   return {
@@ -82,15 +83,11 @@ function servedBefore({ supergraph }: GraphContent): SurfaceSchemas {
 function contentAfter(step: Step): GraphContent {
   if (step.kind === 'subgraph') {
     const after = withSubgraph(step.before, step.entry, step);
-    if (isNew(step)) refuseFaults(proseFaults(step.sdl, step.file));
+    // A subgraph can go back to what was published before there were bounds.
+    if (step.approved === undefined) refuseFaults(proseFaults(step.sdl, step.file));
     return after;
   }
   return step.kind === 'removal' ? withoutSubgraph(step.before, step.name) : step.after;
-}
-
-/** A subgraph can go back to what was published before there were bounds. */
-function isNew(step: Step): boolean {
-  return step.kind === 'subgraph' && step.approved === undefined;
 }
 
 function refuseFaults(faults: string[]): void {
