@@ -1,4 +1,5 @@
-// What the registry does for a request whose answer has not changed.
+// How the registry serves teams: what it builds once, and who waits for whom.
+import { EventEmitter, once } from 'node:events';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
@@ -7,21 +8,24 @@ import { UNSHARED } from '../../../test/support/requests/unshared.ts';
 import { createMemoryCounters } from '../budget/counters.ts';
 import { createLimiter } from '../budget/limiter.ts';
 import { committedContent } from '../graph/content.ts';
+import type { GraphStore } from '../graph/graph.ts';
 import { openGraphStore } from '../stores.ts';
 import { createRegistryEndpoint } from './endpoint.ts';
 import { createToken } from './tokens.ts';
 
-test('list and show are built once for each version and subgraph, however many ask', async () => {
+let store: GraphStore;
+let handle: ReturnType<typeof createRegistryEndpoint>;
+let release: () => Promise<void>;
+
+beforeEach(async () => {
   const folder = temporaryFolder();
   const settings = readSettings({ DATA_DIR: folder.path }, 'all');
-  const store = await openGraphStore(settings);
-  const append = (version: number) => {
-    const change = `publish offers ${version}`;
-    const published = { publishedAt: new Date(), change, changes: [] };
-    return store.append({ ...committedContent(), ...published, version });
+  store = await openGraphStore(settings);
+  release = async () => {
+    await store.close();
+    folder.remove();
   };
-  await append(1);
-  const handle = createRegistryEndpoint({
+  handle = createRegistryEndpoint({
     settings,
     graphStore: store,
     usageStore: { fields: async () => [] },
@@ -30,23 +34,39 @@ test('list and show are built once for each version and subgraph, however many a
     caches: createCaches(),
     log: createLog('silent'),
   });
-  const tokenOf = async (subgraph: string) => {
-    const made = { subgraph, owner: `${subgraph}-team`, lifetimeMs: 60_000 };
-    return (await createToken(await store.tables(), made)).token;
-  };
+});
+afterEach(() => release());
+
+const append = (version: number, content = committedContent()) => {
+  const change = `publish offers ${version}`;
+  const published = { publishedAt: new Date(), change, changes: [] };
+  return store.append({ ...content, ...published, version });
+};
+
+const tokenOf = async (subgraph: string) => {
+  const made = { subgraph, owner: `${subgraph}-team`, lifetimeMs: 60_000 };
+  return (await createToken(await store.tables(), made)).token;
+};
+
+const respond = (token: string, operation: string, body: () => Promise<Buffer>) =>
+  handle({
+    ...{ method: 'POST', path: `/registry/${operation}`, search: '', address: '192.0.2.1' },
+    ...UNSHARED,
+    requestId: 'r',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    signal: new AbortController().signal,
+    body,
+  });
+
+const ask = async (token: string, operation: string, body: object = {}) => {
+  const response = await respond(token, operation, async () => Buffer.from(JSON.stringify(body)));
+  expect([response.status, String(response.body)]).toEqual([200, expect.any(String)]);
+  return response.body;
+};
+
+test('list and show are built once for each version and subgraph, however many ask', async () => {
+  await append(1);
   const [offers, spa] = [await tokenOf('offers'), await tokenOf('spa')];
-  const ask = async (token: string, operation: string, body: object = {}) => {
-    const response = await handle({
-      ...{ method: 'POST', path: `/registry/${operation}`, search: '', address: '192.0.2.1' },
-      ...UNSHARED,
-      requestId: 'r',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-      signal: new AbortController().signal,
-      body: async () => Buffer.from(JSON.stringify(body)),
-    });
-    expect([response.status, String(response.body)]).toEqual([200, expect.any(String)]);
-    return response.body;
-  };
   const many = (...question: Parameters<typeof ask>) =>
     Promise.all(Array.from({ length: 5 }, () => ask(...question)));
 
@@ -63,6 +83,32 @@ test('list and show are built once for each version and subgraph, however many a
   expect(listed.has(next)).toBe(false);
   expect(String(next)).toContain('publish offers 2');
   expect(String(await ask(offers, 'show'))).toContain('publish offers 2');
-  await store.close();
-  folder.remove();
+});
+
+test('a team that sends a slow body with each of its two tokens holds one place, and another team is served', async () => {
+  const [one, other, spa] = [
+    await tokenOf('offers'),
+    await tokenOf('offers'),
+    await tokenOf('spa'),
+  ];
+  const client = new EventEmitter();
+  const reads: string[] = [];
+  const slow = (token: string) =>
+    respond(token, 'rollback', async () => {
+      reads.push(token);
+      client.emit('read');
+      const [body] = await once(client, 'end');
+      return body;
+    });
+  const begins = once(client, 'read');
+  const held = [slow(one)];
+  await begins;
+  held.push(slow(other));
+  await ask(spa, 'rollback', { name: 'spa' });
+  expect(reads).toEqual([one]);
+  const next = once(client, 'read');
+  client.emit('end', Buffer.from('{}'));
+  await next;
+  client.emit('end', Buffer.from('{}'));
+  expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200]);
 });

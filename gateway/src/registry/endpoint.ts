@@ -84,7 +84,7 @@ export function createRegistryEndpoint(
     if (request.method !== 'POST') return fail('METHOD_NOT_ALLOWED');
     requireJson(request);
     const composes = COMPOSING.has(operation);
-    const leave = composes ? await place({ owner: tokenId, signal: request.signal }) : () => {};
+    const leave = composes ? await place({ owner: subgraph, signal: request.signal }) : () => {};
     try {
       const limit = composes ? MAX_BODY_BYTES : SMALL_BODY_BYTES;
       const body = await withTimeout(request.body(limit), waitMs, 'too slow').catch(bodyError);
