@@ -1,4 +1,4 @@
-// How the registry serves teams: what it builds once, and who waits for whom.
+// How the registry serves teams: what it builds once, who waits for whom, and what it hides.
 import { EventEmitter, once } from 'node:events';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
@@ -9,6 +9,7 @@ import { createMemoryCounters } from '../budget/counters.ts';
 import { createLimiter } from '../budget/limiter.ts';
 import { committedContent } from '../graph/content.ts';
 import type { GraphStore } from '../graph/graph.ts';
+import { withSubgraph } from '../publish/content.ts';
 import { openGraphStore } from '../stores.ts';
 import { createRegistryEndpoint } from './endpoint.ts';
 import { createToken } from './tokens.ts';
@@ -111,4 +112,31 @@ test('a team that sends a slow body with each of its two tokens holds one place,
   await next;
   client.emit('end', Buffer.from('{}'));
   expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200]);
+});
+
+test('a team that guesses the URL of another in its schema does not learn whether it is right', async () => {
+  const guesses = ['https://spa.example/', 'https://wrong.example/'];
+  const [url = ''] = guesses;
+  const fields = guesses.map((guess, n) => `guess${n}(of: String = "${guess}"): Int`);
+  const lines = guesses.map((guess) => `SPA @join__graph(name: "spa", url: "${guess}")`);
+  const sdl = `"""\n${lines.join('\n')}\n""" type Query { ${fields.join('\n')} }`;
+  const options = { batching: false, codes: [] };
+  const spa = withSubgraph(
+    committedContent(),
+    { name: 'spa', url, ...options },
+    { sdl: 'type Query { spa: Int }', file: 'spa.graphql' },
+  );
+  const offers = { name: 'offers', url: 'https://offers.example/', ...options };
+  await append(1, withSubgraph(spa, offers, { sdl, file: 'offers.graphql' }));
+  const body = await ask(await tokenOf('offers'), 'show');
+  const { supergraph }: { supergraph: string } = JSON.parse(String(body)).result;
+  const found = supergraph
+    .split('\n')
+    .filter((line) => /guess|SPA @join__graph|example/.test(line));
+  expect(found.map((line) => line.trim())).toEqual([
+    'OFFERS @join__graph(name: "offers", url: "https://offers.example/")',
+    ...Array(3).fill('SPA @join__graph(name: "spa", url: "")'),
+    ...fields.map((field) => `${field} @join__field(graph: OFFERS)`),
+  ]);
+  expect(supergraph).not.toMatch(/gateway\.invalid|members:4011|standings:4012/);
 });

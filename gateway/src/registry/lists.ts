@@ -8,6 +8,8 @@ import { type Outcome, type Publisher, type Registry, type RequestOf, refuse } f
 
 /** Older ones are not listed, but kept, and shown by their numbers. */
 const MAX_VERSIONS = 200;
+/** A subgraph, its name and its URL, as the composer writes them. */
+const JOINED = /^( *\w+ @join__graph\(name: "([^"\n]*)", url: )"(?:[^"\\\n]|\\.)*"\)$/gm;
 
 export async function list({ store }: Registry): Promise<Outcome> {
   const versions = await store.versions(MAX_VERSIONS);
@@ -57,10 +59,8 @@ export async function show(
   const { subgraphs } = found;
   if (publisher.kind === 'operator') return { result: found };
   const isOthers = ({ name }: { name: string }) => name !== publisher.subgraph;
-  const supergraph = subgraphs.filter(isOthers).reduce(
-    // The URL as the composer writes it.
-    (sdl, { url }) => (url === undefined ? sdl : sdl.replaceAll(JSON.stringify(url), '""')),
-    found.supergraph,
+  const supergraph = found.supergraph.replace(JOINED, (line, start, name) =>
+    isOthers({ name }) ? `${start}"")` : line,
   );
   const shown = subgraphs.map((entry) => {
     const { url: _, ...rest } = entry;
