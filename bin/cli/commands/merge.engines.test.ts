@@ -115,6 +115,12 @@ describe.each(['the embedded store', 'MongoDB'])('merging on %s', (engine) => {
     let printed: Awaited<ReturnType<typeof merge>>;
     beforeAll(async () => {
       await open();
+      await withStores(async ({ members: { access, payloads, tokens } }) => {
+        const agreed = { clientId: 'app-1', scopes: ['openid', 'email'], agreedAt: 1 };
+        await access.grant('old', agreed, { sid: 's1', sessionId: 'b1' });
+        await payloads.put('RefreshToken:s1', { accountId: 'old' }, Date.now() + 3_600_000);
+        await tokens.confirmSignIn('old', { partnerId: 'inn', clientId: 'app-1' });
+      });
       printed = await merge('old', 'new');
     });
     afterAll(close);
@@ -148,6 +154,17 @@ describe.each(['the embedded store', 'MongoDB'])('merging on %s', (engine) => {
       expect((await exported('new')).activities).toHaveLength(3);
       expect(await exported('old')).toEqual(await exported('new'));
       expect(await faults()).toEqual([]);
+    });
+
+    test('nothing is left of the apps and sessions of FROM, which nobody could revoke', async () => {
+      await withStores(async ({ members: { access, payloads, member } }) => {
+        expect([await access.find('old'), await payloads.select(() => true)]).toEqual([
+          undefined,
+          [],
+        ]);
+        const { enrollments } = (await member('new')) ?? {};
+        expect(enrollments?.flatMap(({ confirmedBy = [] }) => confirmedBy)).toEqual([]);
+      });
     });
 
     test('the same pair again exits with 0 and says so', async () => {

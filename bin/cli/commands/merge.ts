@@ -50,7 +50,7 @@ async function isPending(
   const isBegun = await requireFree(standings, pair);
   if (isBegun && (await members.member(from)) === undefined) {
     // A merge that was killed may have left them.
-    if (!isDryRun) await standings.merges.finish(from);
+    if (!isDryRun) await finish({ members, standings }, from);
     shell.note(`member ${JSON.stringify(from)} is part of ${JSON.stringify(into)} already`);
     shell.print({ ...pair, state: 'merged' });
     return false;
@@ -86,10 +86,16 @@ async function merge(shell: Shell, stores: Stores, pair: Pair): Promise<void> {
   if (refusal !== undefined) throw new CommandError(REFUSED[refusal]);
   await endingSessions(members.endedSessions, from, () => members.merge(pair));
   await pause(READS_END_MS);
-  await standings.merges.finish(from);
+  await finish(stores, from);
   const done = { ...pair, state: 'merged' };
   if (shell.json) shell.print(done);
   else shell.note(`member ${JSON.stringify(from)} is part of ${JSON.stringify(into)} now`);
+}
+
+/** Forgets what the member who went was signed in to, and that the merge was in progress. */
+async function finish({ members, standings }: Stores, from: string): Promise<void> {
+  for (const { forget } of [members.access, members.payloads]) await forget(from);
+  await standings.merges.finish(from);
 }
 
 const REFUSED = {

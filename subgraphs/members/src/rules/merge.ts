@@ -8,9 +8,10 @@ import { type MemberRecord, seenBy, timeAfter } from './record.ts';
 /**
  * The record that two become. No partner sees or uses more of it than it could of both, unless it
  * is confirmed: then it sees the current address and the member's own names. What was mailed to the
- * member who goes is void.
+ * member who goes is void, and so is what apps have confirmed there: their consents end.
  */
-export function mergedRecord(into: MemberRecord, from: MemberRecord): MemberRecord {
+export function mergedRecord(into: MemberRecord, other: MemberRecord): MemberRecord {
+  const from = withoutItsApps(other);
   const own = new Set([into.address, ...into.earlier, from.address, ...from.earlier]);
   const others = [...from.earlier, from.address, ...into.earlier];
   const locked = [...(into.locked ?? []), ...(from.locked ?? [])];
@@ -49,12 +50,9 @@ function joined(into: MemberRecord, from: MemberRecord, partnerId: string): Enro
   const own = into.enrollments.find((one) => one.partnerId === partnerId);
   const other = from.enrollments.find((one) => one.partnerId === partnerId);
   const sides = [own, other].filter((one) => one !== undefined);
-  const apps = sides.flatMap(({ confirmedBy = [] }) => confirmedBy);
-  if (apps.length > 0) {
-    const bare = [into, from].map((record) => withoutAppsOf(record, partnerId));
-    const next = joined(bare[0] ?? into, bare[1] ?? from, partnerId);
-    return apps.reduce(confirmedByApp, next);
-  }
+  const { confirmedBy: apps = [] } = own ?? {};
+  if (apps.length > 0)
+    return apps.reduce(confirmedByApp, joined(withoutItsApps(into), from, partnerId));
   const active = sides.filter(({ status }) => status === 'ACTIVE');
   const confirmed = sides.find((one) => !one.unconfirmed);
   const [first] = [...active, ...sides];
@@ -76,11 +74,8 @@ function joined(into: MemberRecord, from: MemberRecord, partnerId: string): Enro
   return withNames(into, next, pairs.find((names) => names && hasName(names)) ?? {});
 }
 
-function withoutAppsOf(record: MemberRecord, partnerId: string): MemberRecord {
-  const enrollments = record.enrollments.map((one) =>
-    one.partnerId === partnerId ? withoutApps(one, () => true) : one,
-  );
-  return { ...record, enrollments };
+function withoutItsApps(record: MemberRecord): MemberRecord {
+  return { ...record, enrollments: record.enrollments.map((one) => withoutApps(one, () => true)) };
 }
 
 /** Which addresses the partner of active enrollments of the two may see and use. */
