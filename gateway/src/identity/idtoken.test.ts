@@ -174,6 +174,34 @@ describe('the built-in provider', () => {
     const current = { ...ofApp, isIdOfApp: false };
     expect(await Promise.all(outcomes)).toEqual([...Array(4).fill('revoked'), current, current]);
   });
+
+  test('filling what ended: nothing of an app is kept for over an hour, and of a member for a day', async () => {
+    let now = NOW;
+    const ended = ['member:m1', 'sid:s1'].map((subject) => ({ subject, endedAt: NOW }));
+    const { isCurrent, jwks } = createOwnTokens(
+      {
+        signingKeys: async () => ({ keys: SIGNERS.map(publicJwk) }),
+        endedSubjects: async () => ended.splice(0),
+        appOrigins: async () => [],
+      },
+      () => now,
+    );
+    const uptime = jest.spyOn(performance, 'now').mockImplementation(() => now);
+    const [issuedAt, clientId] = [NOW / 1_000 - 1, 'app'];
+    const outcomesAt = async (at: number) => {
+      now = at;
+      await jwks.latest();
+      return [
+        isCurrent({ memberId: 'm1', issuedAt }),
+        isCurrent({ memberId: 'm2', clientId, sid: 's1', issuedAt }),
+      ];
+    };
+    expect(await outcomesAt(NOW)).toEqual([false, false]);
+    expect(await outcomesAt(NOW + 3_600_000)).toEqual([false, false]);
+    expect(await outcomesAt(NOW + 3_700_000)).toEqual([false, true]);
+    expect(await outcomesAt(NOW + 25 * 3_600_000)).toEqual([true, true]);
+    uptime.mockRestore();
+  });
 });
 
 describe('a token is refused', () => {

@@ -19,8 +19,9 @@ export type Origins = {
   update(): Promise<void>;
 };
 
-/** The longest that a token lives. */
+/** The longest that a token lives, and one of an app. */
 const TOKEN_LIFETIME_MS = 24 * 3_600_000;
+const APP_TOKEN_LIFETIME_MS = 3_600_000;
 /** How far the clocks of the processes that end sessions may differ. */
 const CLOCK_SKEW_MS = 60_000;
 
@@ -61,22 +62,24 @@ export function createOwnTokens(provider: OwnProvider, now: () => number = Date.
   };
 }
 
-/** What ended in the last 24 hours, read a part at a time. */
+/** What ended while its tokens may still live, read a part at a time. */
 function createEndedSubjects(provider: Pick<OwnProvider, 'endedSubjects'>, now: () => number) {
   // In the order of their ends as they were read, which is all but that of time.
-  const seconds = new Map<string, number>();
+  const [members, others] = [new Map<string, number>(), new Map<string, number>()];
+  const listOf = (subject: string) => (subject.startsWith('member:') ? members : others);
+  const secondOf = (subject: string) => listOf(subject).get(subject) ?? Number.NEGATIVE_INFINITY;
   let latest = Number.NEGATIVE_INFINITY;
 
   const add = ({ subject, endedAt }: EndedSubject) => {
     latest = Math.max(latest, endedAt);
     const second = Math.floor(endedAt / 1_000);
-    if (second <= (seconds.get(subject) ?? Number.NEGATIVE_INFINITY)) return;
-    seconds.delete(subject);
-    seconds.set(subject, second);
+    if (second <= secondOf(subject)) return;
+    listOf(subject).delete(subject);
+    listOf(subject).set(subject, second);
   };
 
-  const forgetOld = () => {
-    const oldest = (now() - TOKEN_LIFETIME_MS - CLOCK_SKEW_MS) / 1_000;
+  const forgetOld = (seconds: Map<string, number>, lifetimeMs: number) => {
+    const oldest = (now() - lifetimeMs - CLOCK_SKEW_MS) / 1_000;
     for (const [subject, second] of seconds) {
       if (second > oldest) return;
       seconds.delete(subject);
@@ -84,9 +87,10 @@ function createEndedSubjects(provider: Pick<OwnProvider, 'endedSubjects'>, now: 
   };
 
   return {
-    secondOf: (subject: string) => seconds.get(subject) ?? Number.NEGATIVE_INFINITY,
+    secondOf,
     async update(): Promise<void> {
-      forgetOld();
+      forgetOld(members, TOKEN_LIFETIME_MS);
+      forgetOld(others, APP_TOKEN_LIFETIME_MS);
       const begin = Math.max(now() - TOKEN_LIFETIME_MS, latest) - CLOCK_SKEW_MS;
       for (let since = begin; ; ) {
         const part = await provider.endedSubjects(since);

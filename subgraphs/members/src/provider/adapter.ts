@@ -7,7 +7,7 @@ import type { Payload } from '../tables/payloads.ts';
 import type { Authorizations } from './authorizations.ts';
 import type { Grants } from './grants.ts';
 import { isOnDevice } from './redirects.ts';
-import { refreshTokens } from './refreshtokens.ts';
+import { countUse, refreshTokens } from './refreshtokens.ts';
 
 export type AdapterParts = {
   store: Pick<MembersStore, 'access' | 'apps' | 'partners' | 'payloads'>;
@@ -55,6 +55,8 @@ function payloads(model: string, { store, grants }: AdapterParts) {
       return { ...payload, jti: id };
     },
     async consume(id: string): Promise<void> {
+      const { accountId } = (await table.find(keyOf(id))) ?? {};
+      if (model === 'AuthorizationCode') await countUse(table, 'Codes', String(accountId));
       if (await table.consume(keyOf(id), Math.floor(Date.now() / 1_000))) return;
       // Another request was faster, so that this is a reuse: it ends the family.
       const grantId = (await table.find(keyOf(id)))?.grantId;

@@ -121,7 +121,9 @@ export function createGrants({ store, issuer }: GrantParts) {
         await ending([`app:${memberId}/${clientId}`], async () => {
           const app = await apps.find(clientId);
           await tokens.takeBack(memberId, clientId, app?.isFirstParty ? undefined : app);
-          return access.revoke(memberId, clientId);
+          // The app's end is that of each grant.
+          for (const sid of await access.revoke(memberId, clientId)) await remove(sid);
+          return [];
         });
     },
     /**

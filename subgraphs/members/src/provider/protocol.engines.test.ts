@@ -403,6 +403,29 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     }
   });
 
+  test('filling what ended with codes that are revoked at once: a member has 100 codes a minute', async () => {
+    const config = configure(stage, await addApp(stage));
+    await authorize(stage, browser, config);
+    const counted = { payload: { accountId: 'ada', count: 99 }, expiresAt: Date.now() + 5_000 };
+    await stage.store.payloads.change(`Codes:${digest('ada')}`, () => counted);
+    const last = await silently(config);
+    const tokens = await client.authorizationCodeGrant(config, last.callback, last.checks);
+    await client.tokenRevocation(config, tokens.refresh_token ?? '');
+    const { callback, checks } = await silently(config);
+    await expect(client.authorizationCodeGrant(config, callback, checks)).rejects.toMatchObject({
+      status: 429,
+      error: 'temporarily_unavailable',
+    });
+    expect(await ended()).toHaveLength(1);
+    const real = Date.now;
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => real() + 5_000);
+    try {
+      await client.authorizationCodeGrant(config, callback, checks);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
   test('a confidential app authenticates by both methods, and both secrets work after a rotation', async () => {
     const app = await addApp(stage, { isConfidential: true });
     const { secret = '' } = app;

@@ -17,7 +17,7 @@ const MAX_FAMILIES = 20;
 /** A grant can be refreshed 10 times at once, then once in 10 seconds. */
 const REFRESH_MS = 10_000;
 const MAX_AT_ONCE = 10;
-/** All grants of a member, in a minute. */
+/** All grants of a member, in a minute; as many codes can be exchanged. */
 const MAX_OF_MEMBER = 100;
 const WINDOW_MS = 60_000;
 
@@ -63,24 +63,6 @@ export function refreshTokens(
   // Cast: only `upsert` and `consume` write such rows.
   const rowOf = async (key: string) => (await payloads.find(key)) as GrantRow | undefined;
 
-  /** Counts a refresh of the member. Resolves with how long to wait if there were too many. */
-  async function waitOfMember(memberId: string): Promise<number> {
-    let waitMs = 0;
-    await payloads.change(`Refreshes:${digest(memberId)}`, (before, now) => {
-      const isOpen = before !== undefined && before.expiresAt > now;
-      const expiresAt = Math.min(
-        isOpen ? before.expiresAt : Number.POSITIVE_INFINITY,
-        now + WINDOW_MS,
-      );
-      const count = isOpen ? Number(before.payload.count) : 0;
-      waitMs = count < MAX_OF_MEMBER ? 0 : expiresAt - now;
-      return waitMs > 0
-        ? before
-        : { payload: { accountId: memberId, count: count + 1 }, expiresAt };
-    });
-    return waitMs;
-  }
-
   return {
     async upsert(id: string, { jti: _, ...payload }: Payload, expiresIn: number): Promise<void> {
       const token = parse(id);
@@ -119,7 +101,7 @@ export function refreshTokens(
       const row = await rowOf(key);
       if (row === undefined) throw new errors.InvalidGrant('it has ended');
       refuseFor(waitOf(row, Date.now()));
-      refuseFor(await waitOfMember(row.accountId));
+      await countUse(payloads, 'Refreshes', row.accountId);
       const hash = digest(id);
       const isUsed = await payloads.change(key, (before, now) => {
         const row = before?.payload as GrantRow | undefined;
@@ -141,6 +123,26 @@ export function refreshTokens(
   };
 }
 
+/** Counts that an app of the member gets tokens, and fails if there were too many. */
+export async function countUse(
+  payloads: Pick<PayloadStore, 'change'>,
+  name: 'Codes' | 'Refreshes',
+  memberId: string,
+): Promise<void> {
+  let waitMs = 0;
+  await payloads.change(`${name}:${digest(memberId)}`, (before, now) => {
+    const isOpen = before !== undefined && before.expiresAt > now;
+    const expiresAt = Math.min(
+      isOpen ? before.expiresAt : Number.POSITIVE_INFINITY,
+      now + WINDOW_MS,
+    );
+    const count = isOpen ? Number(before.payload.count) : 0;
+    waitMs = count < MAX_OF_MEMBER ? 0 : expiresAt - now;
+    return waitMs > 0 ? before : { payload: { accountId: memberId, count: count + 1 }, expiresAt };
+  });
+  refuseFor(waitMs);
+}
+
 /** The clock may have been put back. */
 function paidBy({ paidUntil = 0 }: Pick<GrantRow, 'paidUntil'>, now: number): number {
   return Math.max(now, Math.min(paidUntil, now + MAX_AT_ONCE * REFRESH_MS));
@@ -153,6 +155,6 @@ function waitOf(row: GrantRow, now: number): number {
 function refuseFor(waitMs: number): void {
   if (waitMs <= 0) return;
   Provider.ctx?.set('retry-after', `${Math.ceil(waitMs / 1_000)}`);
-  const error = new errors.CustomOIDCProviderError('temporarily_unavailable', 'too many refreshes');
+  const error = new errors.CustomOIDCProviderError('temporarily_unavailable', 'too many tokens');
   throw Object.assign(error, { status: 429, statusCode: 429 });
 }

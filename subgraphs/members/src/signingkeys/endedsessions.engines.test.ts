@@ -43,4 +43,14 @@ describe.each(ENGINES)('ended sessions on %s', (engine) => {
       3_000,
     ]);
   });
+
+  test('filling what ended: a session or an app is kept for little more than an hour', async () => {
+    const { endedSubjects } = await place.open();
+    await endedSubjects.end('sid:one', 0);
+    await endedSubjects.end('sid:two', 62 * 60_000);
+    expect(await endedSubjects.list(0, 10)).toHaveLength(2);
+    await endedSubjects.end('app:ada/spa', 70 * 60_000);
+    const left = await endedSubjects.list(0, 10);
+    expect(left.map(({ subject }) => subject)).toEqual(['sid:two', 'app:ada/spa']);
+  });
 });

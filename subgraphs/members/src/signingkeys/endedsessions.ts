@@ -8,6 +8,8 @@ export type EndedSessions = { memberId: string; endedAt: number };
 
 /** How long they are kept: longer than any ID token lives (docs/api.md, Member tokens). */
 const KEPT_MS = 25 * 3_600_000;
+/** Longer than any token of an app lives, so that no caller can fill the gateways with them. */
+const SUBJECTS_KEPT_MS = 65 * 60_000;
 
 export const ENDED_SESSIONS: TableDefinition<EndedSessions> = {
   name: 'endedsessions',
@@ -52,10 +54,10 @@ export const ENDED_SUBJECTS: TableDefinition<EndedSubject> = {
 export async function openEndedSubjects(open: OpenTable) {
   const subjects = await open(ENDED_SUBJECTS);
   return {
-    /** Ends one; forgets those that ended over KEPT_MS ago. */
+    /** Ends one; forgets those that ended over SUBJECTS_KEPT_MS ago. */
     async end(subject: string, endedAt: number): Promise<void> {
       await subjects.put({ subject, endedAt });
-      await subjects.removeUntil('endedAt', endedAt - KEPT_MS);
+      await subjects.removeUntil('endedAt', endedAt - SUBJECTS_KEPT_MS);
     },
     /** When it ended last; undefined if that was never or too long ago. */
     find: (subject: string) => mapMaybe(subjects.get(subject), (ended) => ended?.endedAt),
