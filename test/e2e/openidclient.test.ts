@@ -211,6 +211,32 @@ describe.each(ENGINES)('an app on %s', (engine) => {
     expect(await seenByKey()).toEqual(none);
   });
 
+  test('a silent authorization in progress brings back no app that the member revokes meanwhile', async () => {
+    const { access, payloads } = service.stores.members;
+    const { memberId, email } = await newMember(service);
+    const { clientId, config } = await register();
+    const visitor = createVisitor((url) => url.startsWith(CALLBACK));
+    const asked = { scope: 'openid profile email' };
+    await signIn(visitor, (await authorize(visitor, config, asked)).page, email);
+    const account = await visitor.visit(`${issuer}/account`);
+    const silently = async () => {
+      const { page } = await authorize(visitor, config, { ...asked, prompt: 'none' });
+      return new URL(page.url).searchParams.get('error');
+    };
+    const { grant } = access;
+    access.grant = async (...given) => {
+      access.grant = grant;
+      await visitor.send(account, {}, 'revoke');
+      return grant(...given);
+    };
+    expect([await silently(), await silently()]).toEqual(['consent_required', 'consent_required']);
+    expect(await access.find(memberId)).toMatchObject({ apps: [] });
+    const left = await payloads.select(
+      ({ id, json }) => /^Grant:/.test(id) && json.includes(clientId),
+    );
+    expect(left).toEqual([]);
+  });
+
   // The rest does not depend on the engine.
   if (engine === 'MongoDB') return;
 

@@ -29,13 +29,15 @@ export function createGrants({ store, issuer }: GrantParts) {
 
   /**
    * Records a grant with the member, and stores it: `before`, with these scopes too, or a new one.
+   * Undefined if the member has not agreed to it, or not any more.
    */
   async function grant(
     provider: Provider,
     app: App,
     { memberId, scopes, ...given }: { memberId: string; scopes: string[] } & Omit<Given, 'sid'>,
+    isAgreeing: boolean,
     before?: Grant,
-  ): Promise<string> {
+  ): Promise<Grant | undefined> {
     const { clientId } = app;
     const made = before ?? new provider.Grant({ accountId: memberId, clientId });
     // The year begins again.
@@ -46,10 +48,11 @@ export function createGrants({ store, issuer }: GrantParts) {
     const sid = digest(grantId);
     const agreed = { clientId, scopes, agreedAt: Date.now() };
     const lost = await (before === undefined
-      ? access.grant(memberId, agreed, { sid, ...given })
+      ? access.grant(memberId, agreed, { sid, ...given }, isAgreeing)
       : access.useGrant(memberId, sid));
-    for (const one of lost) await remove(one);
-    return grantId;
+    const granted = await provider.Grant.find(grantId);
+    for (const one of granted === undefined ? [...lost, sid] : lost) await remove(one);
+    return granted;
   }
 
   /** A grant that has ended is of no use any more, and would be kept for a year. */
@@ -75,11 +78,11 @@ export function createGrants({ store, issuer }: GrantParts) {
      * show who the member is confirm the partner; nothing else that an app does confirms it.
      */
     async agree(provider: Provider, app: App, given: Parameters<typeof grant>[2]) {
-      const grantId = await grant(provider, app, given);
+      const granted = await grant(provider, app, given, true);
       const [partnerId, { clientId }] = [viewOf(app), app];
       if (partnerId !== undefined && given.scopes.some((one) => IDENTIFYING.includes(one)))
         await tokens.confirmSignIn(given.memberId, { partnerId, clientId });
-      return grantId;
+      return granted?.jti;
     },
     /** The grant that an authorization may use; undefined if the member has to agree first. */
     async load(provider: Provider, { oidc }: KoaContextWithOIDC): Promise<Grant | undefined> {
@@ -104,7 +107,7 @@ export function createGrants({ store, issuer }: GrantParts) {
       const isShared = used?.grants.some((one) => one.isSilent && one.sid === digest(last));
       const before = isSilent && isShared ? await provider.Grant.find(last) : undefined;
       const given = { memberId, sessionId: digest(session.uid), scopes, isSilent };
-      return provider.Grant.find(await grant(provider, app, given, before));
+      return grant(provider, app, given, app.isFirstParty === true, before);
     },
     endGrant: (memberId: string, sid: string) =>
       ending([`sid:${sid}`], () => access.endGrant(memberId, sid)),

@@ -87,10 +87,15 @@ export async function openAccess(open: OpenTable) {
         );
         return { sessions: used, language };
       }),
-    /** Agrees to an app, or to more scopes of it, and grants them. */
-    grant: (memberId: string, agreed: Omit<UsedApp, 'grants'>, grant: Grant) =>
+    /**
+     * Agrees to an app, or to more scopes of it, and grants them. Unless `isAgreeing`, it grants
+     * only what was agreed to before, and does nothing if that has ended.
+     */
+    grant: (memberId: string, agreed: Omit<UsedApp, 'grants'>, grant: Grant, isAgreeing = true) =>
       change(memberId, ({ apps }) => {
         const app = apps.find(({ clientId }) => clientId === agreed.clientId);
+        const isAgreed = app && agreed.scopes.every((one) => app.scopes.includes(one));
+        if (!isAgreeing && !isAgreed) return undefined;
         const grants = [...(app?.grants ?? []), grant].slice(-MAX_GRANTS);
         const scopes = [...new Set([...(app?.scopes ?? []), ...agreed.scopes])];
         const others = apps.filter((one) => one !== app);
