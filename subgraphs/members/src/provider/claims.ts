@@ -9,7 +9,7 @@ import type { App } from '../tables/apps.ts';
 
 /** The claims by scope. */
 export const CLAIMS = {
-  openid: ['sub', 'sid', 'scope', 'partner_id', 'first_party_of'],
+  openid: ['sub', 'iat', 'sid', 'scope', 'partner_id', 'first_party_of'],
   email: ['email', 'email_verified'],
   profile: ['name', 'given_name', 'family_name'],
 };

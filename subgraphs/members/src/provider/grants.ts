@@ -1,6 +1,6 @@
 // What apps may have of a member: agreed to once, granted by authorizations, and ended.
-import { setTimeout } from 'node:timers/promises';
 import type { Grant, KoaContextWithOIDC, Provider } from 'oidc-provider';
+import { issuedAtAfter } from '../signingkeys/endedsessions.ts';
 import type { MembersStore } from '../store/store.ts';
 import { digest, type Grant as Given } from '../tables/access.ts';
 import type { App } from '../tables/apps.ts';
@@ -20,9 +20,6 @@ export type Grants = ReturnType<typeof createGrants>;
 
 /** The scopes that show who a member is. */
 const IDENTIFYING = ['profile', 'email'];
-
-/** How far the clocks of processes may differ. */
-const CLOCK_SKEW_MS = 2_000;
 
 export function createGrants({ store, issuer }: GrantParts) {
   const { access, apps, endedSessions, endedSubjects, payloads, tokens } = store;
@@ -129,18 +126,15 @@ export function createGrants({ store, issuer }: GrantParts) {
           return [];
         });
     },
-    /**
-     * Resolves when a token that is issued then is of a later second than what ended: one of the
-     * same second would count as ended.
-     */
-    async settled(memberId: string, clientId: string): Promise<void> {
+    /** The `iat` of new tokens if it is not now, because a token of this second counts as ended. */
+    async issuedAt(memberId: string, clientId: string): Promise<number | undefined> {
+      const now = Date.now();
       const ends = await Promise.all([
         endedSessions.find(memberId),
         endedSubjects.find(`app:${memberId}/${clientId}`),
       ]);
-      const next = (Math.floor(Math.max(...ends.map((at) => at ?? 0)) / 1_000) + 1) * 1_000;
-      const waitMs = next - Date.now();
-      if (waitMs > 0) await setTimeout(Math.min(waitMs, CLOCK_SKEW_MS));
+      const seconds = Math.max(...ends.map((endedAt) => issuedAtAfter(endedAt, now)));
+      return seconds > now / 1_000 ? seconds : undefined;
     },
   };
 }

@@ -140,15 +140,24 @@ export async function createProvider(
       if (member === undefined || app === undefined) return undefined;
       const sid = token && digest(token.grantId ?? '');
       if (sid === undefined) await sessions.used(ctx, memberId);
-      else
-        await Promise.all([
-          store.access.useGrant(memberId, sid),
-          grants.settled(memberId, app.clientId),
-        ]);
+      else await store.access.useGrant(memberId, sid);
+      const issuedAt = sid && (await grants.issuedAt(memberId, app.clientId));
       return {
         accountId: memberId,
-        claims: async (_use, scope) => claimsOf(member, app, sid, scope),
+        issuedAt,
+        claims: async (_use, scope) => ({
+          ...claimsOf(member, app, sid, scope),
+          ...(issuedAt && { iat: issuedAt }),
+        }),
       };
+    },
+    formats: {
+      customizers: {
+        jwt({ oidc: { account } }, _token, { payload }) {
+          if (typeof account?.issuedAt === 'number')
+            Object.assign(payload, { iat: account.issuedAt });
+        },
+      },
     },
     interactions: {
       policy,

@@ -1,4 +1,5 @@
 // Signing in at /sign-in, and the account page.
+import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import { tokenIn } from '../../../../test/support/servers/mailserver.ts';
 import { type Answer, type Browser, createBrowser } from '../../test/browser.ts';
@@ -256,6 +257,24 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     ).rejects.toMatchObject({ error: 'invalid_grant' });
     const { url } = await authorization(config);
     expect((await browser.open(url)).page?.name).toBe('consent');
+  });
+
+  test('tokens of the second in which an app was revoked are of the next, and nobody waits for it', async () => {
+    const app = await addApp(stage);
+    const config = configure(stage, app);
+    await authorize(stage, browser, config);
+    const account = await browser.open('/account');
+    const now = Date.now();
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now);
+    try {
+      await browser.submit(account, { revoke: app.clientId });
+      const { tokens } = await authorize(stage, browser, config);
+      const held = [tokens.access_token, tokens.id_token ?? ''].map((one) => decodeJwt(one).iat);
+      const next = Math.floor(now / 1_000) + 1;
+      expect(held).toEqual([next, next]);
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   test('a session can be ended from another one', async () => {
