@@ -97,7 +97,7 @@ export function createIdentity(parts: IdentityParts): (request: string) => Promi
 type Next = () => Promise<void>;
 
 /** oidc-provider also takes capitals and a slash at the end, which nobody would count. */
-const PATHS = /^\/(?!oauth\/)|^\/oauth\/[a-z-]+(\/[\w-]+)?$/;
+const PATHS = /^\/(?!oauth\/)|^\/oauth\/([a-z-]+(\/[a-z-]+)?|authorize\/[\w-]+)$/;
 /** What a posted request may have, which becomes a URL. */
 const MAX_CHARACTERS = 4_096;
 

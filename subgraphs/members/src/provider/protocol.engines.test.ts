@@ -610,6 +610,9 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     ['/oauth/authorize/x/y', 404, 'invalidLink'],
     ['/oauth/Authorize', 404, 'invalidLink'],
     ['/oauth/end-session/', 404, 'invalidLink'],
+    ['/oauth/end-session/CONFIRM', 404, 'invalidLink'],
+    ['/oauth/end-session/Confirm', 404, 'invalidLink'],
+    ['/oauth/end-session/confirm_', 404, 'invalidLink'],
     ['/oauth/end-session?id_token_hint=x', 400, 'appRefused'],
     ['/oauth/end-session?client_id=x', 400, 'appRefused'],
   ])('%s is a page of ours: %i, %s', async (path, expected, message) => {
