@@ -316,7 +316,7 @@ describe('the account page', () => {
     await leave.first().focus();
     await page.keyboard.press('Enter');
     expect(await page.locator('details[open]').innerText()).toMatch(
-      /You lose your [\d,]+ points and the tier \w+ with alpha, which can no longer see you/,
+      /You lose your [\d,]+ points and the tier \w+ with alpha, which can no longer see you itself. Its apps still can, until you revoke/,
     );
     expect(await leave.count()).toBe(2);
     expect(await accessibilityFaults(page)).toEqual([]);
