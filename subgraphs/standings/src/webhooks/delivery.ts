@@ -32,10 +32,10 @@ const MIN_REST_MS = 5;
 const RENEW_MS = 5_000;
 /** An attempt, which takes 15 seconds at most, begins so long before the end of the lease. */
 export const ATTEMPT_MS = 16_000;
-/** How long attempts in progress may take when the delivery ends. */
+/** How long attempts in progress may take when the process stops. */
 const STOP_MS = 5_000;
 
-/** Delivers until `stop`, or until the lease is lost or the endpoint is changed. Never rejects. */
+/** Delivers until `stop` or `change`, or until the lease is lost. Never rejects. */
 export function startDelivery(
   store: Pick<StandingsStore, 'feed' | 'webhooks'>,
   hold: Hold,
@@ -56,6 +56,11 @@ export function startDelivery(
   let recent = { events: new Map<number, Event>(), until: 0 };
 
   const wake = () => woken.abort();
+  /** After a command has changed the endpoint, what is in progress is finished, and all is kept. */
+  function change(): void {
+    ending ??= {};
+    wake();
+  }
   for (const outcome of ['delivered', 'failed'] as const)
     metrics.webhookDelivery(partnerId, outcome, 0);
   for (const outcome of WEBHOOK_ATTEMPTS) metrics.webhookAttempt(partnerId, outcome, 0);
@@ -127,13 +132,18 @@ export function startDelivery(
     if (page === 'expired') page = await store.feed.page(partnerId, { ...query, after: undefined });
     readAt = typeof page === 'string' || !page.hasNext ? now() + POLL_MS : 0;
     if (typeof page === 'string') return;
-    isChanged ||= page.end > queue.readTo();
+    if (page.end > queue.readTo()) {
+      // Since a change, it may want other types.
+      const row = await store.webhooks.endpoints.get(webhookId);
+      if (row?.revision !== endpoint.revision) return change();
+      isChanged = true;
+    }
     queue.add(page.events, page.end);
     const events = new Map(page.events.map(({ position, event }) => [position, event]));
     recent = { events, until: now() + POLL_MS };
   }
 
-  /** Whether the lease is still held, and the endpoint unchanged. */
+  /** Whether the lease is still held, and the endpoint where it was. */
   function save(): Promise<boolean> {
     savedAt = now();
     isChanged = false;
@@ -161,10 +171,8 @@ export function startDelivery(
   }
 
   async function end(): Promise<void> {
-    const ended = Promise.all(attempts);
-    if (ending !== 'lost') await Promise.race([ended, pause(STOP_MS, undefined, { ref: false })]);
-    sending.abort();
-    await ended;
+    if (ending === 'lost') sending.abort();
+    await Promise.all(attempts);
     if (ending !== 'lost') await saveEndpoint(store.webhooks, hold, now(), ending);
     const row = await store.webhooks.endpoints.get(webhookId);
     if (row?.state === 'active') return;
@@ -185,15 +193,11 @@ export function startDelivery(
       readAt = 0;
       wake();
     },
-    /** Makes it look now whether the endpoint was changed. */
-    check(): void {
-      savedAt = Number.NEGATIVE_INFINITY;
-      wake();
-    },
+    change,
     /** Finishes the attempts in progress, for 5 seconds at most, and gives up the lease. */
     stop(): Promise<void> {
-      ending ??= {};
-      wake();
+      setTimeout(() => sending.abort(), STOP_MS).unref();
+      change();
       return ended;
     },
     isSending: () => attempts.size > 0,
@@ -205,7 +209,7 @@ export function startDelivery(
     },
     /** How long ago the oldest of them occurred that is sent for the first time, in seconds. */
     oldestSeconds(): number {
-      const first = queue.messages().filter((message) => !queue.isReplayed(message));
+      const first = queue.messages().filter(({ isReplayed }) => !isReplayed);
       const oldestAt = Math.min(now(), ...first.map(({ occurredAt }) => occurredAt));
       return (now() - oldestAt) / 1_000;
     },

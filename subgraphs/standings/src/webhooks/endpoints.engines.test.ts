@@ -3,16 +3,19 @@ import { ENGINES, newPlace, type Place } from '../../test/engine.ts';
 import { createSequencer } from '../events/sequencer.ts';
 import type { PendingMemberEvent } from '../members.ts';
 import type { StandingsStore } from '../store/store.ts';
+import type { WaitingMessage } from '../store/webhooks.ts';
 import {
   createEndpoint,
   disabledSince,
   disableEndpoint,
+  editEndpoint,
   enableEndpoint,
   endpointsOf,
   removeEndpoint,
   replayEvents,
   rotateSecret,
 } from './endpoints.ts';
+import { saveEndpoint, takeEndpoint } from './holding.ts';
 import { createWebhookSecrets } from './secrets.ts';
 
 const URL = 'https://hooks.example/';
@@ -187,7 +190,9 @@ describe.each(ENGINES)('endpoints on %s', (engine) => {
     const positionAfter = async (minutes: number) => {
       await store.webhooks.endpoints.put({ ...endpoint, position: 450 });
       await replayEvents(store, endpoint, new Date(start + minutes * MINUTE));
-      return (await stored(webhookId))?.position;
+      const { position } = (await stored(webhookId)) ?? {};
+      await takeEndpoint(store.webhooks, webhookId, Date.now());
+      return position;
     };
     expect(await positionAfter(1_000)).toBe(450);
     expect(await positionAfter(449)).toBe(449);
@@ -212,6 +217,75 @@ describe.each(ENGINES)('endpoints on %s', (engine) => {
       const first = minutes % 7 === 3 ? minutes + 1 : minutes;
       expect(position).toBe(first);
     }
+  });
+
+  /** Takes an endpoint, and its messages up to `end`, of which it sends all. */
+  const takeAll = async (webhookId: string) => {
+    const hold = await takeEndpoint(store.webhooks, webhookId, Date.now());
+    const { last, page } = store.feed;
+    const query = { after: hold?.position, first: 100, types: undefined };
+    const read = await page('inn', query);
+    if (hold === undefined || typeof read === 'string') throw new Error('not taken');
+    const { queue } = hold;
+    queue.add(read.events, await last('inn'));
+    const take = () => queue.next(Date.now(), 100);
+    if (queue.wantsShare(Date.now())) queue.share(Date.now() - 1);
+    const sent: WaitingMessage[] = [];
+    for (let one = take(); one !== undefined; one = take()) sent.push(one);
+    const settle = (message: WaitingMessage | undefined, ok: boolean) =>
+      message && queue.done(message, { ok }, Date.now(), 100);
+    return { sent, settle, save: () => saveEndpoint(store.webhooks, hold, Date.now(), {}) };
+  };
+
+  test('what is refused while a replay begins is not lost', async () => {
+    const endpoint = await created();
+    const { webhookId } = endpoint;
+    await happen(1, 2, 3);
+    await store.webhooks.endpoints.put({ ...endpoint, position: 3 });
+    const { endpoints } = store.webhooks;
+    // A worker is faster than the command that it carries out.
+    const update: typeof endpoints.update = async (id, next) => {
+      const updated = await endpoints.update(id, next);
+      const { sent, settle, save } = await takeAll(webhookId);
+      for (const message of sent) settle(message, message !== sent[1]);
+      await save();
+      return updated;
+    };
+    const webhooks = { ...store.webhooks, endpoints: { ...endpoints, update } };
+    await replayEvents({ ...store, webhooks }, endpoint, new Date(0));
+    expect(await stored(webhookId)).toMatchObject({ position: 3 });
+    expect(await waiting()).toEqual([`${webhookId}/2`]);
+  });
+
+  test('replays in a loop send nothing again beyond their limit', async () => {
+    const { webhookId } = await created();
+    await happen(1, 2);
+    const first = await takeAll(webhookId);
+    for (const message of first.sent) first.settle(message, true);
+    await first.save();
+    await happen(3, 4, 5);
+    const { sent, settle, save } = await takeAll(webhookId);
+    settle(sent[2], true);
+    const endpoint = await stored(webhookId);
+    if (endpoint === undefined) throw new Error('no endpoint');
+    await replayEvents(store, endpoint, new Date(2));
+    await save();
+    // The messages from 3 on were sent meanwhile, and are part of it.
+    expect(await stored(webhookId)).toMatchObject({ position: 1, replay: { after: 1, to: 5 } });
+    const again = await takeAll(webhookId);
+    expect(again.sent.map(({ isReplayed }) => isReplayed)).toEqual([true, true, true]);
+  });
+
+  test('an edit without a difference changes nothing, and triggers no attempt', async () => {
+    const { webhookId } = await created();
+    const edit = { url: URL, types: ['YEAR_ENDED' as const] };
+    await editEndpoint(store, webhookId, edit);
+    await store.webhooks.endpoints.update(webhookId, (row) => row && { ...row, lastAttemptAt: 1 });
+    expect(await editEndpoint(store, webhookId, edit)).toMatchObject({
+      revision: 2,
+      lastAttemptAt: 1,
+    });
+    expect(await editEndpoint(store, webhookId, { url: URL })).toMatchObject({ revision: 3 });
   });
 
   test('a replay never skips what was not delivered yet', async () => {

@@ -1,5 +1,6 @@
 // What operators and partners' staff do with the endpoints of partners.
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { NotedWebhook } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import type { EventType } from '../rules/event.ts';
@@ -171,15 +172,14 @@ export async function replayEvents(
   if (replay !== undefined) return undefined;
   const after = await positionBefore(feed, partnerId, since.getTime());
   let isRunning = false;
+  // Rows beyond the new position are left to whoever takes the lease, who may be writing them.
   const changed = await change(webhooks, webhookId, (before) => {
     isRunning = before.replay !== undefined;
     if (isRunning || before.position <= after) return before;
     const started = { after, to: before.position, startedAt: Date.now() };
     return { ...before, position: after, replay: started };
   });
-  if (isRunning) return undefined;
-  await dropWaiting(webhooks, webhookId, after);
-  return changed;
+  return isRunning ? undefined : changed;
 }
 
 /**
@@ -225,7 +225,7 @@ async function change(
   const changed = await endpoints.update(webhookId, (before) => {
     if (before === undefined) return undefined;
     const after = next(before);
-    if (after === before) return before;
+    if (isDeepStrictEqual(after, before)) return before;
     const { lastAttemptAt, ...rest } = after;
     return { ...rest, revision: before.revision + 1 };
   });

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import {
   addOutcomes,
+  dropWaiting,
   type Endpoint,
   type Outcome,
   type WebhookTables,
@@ -19,6 +20,8 @@ export type Hold = {
   /** The row as it was taken. */
   endpoint: Endpoint;
   token: string;
+  /** The position that it has in the store, unless a command has moved it. */
+  position: number;
   /** When the lease ends. */
   until: number;
   queue: Queue;
@@ -46,8 +49,11 @@ export async function takeEndpoint(
     row !== undefined && isFree(row, now) ? { ...row, lease } : row,
   );
   if (endpoint === undefined) return undefined;
+  const { position, replay } = endpoint;
+  // A replay that begins sends what waits beyond its position too.
+  if (replay?.after === position) await dropWaiting(tables, webhookId, position);
   const queue = createQueue(endpoint, await waitingOf(tables, webhookId));
-  return { endpoint, ...lease, queue, outcomes: { delivered: [], failed: [] } };
+  return { endpoint, ...lease, position, queue, outcomes: { delivered: [], failed: [] } };
 }
 
 /** Takes a share of what a partner's endpoints may be sent again. Resolves with when it begins. */
@@ -67,8 +73,8 @@ export async function takeShare(
 
 /**
  * Writes what has changed in the queue, then the position, and renews the lease or, with `end`,
- * gives it up. Resolves with whether the lease was held and the endpoint is as it was taken:
- * otherwise its row only loses the lease.
+ * gives it up. Resolves with whether the lease was held and the endpoint is where it was taken:
+ * if a command has disabled or moved it, its row only loses the lease.
  */
 export async function saveEndpoint(
   { endpoints, waiting, logs }: Tables,
@@ -79,6 +85,7 @@ export async function saveEndpoint(
   if (now >= hold.until) return false;
   const { queue, token, endpoint, outcomes } = hold;
   const { webhookId, revision } = endpoint;
+  if (end !== undefined) queue.keepSent();
   const changes = queue.changes();
   const state = queue.state(now);
   const lease = end === undefined ? { token, until: now + LEASE_MS } : undefined;
@@ -86,15 +93,25 @@ export async function saveEndpoint(
   await Promise.all(
     Array.from(changes, ([id, row]) => (row === undefined ? waiting.remove(id) : waiting.put(row))),
   );
-  let isSame = false;
+  let isHeld = false;
+  let isThere = false;
   await endpoints.update(webhookId, (row) => {
-    if (row?.lease?.token !== token) return row;
-    isSame = row.revision === revision;
-    if (!isSame) return omitUndefined({ ...row, lease: undefined });
-    return omitUndefined({ ...row, ...state, lease, ...end });
+    isHeld = row?.lease?.token === token;
+    if (row === undefined || !isHeld) return row;
+    isThere = row.state === 'active' && row.position === hold.position;
+    if (!isThere) {
+      // What was sent meanwhile goes out again, so it is part of the replay.
+      const to = Math.max(row.replay?.to ?? 0, queue.sentTo());
+      const replay = row.replay && { ...row.replay, to };
+      return omitUndefined({ ...row, replay, lease: undefined });
+    }
+    // After an edit, it is tried at once, and what it answered before does not disable it.
+    const last = row.revision === revision ? end : { lastAttemptAt: row.lastAttemptAt };
+    return omitUndefined({ ...row, ...state, lease, ...last });
   });
-  if (isSame && outcomes.delivered.length + outcomes.failed.length > 0)
+  if (isHeld && outcomes.delivered.length + outcomes.failed.length > 0)
     await addOutcomes({ logs }, webhookId, outcomes);
   if (lease !== undefined) hold.until = lease.until;
-  return isSame;
+  hold.position = state.position;
+  return isHeld && isThere;
 }

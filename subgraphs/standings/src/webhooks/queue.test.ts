@@ -417,6 +417,23 @@ describe('a replay', () => {
     expect(sent).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
   });
 
+  test('that is refused goes on in shares after it has ended, whoever takes over', () => {
+    const before = createQueue({ ...ENDPOINT, replay }, []);
+    add(before, Array(25).fill('ada'));
+    before.share(START);
+    fail(before);
+    const rows = [...write(before).values()];
+    const state = omitUndefined(before.state(START));
+    expect(state).toMatchObject({ position: 25, waiting: 25 });
+    expect(state).not.toHaveProperty('replay');
+    const queue = createQueue({ ...ENDPOINT, ...state }, rows);
+    expect(take(queue, START + 5_000)).toEqual([]);
+    for (let at = 1; at <= 25; at += 1)
+      if (at % 10 === 1) expect(shared(queue, START + 5_000 + at * 100)).toEqual([at]);
+      else settle(queue, take(queue, START + 5_000 + (at - ((at - 1) % 10)) * 100));
+    expect(queue.messages()).toEqual([]);
+  });
+
   test('of one message takes a share, and no other waits for it', () => {
     const row = {
       messageId: 'wh_1/1',

@@ -98,10 +98,7 @@ export function createQueue(
     return nextAt <= now || (at <= releasedTo && !failedSince.has(message));
   }
 
-  function isReplayed(message: WaitingMessage): boolean {
-    const { after, to } = replay ?? { after: 0, to: 0 };
-    return message.isReplayed === true || (message.position > after && message.position <= to);
-  }
+  const isReplayed = (message: WaitingMessage) => message.isReplayed === true;
 
   /** The oldest message after a position that is due and wanted; by default, any. */
   function oldestDue(
@@ -194,7 +191,8 @@ export function createQueue(
         const { memberId, mergedMemberId, occurredAt } = event;
         const messageId = `${webhookId}/${at}`;
         const known = ahead.get(at);
-        const message = { messageId, position: at, occurredAt, attempts: 0 };
+        const sentAgain = replay !== undefined && at <= replay.to && { isReplayed: true as const };
+        const message = { messageId, position: at, occurredAt, attempts: 0, ...sentAgain };
         put(known ?? omitUndefined({ ...message, memberId, mergedMemberId }), known !== undefined);
         ahead.delete(at);
       }
@@ -297,6 +295,16 @@ export function createQueue(
     failingSince: () => health.failingSince,
     wakeAt,
     isReplayed,
+    sentTo: () => sentTo,
+    /**
+     * Gives a row to each message before the last one sent, so that the position passes what is
+     * delivered. A replay needs none: what is sent beyond the position is part of it.
+     */
+    keepSent(): void {
+      if (isReplaying()) return;
+      for (const message of messages.values())
+        if (message.position <= sentTo && unstored.has(message.position)) keep(message);
+    },
     /** Whether many messages may wait in it. */
     hasRows: () => isReplaying() || messages.size > unstored.size,
     hasChanges: () => changed.size > 0,

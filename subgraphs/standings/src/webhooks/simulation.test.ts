@@ -116,7 +116,12 @@ async function simulate(seed: number): Promise<void> {
     const after = upTo(to + 1);
     const position = { position: after, replay: { after, to, startedAt: now } };
     world.endpoints.set(ID, { ...rest, ...position, revision: revision + 1 });
-    for (const [id, waits] of world.waiting) if (waits.position > after) world.waiting.delete(id);
+  }
+
+  /** As an edit or a new secret does. */
+  function edit(): void {
+    const { lastAttemptAt, ...rest } = world.endpoints.get(ID) as Endpoint; // Cast: it stays.
+    world.endpoints.set(ID, { ...rest, revision: rest.revision + 1 });
   }
 
   /** The receiver is asked. What the process learns of it comes later. */
@@ -198,8 +203,9 @@ async function simulate(seed: number): Promise<void> {
       hasRecovered ||= ok && queue.isFailing();
       queue.done(message, { ok, ...(!ok && { status: 500 }) }, now, maxRows, feed.length);
     }
-    start(process, hold);
-    if (queue.wantsEvents(maxRows) && queue.readTo() < feed.length) {
+    const isChanged = world.endpoints.get(ID)?.revision !== hold.endpoint.revision;
+    if (!isChanged) start(process, hold);
+    if (!isChanged && queue.wantsEvents(maxRows) && queue.readTo() < feed.length) {
       const from = queue.readTo();
       const events = feed.slice(from, from + 1 + upTo(5));
       queue.add(
@@ -207,8 +213,9 @@ async function simulate(seed: number): Promise<void> {
         from + events.length,
       );
     }
-    start(process, hold);
-    const isEnding = areFaulty() && process.attempts.length === 0 && upTo(20) === 0;
+    if (!isChanged) start(process, hold);
+    const mayEnd = isChanged || (areFaulty() && upTo(20) === 0);
+    const isEnding = mayEnd && process.attempts.length === 0;
     if (isEnding || upTo(2) === 0 || ended.some(({ isOk }) => !isOk))
       if (!(await saveEndpoint(tables, hold, now, isEnding ? {} : undefined)) || isEnding)
         Object.assign(process, { attempts: [], hold: undefined });
@@ -258,6 +265,7 @@ async function simulate(seed: number): Promise<void> {
       append();
     }
     if (areFaulty() && upTo(200) === 0) replay();
+    if (areFaulty() && upTo(300) === 0) edit();
     for (const process of processes) {
       if (process.wakesAt > now) continue;
       const fate = areFaulty() ? upTo(40) : -1;

@@ -14,7 +14,7 @@ import { takeEndpoint, takeShare } from './holding.ts';
 import { RETRY_MS } from './queue.ts';
 import { createWebhookSecrets } from './secrets.ts';
 import { createSender } from './send.ts';
-import { summaryOf } from './view.ts';
+import { summaryOf, TYPES } from './view.ts';
 import { startDeliveries } from './worker.ts';
 
 const HOUR_MS = 3_600_000;
@@ -428,6 +428,52 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
     expect(await endpoint()).toBeUndefined();
   });
 
+  test('edits in a loop send nothing twice, whatever is in progress', async () => {
+    await create();
+    const worker = start();
+    let edits = 0;
+    receiver.respond = async ({ body }) => {
+      if (!body.includes('"ada"')) return 204;
+      edits += 1;
+      await until(() => members().length >= 9 + 2 * edits);
+      await editEndpoint(store, 'wh_1', { url: `${receiver.url}/wh_1`, types: TYPES.slice(edits) });
+      await record(`new-${edits}`);
+      return 204;
+    };
+    const others = Array.from({ length: 10 }, (_, index) => `m-${index}`);
+    await record('ada', 'ada', 'ada', ...others);
+    for (let done = 0; done < 3; done += 1) await until(() => edits > done);
+    worker.wake();
+    await until(async () => (await endpoint())?.position === 16 && (await rows()).length === 0);
+    expect(members().sort()).toEqual(
+      ['ada', 'ada', 'ada', ...others, 'new-1', 'new-2', 'new-3'].sort(),
+    );
+    await until(async () => (await log())?.delivered.length === 16);
+  });
+
+  test('a replay that the own URL refuses keeps its 600 a minute when the URL becomes another', async () => {
+    await record(...Array.from({ length: 35 }, (_, index) => `m-${index % 5}`));
+    await create();
+    receiver.respond = () => 500;
+    const held = await endpoint();
+    if (held === undefined) throw new Error('no endpoint');
+    await replayEvents(store, held, new Date(0));
+    const worker = start();
+    await until(async () => (await endpoint())?.position === 35);
+    expect(members()).toHaveLength(5);
+    receiver.respond = () => 204;
+    const { lease } = (await endpoint()) ?? {};
+    await editEndpoint(store, 'wh_1', { url: `${receiver.url}/victim` });
+    await until(async () => ((await endpoint())?.lease?.token ?? lease?.token) !== lease?.token);
+    laterMs += 5_000;
+    const editedAt = now();
+    worker.wake();
+    await until(() => members('/victim').length === 35);
+    // Each second of it lets ten go.
+    const { replaysUntil = 0 } = (await store.webhooks.partners.get('inn')) ?? {};
+    expect(replaysUntil).toBeGreaterThanOrEqual(editedAt + 3_000);
+  });
+
   // The rest does not depend on the engine.
   if (engine !== 'lmdb') return;
 
@@ -445,6 +491,16 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
     expect(members('/wh_1')).toEqual([undefined]);
     expect(members('/wh_2')).toHaveLength(3);
     await until(async () => (await endpoint('wh_1'))?.position === 3);
+  });
+
+  test('what happens after an edit of the types is of those', async () => {
+    await create('wh_1', { types: ['PROGRAM_CHANGED'] });
+    start();
+    await until(async () => (await endpoint())?.lease !== undefined);
+    await editEndpoint(store, 'wh_1', { url: `${receiver.url}/wh_1` });
+    await record('ada');
+    await receives(1);
+    expect(members()).toEqual(['ada']);
   });
 
   test('five days of failures without one success disable, and the log says so', async () => {

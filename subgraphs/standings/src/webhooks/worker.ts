@@ -32,8 +32,8 @@ export function startDeliveries(
     const rows = new Map(
       (await store.webhooks.endpoints.select(() => true)).map((row) => [row.webhookId, row]),
     );
-    for (const [webhookId, { endpoint, check }] of deliveries)
-      if (rows.get(webhookId)?.revision !== endpoint.revision) check();
+    for (const [webhookId, { endpoint, change }] of deliveries)
+      if (rows.get(webhookId)?.revision !== endpoint.revision) change();
     const at = now();
     const free = [...rows.values()].filter(
       (row) => isFree(row, at) && !deliveries.has(row.webhookId),
