@@ -309,7 +309,7 @@ const LEAVES: ReadonlyMap<string, Leaf> = new Map([
   ['Boolean', leaf(completeIf((value) => typeof value === 'boolean'))],
 ]);
 const ANY_LEAF = leaf(completeIf((value) => !isDeeper(value, MAX_DEPTH)));
-/** Of a custom scalar's lists and objects: JSON.stringify fails at some thousands. */
+/** Lists and objects in a custom scalar: JSON.stringify fails at some thousands. */
 const MAX_DEPTH = 500;
 
 function isDeeper(value: unknown, depth: number): boolean {

@@ -19,7 +19,7 @@ export type Origins = {
   update(): Promise<void>;
 };
 
-/** The longest that a token lives, and one of an app. */
+/** The longest lifetime of any token, and of an app's token. */
 const TOKEN_LIFETIME_MS = 24 * 3_600_000;
 const APP_TOKEN_LIFETIME_MS = 3_600_000;
 /** How far the clocks of the processes that end sessions may differ. */

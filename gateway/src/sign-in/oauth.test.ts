@@ -330,6 +330,7 @@ describe('counting', () => {
     ['/oauth/token', 'grant_type=refresh_token&client_id=c', 'invalid_request'],
     ['/oauth/token', 'grant_type=client_credentials&client_id=c', 'unsupported_grant_type'],
     ['/oauth/revoke', 'client_id=c', 'invalid_request'],
+    ['/oauth/revoke', 'client_id=c&client_secret=', 'invalid_request'],
   ])('what shows nothing is refused without the provider: %s %j', async (path, body, error) => {
     const response = await send(path, { method: 'POST', body, address: '198.51.100.3' });
     expect([response.status, response.text, asked]).toEqual([400, JSON.stringify({ error }), []]);

@@ -63,7 +63,7 @@ const DOCUMENTS = new Set(['/oauth/token', '/oauth/revoke', '/oauth/userinfo']);
 
 /**
  * The endpoints that apps call themselves. An address over its limit is refused before its body is
- * read, and what shows nothing that can be valid without the provider. An app whose secret
+ * read, and a request without a code, token or secret before the provider is asked. An app whose secret
  * is known has a window of its own instead, which is charged first. Any other code, token or secret
  * takes a place with the provider first: it counts only if it is refused.
  */
@@ -155,7 +155,7 @@ function createExchange({ provider, limiter }: OauthParts) {
 }
 const REFUSED: IdentityResponse = { status: 429, headers: {} };
 
-/** `owner` is its partner; members of the version before do not say it. */
+/** `owner` is its partner; the members subgraph of the version before does not send it. */
 type App = { clientId: string; owner: string | undefined };
 /** An app's ID, and a hash of it with its secret. */
 type Secret = { clientId: string; hash: string };
@@ -183,7 +183,8 @@ function basicOf({ headers }: HttpRequest): Secret | undefined {
 
 function postedIn(form: URLSearchParams): Secret | undefined {
   const [clientId, secret] = [form.get('client_id') ?? '', form.get('client_secret')];
-  return secret === null ? undefined : { clientId, hash: hash('sha256', `${clientId}\n${secret}`) };
+  // The provider takes an empty one for none.
+  return !secret ? undefined : { clientId, hash: hash('sha256', `${clientId}\n${secret}`) };
 }
 
 function tooMany(seconds: number): HttpResponse {

@@ -3,7 +3,7 @@ import { isOutage, outageReason } from '../store/outage.ts';
 import type { LogFields, Write } from './fields.ts';
 
 const INTERVAL_MS = 1_000;
-/** Callers choose addresses. Those beyond share a line for each message, without an address. */
+/** Callers choose addresses. Addresses beyond this number share a line for each message. */
 const MAX_SUBJECTS = 1_000;
 /** How many fields of the schema a line names. */
 const MAX_NAMED = 20;

@@ -56,7 +56,7 @@ export type BatchOptions = {
   retry: ((queries: PendingOperation[]) => void) | undefined;
 };
 
-/** Of 4 MiB in pieces of 64 bytes: parsing them takes about as long as the content. */
+/** As many as 4 MiB have in pieces of 64 bytes, which take as long to parse as their content. */
 const MAX_CHUNKS = 65_536;
 
 type Signing = {

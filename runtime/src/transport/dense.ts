@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 
 /** What takes up to 50 ms to parse and to shape. A megabyte of ordinary data has up to 120,000. */
 const MAX_PARTS = 150_000;
-/** An object whose members come in an order that is new costs V8 as much more. */
+/** An object whose members come in an order that is new costs V8 as much as so many more. */
 const PARTS_OF_NEW_ORDER = 24;
 /** Its shortest member is `"":0,`. */
 const MIN_BYTES = (MAX_PARTS / (1 + PARTS_OF_NEW_ORDER)) * 5;

@@ -76,10 +76,15 @@ export function createGrants({ store, issuer }: GrantParts) {
      */
     async agree(provider: Provider, app: App, given: Parameters<typeof grant>[2]) {
       const granted = await grant(provider, app, given, true);
+      if (granted === undefined) return undefined;
       const [partnerId, { clientId }] = [viewOf(app), app];
-      if (partnerId !== undefined && given.scopes.some((one) => IDENTIFYING.includes(one)))
+      if (partnerId !== undefined && given.scopes.some((one) => IDENTIFYING.includes(one))) {
         await tokens.confirmSignIn(given.memberId, { partnerId, clientId });
-      return granted?.jti;
+        // The member may have revoked the app meanwhile.
+        if (!(await access.has(given.memberId, 'Grant', digest(granted.jti))))
+          await tokens.takeBack(given.memberId, clientId, app);
+      }
+      return granted.jti;
     },
     /** The grant that an authorization may use; undefined if the member has to agree first. */
     async load(provider: Provider, { oidc }: KoaContextWithOIDC): Promise<Grant | undefined> {
@@ -121,7 +126,7 @@ export function createGrants({ store, issuer }: GrantParts) {
         await ending([`app:${memberId}/${clientId}`], async () => {
           const app = await apps.find(clientId);
           await tokens.takeBack(memberId, clientId, app?.isFirstParty ? undefined : app);
-          // The app's end is that of each grant.
+          // Ending the app ends each of its grants.
           for (const sid of await access.revoke(memberId, clientId)) await remove(sid);
           return [];
         });

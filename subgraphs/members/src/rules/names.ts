@@ -10,7 +10,7 @@ export function namesOf({ firstName, lastName }: Names): Names {
   };
 }
 
-/** The names without characters that the service takes no more, but may have stored. */
+/** The names without characters that the service no longer accepts, but may have stored. */
 export function shownNames({ firstName, lastName }: Names): Names {
   return { firstName: shownName(firstName), lastName: shownName(lastName) };
 }

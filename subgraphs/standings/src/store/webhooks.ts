@@ -18,6 +18,8 @@ export type Endpoint = {
   disabledBecause?: 'COMMAND' | 'CONSOLE' | 'SUSPENDED' | 'GONE' | 'FAILING';
   /** Absent if a version before this field disabled it. */
   disabledAt?: number;
+  /** When it was last enabled, if ever. */
+  enabledAt?: number;
   /**
    * Set if the partner's staff have made it or edited it last: whether in a console that only
    * this machine can open.

@@ -143,7 +143,7 @@ export function startDelivery(
     recent = { events, until: now() + POLL_MS };
   }
 
-  /** Whether the lease is still held, and the endpoint where it was. */
+  /** Whether the lease is still held, and the position still the one that was written last. */
   function save(): Promise<boolean> {
     savedAt = now();
     isChanged = false;
@@ -154,7 +154,7 @@ export function startDelivery(
     while (ending === undefined) {
       woken = new AbortController();
       if (now() >= readAt && queue.wantsEvents(shares.rows)) await read();
-      if (attempts.size < mostAttempts() && queue.wantsShare(now()))
+      if (attempts.size < mostAttempts() && queue.wantsShare(now(), shares.rows))
         queue.share(await takeShare(store.webhooks, partnerId, now()));
       begin();
       const isDue = queue.hasChanges() || now() - savedAt >= (isChanged ? SAVE_MS : RENEW_MS);

@@ -229,7 +229,7 @@ describe.each(ENGINES)('endpoints on %s', (engine) => {
     const { queue } = hold;
     queue.add(read.events, await last('inn'));
     const take = () => queue.next(Date.now(), 100);
-    if (queue.wantsShare(Date.now())) queue.share(Date.now() - 1);
+    if (queue.wantsShare(Date.now(), 100)) queue.share(Date.now() - 1);
     const sent: WaitingMessage[] = [];
     for (let one = take(); one !== undefined; one = take()) sent.push(one);
     const settle = (message: WaitingMessage | undefined, ok: boolean) =>
@@ -274,6 +274,25 @@ describe.each(ENGINES)('endpoints on %s', (engine) => {
     expect(await stored(webhookId)).toMatchObject({ position: 1, replay: { after: 1, to: 5 } });
     const again = await takeAll(webhookId);
     expect(again.sent.map(({ isReplayed }) => isReplayed)).toEqual([true, true, true]);
+  });
+
+  test('what an attempt ends in after its endpoint was disabled and enabled again is forgotten', async () => {
+    const { webhookId } = await created();
+    await happen(1);
+    const first = await takeAll(webhookId);
+    first.settle(first.sent[0], false);
+    await first.save();
+    await store.webhooks.waiting.update(`${webhookId}/1`, (row) => row && { ...row, nextAt: 0 });
+    const { sent, settle, save } = await takeAll(webhookId);
+    expect(sent).toHaveLength(1);
+    await disableEndpoint(store, webhookId, 'COMMAND');
+    await enableEndpoint(store, webhookId);
+    settle(sent[0], false);
+    await save();
+    const after = await stored(webhookId);
+    expect(after).toMatchObject({ state: 'active', position: 1 });
+    for (const name of ['failingSince', 'failures', 'waiting', 'lease'])
+      expect(after).not.toHaveProperty(name);
   });
 
   test('an edit without a difference changes nothing, and triggers no attempt', async () => {

@@ -156,7 +156,8 @@ export async function enableEndpoint(
   return change(webhooks, webhookId, (before) => {
     const { disabledBecause, disabledAt, failingSince, failures, ...former } = before;
     const { lastStatus, lastReason, nextAttemptAt, releasedTo, replay, waiting, ...rest } = former;
-    return before.state === 'active' ? before : { ...rest, state: 'active', position };
+    const enabled = { state: 'active', enabledAt: Date.now(), position } as const;
+    return before.state === 'active' ? before : { ...rest, ...enabled };
   });
 }
 

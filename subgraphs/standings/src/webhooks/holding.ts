@@ -73,8 +73,8 @@ export async function takeShare(
 
 /**
  * Writes what has changed in the queue, then the position, and renews the lease or, with `end`,
- * gives it up. Resolves with whether the lease was held and the endpoint is where it was taken:
- * if a command has disabled or moved it, its row only loses the lease.
+ * gives it up. Resolves with whether the lease was held and the row still had the position that was
+ * written last: if a command has disabled or moved the endpoint, its row only loses the lease.
  */
 export async function saveEndpoint(
   { endpoints, waiting, logs }: Tables,
@@ -98,7 +98,8 @@ export async function saveEndpoint(
   await endpoints.update(webhookId, (row) => {
     isHeld = row?.lease?.token === token;
     if (row === undefined || !isHeld) return row;
-    isThere = row.state === 'active' && row.position === hold.position;
+    const isSame = row.state === 'active' && row.enabledAt === endpoint.enabledAt;
+    isThere = isSame && row.position === hold.position;
     if (!isThere) {
       // What was sent meanwhile goes out again, so it is part of the replay.
       const to = Math.max(row.replay?.to ?? 0, queue.sentTo());

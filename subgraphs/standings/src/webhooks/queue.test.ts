@@ -348,7 +348,7 @@ describe('a replay', () => {
     [...Array(count).keys()].map((at) => `m${first + at}`);
   /** The second that begins at `from`, in which a share may be used. */
   const shared = (queue: Queue, from: number) => {
-    expect(queue.wantsShare(from)).toBe(true);
+    expect(queue.wantsShare(from, MAX_ROWS)).toBe(true);
     queue.share(from);
     const taken = take(queue, from);
     settle(queue, taken, true, from);
@@ -373,7 +373,32 @@ describe('a replay', () => {
     expect(shared(queue, START + 3_000)).toEqual([21, 22, 23, 24, 25]);
     expect(queue.state(START + 3_000)).toMatchObject({ position: 25, replay: undefined });
     expect(positions(take(queue, START + 3_000))).toEqual([26]);
-    expect(queue.wantsShare(START + 9_000)).toBe(false);
+    expect(queue.wantsShare(START + 9_000, MAX_ROWS)).toBe(false);
+  });
+
+  test('lets new events go first, however slow the receiver is', () => {
+    const queue = createQueue({ ...ENDPOINT, replay }, []);
+    add(queue, ids(1, 25));
+    queue.share(START);
+    const [one] = [queue.next(START, MAX_ROWS)];
+    add(queue, ['new', 'm1']);
+    expect([one, queue.next(START, MAX_ROWS)]).toMatchObject([{ position: 1 }, { position: 26 }]);
+  });
+
+  test('that fills the queue with refused messages is tried before their time, as others are', () => {
+    const queue = createQueue({ ...ENDPOINT, replay }, []);
+    add(queue, ids(1, 3));
+    queue.share(START);
+    settle(queue, take(queue), false);
+    queue.share(START + 5_000);
+    settle(queue, take(queue, START + 5_000), false, START + 5_000);
+    const at = START + 305_000;
+    queue.share(at);
+    settle(queue, take(queue, at), false, at);
+    expect([at + 299_999, at + 300_000].map((now) => queue.wantsShare(now, 3))).toEqual([
+      false,
+      true,
+    ]);
   });
 
   test('is read ahead as far as messages may wait, so that new events are found', () => {
@@ -394,7 +419,7 @@ describe('a replay', () => {
     queue.share(START);
     const first = take(queue);
     settle(queue, first, false);
-    expect([first.length, queue.wantsShare(START + 1)]).toEqual([10, false]);
+    expect([first.length, queue.wantsShare(START + 1, MAX_ROWS)]).toEqual([10, false]);
     queue.share(START + 5_000);
     expect(positions(take(queue, START + 5_000))).toEqual([1]);
   });

@@ -160,6 +160,10 @@ export function createQueue(
 
   const isFull = (maxRows: number) => messages.size - unstored.size >= maxRows;
 
+  /** A message that is always refused holds up the others for some minutes only. */
+  const isStuck = (now: number, maxRows: number) =>
+    isFull(maxRows) && now - (health.lastAttemptAt ?? 0) >= PROBE_MS.most;
+
   /** Each event up to there is delivered, given up, or has a row once `changes` are written. */
   function storable(): number {
     const [first] = unstored;
@@ -177,9 +181,10 @@ export function createQueue(
     wantsEvents: (maxRows: number) =>
       unstored.size < (isReplaying() ? maxRows : READ_AHEAD) && !isFull(maxRows),
     /** Whether something that is sent again needs another share to go. */
-    wantsShare(now: number): boolean {
+    wantsShare(now: number, maxRows: number): boolean {
       const isSpent = share.left === 0 || now >= share.from + REPLAY_SHARE.ms;
-      return isSpent && now >= mayGoAt() && oldestDue(now, 0, isReplayed) !== undefined;
+      const dueAt = isStuck(now, maxRows) ? Number.POSITIVE_INFINITY : now;
+      return isSpent && now >= mayGoAt() && oldestDue(dueAt, 0, isReplayed) !== undefined;
     },
     /** Lets messages be sent again, from `from` on. */
     share(from: number): void {
@@ -198,20 +203,19 @@ export function createQueue(
       }
       readTo = end;
     },
-    /** Takes the message to send now: the oldest that is due. */
+    /** Takes the message to send now: the oldest that is due, those of a replay last. */
     next(now: number, maxRows: number): WaitingMessage | undefined {
       if (now < mayGoAt()) return undefined;
-      // A message that is always refused holds up the others for some minutes only.
       const isSlow = isFailing(health) && probeMs(health) === PROBE_MS.most;
-      const isStuck = isFull(maxRows) && now - (health.lastAttemptAt ?? 0) >= PROBE_MS.most;
       const { from, left } = share;
       const isShared = left > 0 && from <= now && now < from + REPLAY_SHARE.ms;
       const mayGo = (one: WaitingMessage) => isShared || !isReplayed(one);
       const message =
+        (isFailing(health) ? undefined : oldestDue(now, 0, (one) => !isReplayed(one))) ??
         oldestDue(now, isSlow ? lastSent : 0, mayGo) ??
         oldestDue(now, 0, mayGo) ??
-        (isStuck ? oldestDue(Number.POSITIVE_INFINITY, 0, mayGo) : undefined);
-      const released = releasedTo > 0 && !isShared ? oldestDue(now) : message;
+        (isStuck(now, maxRows) ? oldestDue(Number.POSITIVE_INFINITY, 0, mayGo) : undefined);
+      const released = releasedTo > 0 ? oldestDue(now) : message;
       if (readTo >= releasedTo && (released?.position ?? releasedTo + 1) > releasedTo) release(0);
       if (message === undefined) return undefined;
       ready.delete(message);

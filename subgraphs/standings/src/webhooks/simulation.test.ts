@@ -170,7 +170,7 @@ async function simulate(seed: number): Promise<void> {
   function start(process: Process, hold: Hold): void {
     const { queue } = hold;
     if (now >= hold.until - ATTEMPT_MS) return;
-    if (queue.wantsShare(now)) queue.share(now + upTo(2) * upTo(2_000));
+    if (queue.wantsShare(now, maxRows)) queue.share(now + upTo(2) * upTo(2_000));
     while (process.attempts.length < mostAttempts(queue)) {
       const message = queue.next(now, maxRows);
       if (message === undefined) return;
