@@ -63,7 +63,7 @@ const DOCUMENTS = new Set(['/oauth/token', '/oauth/revoke', '/oauth/userinfo']);
 
 /**
  * The endpoints that apps call themselves. An address over its limit is refused before its body is
- * read, and a request without a code, token or secret before the provider is asked. An app whose secret
+ * read, a request without code, token or secret before the provider is asked. An app whose secret
  * is known has a window of its own instead, which is charged first. Any other code, token or secret
  * takes a place with the provider first: it counts only if it is refused.
  */

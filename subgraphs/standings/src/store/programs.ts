@@ -35,7 +35,7 @@ export function cachePrograms(
   };
 }
 
-/** The program without characters in names that the service no longer accepts, but may have stored. */
+/** The program without what names may no longer have, but stored ones may. */
 export function shownProgram(program: Program | undefined): Program | undefined {
   const shown = (tier: Program['tiers'][number]) => ({ ...tier, name: withoutAltering(tier.name) });
   return program && { ...program, tiers: program.tiers.map(shown) };

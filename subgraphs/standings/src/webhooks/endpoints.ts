@@ -226,7 +226,7 @@ async function change(
   const changed = await endpoints.update(webhookId, (before) => {
     if (before === undefined) return undefined;
     const after = next(before);
-    if (isDeepStrictEqual(after, before)) return before;
+    if (isDeepStrictEqual({ ...after }, { ...before })) return before;
     const { lastAttemptAt, ...rest } = after;
     return { ...rest, revision: before.revision + 1 };
   });

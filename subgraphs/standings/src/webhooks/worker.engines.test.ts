@@ -152,13 +152,13 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
     expect(members()).toEqual(['ada', 'bob', 'ada', 'eve']);
   });
 
-  test('35 replays that are asked for at once send each event once, and a new one does not wait for them', async () => {
+  test('12 replays that are asked for at once send each event once, and a new one does not wait for them', async () => {
     const everybody = Array.from({ length: 25 }, (_, index) => `m-${index}`);
     await record(...everybody);
     await create();
     const held = await endpoint();
     if (held === undefined) throw new Error('no endpoint');
-    const asked = Array.from({ length: 35 }, () => replayEvents(store, held, new Date(0)));
+    const asked = Array.from({ length: 12 }, () => replayEvents(store, held, new Date(0)));
     const started = (await Promise.all(asked)).filter((one) => one !== undefined);
     expect(started).toMatchObject([{ position: 0, replay: { after: 0, to: 25 } }]);
     await record('new');
