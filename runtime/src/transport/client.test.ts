@@ -46,6 +46,8 @@ const TOO_LARGE = {
   ],
 };
 const MIB = 1024 * 1024;
+/** For megabytes on a busy machine. */
+const PATIENT = { deadlineMs: 60_000 };
 const pairs = (place: number) =>
   place.toString(2).padStart(13, '0').replaceAll('0', 'Aa').replaceAll('1', 'BB');
 const permuted = (place: number) =>
@@ -471,7 +473,7 @@ describe('an answer', () => {
         inJson(response);
         for (const byte of body.slice(0, 20_000)) response.write(byte);
         response.end(body.slice(20_000));
-      });
+      }, PATIENT);
       expect(codeOf(await transport.execute(request('{ a }')))).toBe(code);
     }
   });
@@ -526,7 +528,7 @@ describe('an answer', () => {
         const replies = operations.map(() => ({ data: { a: 'x'.repeat(0.9 * MIB) } }));
         if (operations.length > 1) write(replies, response);
         else inJson(response).end(JSON.stringify(replies[0]));
-      });
+      }, PATIENT);
       const queries = [...Array<string>(9).fill('{ a }'), 'mutation { a }'];
       const replies = await executeAll(transport, queries);
       expect(replies.map(codeOf)).toEqual([...Array(9).fill('OK'), 'OPERATION_TOO_COMPLEX']);
