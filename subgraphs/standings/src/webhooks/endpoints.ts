@@ -1,6 +1,5 @@
 // What operators and partners' staff do with the endpoints of partners.
 import { randomBytes } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { NotedWebhook } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import type { EventType } from '../rules/event.ts';
@@ -226,7 +225,7 @@ async function change(
   const changed = await endpoints.update(webhookId, (before) => {
     if (before === undefined) return undefined;
     const after = next(before);
-    if (isDeepStrictEqual({ ...after }, { ...before })) return before;
+    if (JSON.stringify(after) === JSON.stringify(before)) return before;
     const { lastAttemptAt, ...rest } = after;
     return { ...rest, revision: before.revision + 1 };
   });
