@@ -155,7 +155,7 @@ describe.each(ENGINES)('an app on %s', (engine) => {
     if (enrolled.outcome !== 'enrolled') throw new Error(enrolled.outcome);
     const { memberId } = enrolled.member;
     await members.updateOwnNames(memberId, { firstName: 'Ada', lastName: 'Byron' });
-    // As an older version has stored it.
+    // Stored by a version that did not check names.
     const { config } = await register({ name: 'Alpha\u202e \u200bRooms' });
     const visitor = createVisitor((url) => url.startsWith(CALLBACK));
     const seenByKey = async () => {

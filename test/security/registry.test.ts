@@ -562,7 +562,7 @@ test('a graph beyond the limits that was published before is served, and others 
   const sdl = `# \u202e\n${SPA.replace('spa:', `"${long}"\n  spa:`)}`;
   const [team, other] = [await issue('spa'), await issue('offers')];
   await publishSpa(team);
-  // As the version before has published it.
+  // Published by a version without limits.
   const graphs = await openGraphStore(readSettings(store, 'all'));
   const version = (await graphs.latest()) + 1;
   const before = await graphs.version(version - 1);

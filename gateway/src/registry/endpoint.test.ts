@@ -1,4 +1,4 @@
-// How the registry serves teams: what it builds once, who waits for whom, and what it hides.
+// The registry's endpoint: what it caches, how teams share its places, and which URLs it withholds.
 import { EventEmitter, once } from 'node:events';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';

@@ -210,10 +210,11 @@ export function createQueue(
       const { from, left } = share;
       const isShared = left > 0 && from <= now && now < from + REPLAY_SHARE.ms;
       const mayGo = (one: WaitingMessage) => isShared || !isReplayed(one);
+      const probe = isSlow ? oldestDue(now, lastSent, mayGo) : undefined;
+      const fresh = isFailing(health) ? probe : oldestDue(now, 0, (one) => !isReplayed(one));
       const message =
-        (isFailing(health) ? undefined : oldestDue(now, 0, (one) => !isReplayed(one))) ??
-        oldestDue(now, isSlow ? lastSent : 0, mayGo) ??
-        oldestDue(now, 0, mayGo) ??
+        fresh ??
+        (isShared || isFailing(health) ? oldestDue(now, 0, mayGo) : undefined) ??
         (isStuck(now, maxRows) ? oldestDue(Number.POSITIVE_INFINITY, 0, mayGo) : undefined);
       const released = releasedTo > 0 ? oldestDue(now) : message;
       if (readTo >= releasedTo && (released?.position ?? releasedTo + 1) > releasedTo) release(0);
@@ -298,7 +299,6 @@ export function createQueue(
     /** Since when no attempt has succeeded, if the last one failed. */
     failingSince: () => health.failingSince,
     wakeAt,
-    isReplayed,
     sentTo: () => sentTo,
     /**
      * Gives a row to each message before the last one sent, so that the position passes what is
