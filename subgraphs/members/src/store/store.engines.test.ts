@@ -34,6 +34,16 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     (await store.memberByEmail(partnerId, canonical))?.memberId;
   const byExternalId = async (partnerId: string, externalId: string) =>
     (await store.memberByExternalId(partnerId, externalId))?.memberId;
+  /** What `find` answers for each number below `count`, 50 at once. */
+  const findEach = async (count: number, find: (i: number) => Promise<string | undefined>) => {
+    const found = [];
+    while (found.length < count) {
+      const begin = found.length;
+      const size = Math.min(50, count - begin);
+      found.push(...(await Promise.all(Array.from({ length: size }, (_, i) => find(begin + i)))));
+    }
+    return found;
+  };
   const importOne = async (...args: Parameters<typeof memberImport>) =>
     (await store.importMembers([memberImport(...args)]))[0];
 
@@ -636,9 +646,9 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       );
       expect(new Set(await store.importMembers(records))).toEqual(new Set(['added']));
       expect(new Set(await store.importMembers(records))).toEqual(new Set(['unchanged']));
-      expect(
-        await Promise.all(records.map((_, i) => byEmail('inn', `old${i}@example.com`))),
-      ).toEqual(records.map((_, i) => `m${i}`));
+      expect(await findEach(2_500, (i) => byEmail('inn', `old${i}@example.com`))).toEqual(
+        records.map((_, i) => `m${i}`),
+      );
       expect(await store.importMembers([])).toEqual([]);
     });
   });
@@ -776,7 +786,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     expect(answers.filter((answer) => answer === 'unchanged').length).toBeGreaterThan(0);
     expect(answers.filter((answer) => answer === 'added').length).toBeGreaterThan(0);
     expect(answers.filter((answer) => answer !== 'added' && answer !== 'unchanged')).toEqual([]);
-    expect(await Promise.all(records.map((_, i) => byExternalId('inn', `I-${i}`)))).toEqual(
+    expect(await findEach(2_000, (i) => byExternalId('inn', `I-${i}`))).toEqual(
       records.map((_, i) => `i${i}`),
     );
   }, 60_000);
