@@ -14,7 +14,7 @@ const shared = {
   // swc erases the types and turns the few ESM-only packages into CommonJS.
   transform: { '\\.ts$': swc, '\\.m?js$': swc },
   transformIgnorePatterns: [
-    '/node_modules/(?!(@apollo/client|cookie|graphql-request|jose|light-my-request|marked|oauth4webapi|oidc-provider|openid-client|temporal-polyfill|temporal-utils)/)',
+    '/node_modules/(?!(@apollo/client|graphql-request|jose|marked|oauth4webapi|oidc-provider|openid-client|temporal-polyfill|temporal-utils)/)',
   ],
 };
 const SUPPORT = '<rootDir>/test/support';

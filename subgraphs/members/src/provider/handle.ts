@@ -1,8 +1,9 @@
 // Handles the requests that the gateway forwards, with oidc-provider and the pages before it.
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { type IdentityRequest, USERINFO_PATH } from '@partner-loyalty/runtime/signin/exchange.ts';
-import inject from 'light-my-request';
 import type { KoaContextWithOIDC as Context, Provider } from 'oidc-provider';
 import { createAuthorizations, secretsOf, withoutCookies } from './authorizations.ts';
 import { userinfoOf } from './claims.ts';
@@ -63,35 +64,46 @@ export function createIdentity(parts: IdentityParts): (request: string) => Promi
       return JSON.stringify({ status: body === undefined ? 401 : 200, headers: {}, body });
     }
     const provider = await providerNow();
-    const handle = provider.callback();
-    const response = await inject(
-      (req, res) => {
-        // How oidc-provider knows the path that the service is below.
-        Object.assign(req, { baseUrl: basePath });
-        handle(req, res);
-      },
-      {
-        // Cast: the methods that the gateway forwards.
-        method: request.method as 'GET',
-        url: `${request.path}${request.search}`,
-        headers: {
-          ...request.headers,
-          host,
-          'x-forwarded-proto': protocol.slice(0, -1),
-          'x-forwarded-for': request.clientAddress,
-          'x-language': request.language,
-          ...(request.formId !== undefined && { [FORM_HEADER]: request.formId }),
-        },
-        ...(request.method === 'POST' && { payload: request.body }),
-      },
-    );
-    const { headers: received } = response;
-    const { [PAGE_HEADER]: isPage, [COUNTS_HEADER]: counts, ...others } = received;
+    const incoming = incomingOf(request, { basePath, host, protocol });
+    const outgoing = new Outgoing(incoming);
+    await provider.callback()(incoming, outgoing);
+    const { [PAGE_HEADER]: isPage, [COUNTS_HEADER]: counts, ...others } = outgoing.getHeaders();
     const { [OWNER_HEADER]: owner, ...headers } = others;
-    const { statusCode: status, payload } = response;
-    const shown = isPage === undefined ? { body: payload } : { page: JSON.parse(payload) };
+    const { statusCode: status, content } = outgoing;
+    const shown = isPage === undefined ? { body: content } : { page: JSON.parse(content) };
     return JSON.stringify({ status, headers, counts, owner, ...shown });
   };
+}
+
+/** The request as node:http would give it, without a socket. */
+function incomingOf(
+  { method, path, search, body, ...request }: IdentityRequest,
+  { basePath, host, protocol }: { basePath: string; host: string; protocol: string },
+): IncomingMessage {
+  const content = Buffer.from(method === 'POST' ? body : '');
+  const headers = {
+    ...request.headers,
+    'content-length': `${content.length}`,
+    host,
+    'x-forwarded-proto': protocol.slice(0, -1),
+    'x-forwarded-for': request.clientAddress,
+    'x-language': request.language,
+    ...(request.formId !== undefined && { [FORM_HEADER]: request.formId }),
+  };
+  // `baseUrl` is how oidc-provider knows the path that the service is below.
+  const message = { method, url: `${path}${search}`, headers, socket: {}, baseUrl: basePath };
+  // Cast: Koa and oidc-provider read nothing else of it.
+  return Object.assign(Readable.from([content]), message) as unknown as IncomingMessage;
+}
+
+/** Keeps what Koa sends. */
+class Outgoing extends ServerResponse {
+  content = '';
+
+  override end(content: unknown = ''): this {
+    this.content = String(content);
+    return this;
+  }
 }
 
 type Next = () => Promise<void>;
