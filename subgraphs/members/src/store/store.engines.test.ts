@@ -36,7 +36,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     (await store.memberByExternalId(partnerId, externalId))?.memberId;
   /** What `find` answers for each number below `count`, 50 at once. */
   const findEach = async (count: number, find: (i: number) => Promise<string | undefined>) => {
-    const found = [];
+    const found: (string | undefined)[] = [];
     while (found.length < count) {
       const begin = found.length;
       const size = Math.min(50, count - begin);
