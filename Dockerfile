@@ -19,7 +19,7 @@ FROM base AS gateway
 RUN npm ci --omit=dev --ignore-scripts --workspace=gateway
 COPY runtime runtime
 COPY supergraph.yaml ./
-COPY docs/guides docs/guides
+COPY docs/callers docs/callers
 # What the guides link to.
 COPY examples/node examples/node
 COPY examples/browser examples/browser

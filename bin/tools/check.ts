@@ -1,8 +1,8 @@
-// Checks comments, regular expressions and the table of guides, for `npm run check`.
+// Checks comments, regular expressions and the list of callers' pages, for `npm run check`.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GUIDES, guideTitle } from '@partner-loyalty/gateway/docs';
+import { PAGES, pageTitle } from '@partner-loyalty/gateway/docs';
 import { parseSync } from '@swc/core';
 import { analyse } from 'scslre';
 
@@ -13,6 +13,7 @@ const SOURCE =
 const RUNS = /^(runtime|gateway|subgraphs|bin|client|examples)\//;
 const TEST_OR_GENERATED = /\.test\.ts$|\.generated\.[jt]s$/;
 const MAX_LINE = 100;
+const FOLDER = 'docs/callers';
 
 /** How the files break the rules, a line each. */
 export function breaches(files: readonly { path: string; text: string }[]): string[] {
@@ -89,15 +90,14 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The guides that lack a file or its title, and the files that the table of guides lacks. */
-function guideFaults(): string[] {
-  const names: readonly string[] = GUIDES;
-  const unlisted = readdirSync(join(ROOT, 'docs/guides'))
-    .filter((file) => !names.includes(file.replace(/\.md$/, '')))
-    .map((file) => `docs/guides/${file}: not in the table of guides`);
-  const unreadable = names.flatMap((name) => {
+/** The pages for callers that lack a file or its title, and the files that PAGES lacks. */
+function pageFaults(): string[] {
+  const unlisted = readdirSync(join(ROOT, FOLDER), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md') && !PAGES.includes(file.slice(0, -3)))
+    .map((file) => `${FOLDER}/${file}: not in the list of pages`);
+  const unreadable = PAGES.flatMap((page) => {
     try {
-      guideTitle(name);
+      pageTitle(page);
       return [];
     } catch (error) {
       return [error instanceof Error ? error.message : String(error)];
@@ -107,7 +107,7 @@ function guideFaults(): string[] {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const found = [...breaches(sourceFiles()), ...guideFaults()];
+  const found = [...breaches(sourceFiles()), ...pageFaults()];
   for (const breach of found) console.error(breach);
   if (found.length > 0) process.exitCode = 1;
 }

@@ -19,11 +19,11 @@ export type Generated = {
 export const ROOT = join(import.meta.dirname, '../..');
 
 export const GENERATED: readonly Generated[] = [
-  page('settings', 'runtime/src/settings/table.ts', settingsTable),
-  page('errors', 'runtime/src/errors.ts', errorsTable),
-  page('headers', 'runtime/src/http/headers.ts', headersTable),
-  page('metrics', 'runtime/src/observe/metrics.ts', metricsTable),
-  page('log', 'runtime/src/observe/fields.ts', logTable),
+  page('operators/settings', 'Settings', 'runtime/src/settings/table.ts', settingsTable),
+  page('callers/codes', 'Error codes', 'runtime/src/errors.ts', errorsTable),
+  page('callers/headers', 'Headers', 'runtime/src/http/headers.ts', headersTable),
+  page('operators/metrics', 'Metrics', 'runtime/src/observe/metrics.ts', metricsTable),
+  page('operators/log', 'Fields of the log', 'runtime/src/observe/fields.ts', logTable),
   { file: 'gateway/supergraph.graphql', render: supergraph },
   ...typedSubgraphs(ROOT).map(resolverTypesOf),
   // Committed, so that a diff shows every change of what a surface exposes.
@@ -56,12 +56,11 @@ function script(folder: string, main: string): Generated[] {
   ];
 }
 
-function page(name: string, source: string, table: () => string): Generated {
-  const title = `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
+function page(name: string, title: string, source: string, table: () => string): Generated {
   return {
-    file: `docs/generated/${name}.md`,
+    file: `docs/${name}.md`,
     render: () =>
-      `# ${title}\n\nGenerated from \`${source}\` by \`npm run generate\`.\n\n${table()}`,
+      `# ${title}\n\n[//]: # (Generated from ${source} by npm run generate.)\n\n${table()}`,
   };
 }
 

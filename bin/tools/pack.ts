@@ -9,11 +9,11 @@ const FOLDER = join(ROOT, 'bin/dist');
 const MANIFEST = join(ROOT, 'bin/package.json');
 /** What programs read beside their code; JSON is part of the code. */
 const DATA =
-  /^(supergraph\.yaml|docs\/guides\/.*|.*\.(graphql|css|txt)|.*\.generated\.js|.*\/pressed\.js)$/;
+  /^(supergraph\.yaml|docs\/callers\/.*|.*\.(graphql|css|txt)|.*\.generated\.js|.*\/pressed\.js)$/;
 /** Threads and child processes of the gateway. */
 const WORKER = /^gateway\/.*\/worker\.ts$/;
-const PLACES = ['supergraph.yaml', 'runtime', 'gateway', 'subgraphs', 'docs/guides'];
-/** What a team without a checkout starts from (docs/subgraphs.md). */
+const PLACES = ['supergraph.yaml', 'runtime', 'gateway', 'subgraphs', 'docs/callers'];
+/** What a team without a checkout starts from (docs/teams/subgraph.md). */
 const EXAMPLES = ['examples/offers-apollo', 'examples/offers-python'];
 
 /** Runs a program that is named by its source, as runtime/run.js does in a checkout. */

@@ -1,4 +1,4 @@
-// The tables of docs/generated, each made from the code that uses the facts in it.
+// The generated pages of docs, each a table made from the code that uses the facts in it.
 import { ERRORS, type ErrorRow } from '@partner-loyalty/runtime/errors.ts';
 import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
 import { LOG_FIELDS } from '@partner-loyalty/runtime/observe/fields.ts';

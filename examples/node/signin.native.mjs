@@ -1,4 +1,4 @@
-// Signs a member in to a program on their device: see ../../docs/guides/sign-in-mobile.md.
+// Signs a member in to a program on their device: see ../../docs/callers/guides/sign-in-mobile.md.
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';

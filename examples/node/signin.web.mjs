@@ -1,4 +1,4 @@
-// Signs members in to a web app with Express: see ../../docs/guides/sign-in-web.md.
+// Signs members in to a web app with Express: see ../../docs/callers/guides/sign-in-web.md.
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import express from 'express';

@@ -33,9 +33,9 @@ const FOLDED: Readonly<Record<string, string>> = { \u0131: '\u0131', \ufb05: '\u
 const FINAL_SIGMA = /(?<=[\p{L}\p{M}])\u03c3(?![\p{L}\p{M}])/gu;
 
 /**
- * The canonical form of an address (docs/api.md, Email): trimmed, NFC, with the local part in one
- * case and the domain in ASCII; nothing else is folded. Undefined if the text is not an address. A
- * canonical form is its own canonical form.
+ * The canonical form of an address (docs/callers/members.md, Email): trimmed, NFC, with the local
+ * part in one case and the domain in ASCII; nothing else is folded. Undefined if the text is not an
+ * address. A canonical form is its own canonical form.
  */
 export function canonicalEmail(typed: string): string | undefined {
   return canonicalForm(typed, foldCase);

@@ -1,3 +1,3 @@
-// The two environments (docs/api.md, Keys).
+// The two environments (docs/callers/keys.md).
 
 export type Environment = 'sandbox' | 'production';

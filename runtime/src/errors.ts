@@ -9,14 +9,14 @@ export type ErrorRow = {
   /** The subgraphs of this repository whose errors have the code. */
   subgraphs?: readonly string[];
   /**
-   * Which requests to send again (docs/guides/errors-and-retries.md): all, or those that are safe
-   * to repeat, until a deadline or once. None if it is missing.
+   * Which requests to send again: all, or those that are safe to repeat, until a deadline or once
+   * (docs/callers/guides/errors-and-retries.md). None if it is missing.
    */
   retry?: 'always' | 'repeatable' | 'once';
 };
 
 /**
- * Every `extensions.code` of this API (docs/api.md, Errors). `status` is the HTTP status,
+ * Every `extensions.code` of this API (docs/callers/errors.md). `status` is the HTTP status,
  * `message` the text that callers read, `when` the text of the documentation.
  */
 export const ERRORS = {
@@ -69,7 +69,7 @@ export const ERRORS = {
   PARTNER_SUSPENDED: {
     status: 403,
     message: 'this partner is suspended',
-    when: 'The partner of the key, or the one that holds the ID token, is [suspended](../api.md#suspended-partners). Nothing else about the request is checked.',
+    when: 'The partner of the key, or the one that holds the ID token, is [suspended](keys.md#suspended-partners). Nothing else about the request is checked.',
   },
   AMBIGUOUS_CREDENTIALS: {
     status: 400,
@@ -79,7 +79,7 @@ export const ERRORS = {
   FORBIDDEN: {
     status: 403,
     message: 'this key lacks a scope that the operation needs',
-    when: 'A root field needs a [scope](../api.md#scopes) that the key does not have, or an ID token of an [app](../api.md#apps) is used for a mutation: nothing ran (403). Or a [token that a partner holds](../api.md#member-tokens) is used to change the address (200). Or a page whose origin `CORS_ORIGINS` does not list calls [`/mcp`](../api.md#mcp) (403).',
+    when: 'A root field needs a [scope](keys.md#scopes) that the key does not have, or an ID token of an [app](openid.md#apps) is used for a mutation: nothing ran (403). Or a [token that a partner holds](openid.md#member-tokens) is used to change the address (200). Or a page whose origin `CORS_ORIGINS` does not list calls [`/mcp`](mcp.md) (403).',
     subgraphs: ['members'],
   },
   GRAPHQL_PARSE_FAILED: {
@@ -102,12 +102,12 @@ export const ERRORS = {
   OPERATION_TOO_COMPLEX: {
     status: 400,
     message: 'the operation asks for too much',
-    when: 'The operation exceeds one of the [limits](../api.md#limits-of-an-operation), or its response is too large (400). Or what a field of it asks for is (200).',
+    when: 'The operation exceeds one of the [limits](limits.md#limits-of-an-operation), or its response is too large (400). Or what a field of it asks for is (200).',
   },
   RATE_LIMITED: {
     status: 429,
     message: 'the budget is used up',
-    when: 'The budget of the window is used up, or the client address sent too many requests without a [valid credential](../api.md#budget); `Retry-After` says when the next window starts.',
+    when: 'The budget of the window is used up, or the client address sent too many requests without a [valid credential](limits.md#budget); `Retry-After` says when the next window starts.',
     retry: 'always',
   },
   MEMBER_NOT_FOUND: {

@@ -24,7 +24,7 @@ const recorded = rules.flatMap(({ record }) => record ?? []);
 const alerts = rules.flatMap((rule) => (rule.alert ? [{ ...rule, alert: rule.alert }] : []));
 const { tests }: { tests: AlertTest[] } = parse(read('deploy/prometheus/alerts.test.yaml'));
 const cases = tests.flatMap(({ alert_rule_test }) => alert_rule_test);
-const RUNBOOK = read('docs/runbook.md');
+const RUNBOOK = read('docs/operators/runbook.md');
 
 test('promtool accepts the alerts, and each fires for its fault and for nothing else', () => {
   promtool('check', 'rules', join(FOLDER, 'alerts.yaml'));
@@ -85,7 +85,7 @@ test.each(alerts)('$alert says how urgent it is, what is wrong and where to read
   expect(rule.labels?.severity).toMatch(/^(page|ticket)$/);
   expect(rule.annotations).toEqual({
     summary: expect.stringMatching(/^\{\{ \$labels\.environment \}\}: \S/),
-    runbook: `docs/runbook.md#${rule.alert.toLowerCase()}`,
+    runbook: `docs/operators/runbook.md#${rule.alert.toLowerCase()}`,
   });
 });
 

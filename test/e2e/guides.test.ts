@@ -26,8 +26,8 @@ import { type Service, startService } from '../support/service/npmstart.ts';
 import { until } from '../support/until.ts';
 
 const ROOT = join(EXAMPLES, '..');
-const WEB = readFileSync(join(ROOT, 'docs/guides/sign-in-web.md'), 'utf8');
-const MOBILE = readFileSync(join(ROOT, 'docs/guides/sign-in-mobile.md'), 'utf8');
+const WEB = readFileSync(join(ROOT, 'docs/callers/guides/sign-in-web.md'), 'utf8');
+const MOBILE = readFileSync(join(ROOT, 'docs/callers/guides/sign-in-mobile.md'), 'utf8');
 /** Moves the clock of a program 11 minutes ahead at each SIGUSR2: longer than a token is valid. */
 const CLOCK = `data:text/javascript,
   const { now } = Date;

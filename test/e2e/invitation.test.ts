@@ -1,4 +1,4 @@
-// Invitations: the API, the mail and the page (docs/api.md, Invitations).
+// Invitations: the API, the mail and the page (docs/callers/members.md, Invitations).
 import { startBrowser } from '../support/servers/browser.ts';
 import { tokenIn } from '../support/servers/mailserver.ts';
 import { freePort } from '../support/servers/process.ts';

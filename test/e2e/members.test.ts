@@ -1,4 +1,4 @@
-// Which members a partner finds and enrolls, and what it reads of them (docs/api.md).
+// Which members a partner finds and enrolls, and what it reads of them (docs/callers/members.md).
 import {
   BY_EMAIL,
   BY_EXTERNAL_ID,

@@ -2,7 +2,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { EXAMPLES, exampleKey } from '../../gateway/src/pages/docs/examples.ts';
 import { LANGUAGES } from '../../gateway/src/pages/docs/languages.ts';
-import { GUIDES, guidePath } from '../../gateway/src/pages/docs/paths.ts';
+import { PAGES as DOCUMENTS, guidePath, pagePath } from '../../gateway/src/pages/docs/paths.ts';
 import { LIVE_KEY } from '../support/cases/outcomes.ts';
 import { accessibilityFaults, startBrowser } from '../support/servers/browser.ts';
 import { freePort, run } from '../support/servers/process.ts';
@@ -92,7 +92,7 @@ describe.each(PAGES)('%s', (path) => {
 // Guides differ in what may be too wide for a phone; this one has all that they consist of.
 const ON_A_DESKTOP = ['/', '/docs', guidePath('desk')];
 const LOOKED_AT = LOOKS.flatMap(([name, options], index) =>
-  (index === 0 ? ON_A_DESKTOP : ['/', '/docs', ...GUIDES.map(guidePath)]).map(
+  (index === 0 ? ON_A_DESKTOP : ['/', '/docs', ...DOCUMENTS.map(pagePath)]).map(
     (path) => [path, name, options] as const,
   ),
 );
@@ -129,7 +129,7 @@ test('the start page leads to the documentation, and the documentation to its pa
 test('every link of the documentation leads somewhere', async () => {
   const ids = new Map<string, string[]>();
   const links = new Set<string>();
-  for (const path of ['/docs', ...GUIDES.map(guidePath)]) {
+  for (const path of ['/docs', ...DOCUMENTS.map(pagePath)]) {
     const response = await fetch(`${service.url}${path}`, { headers: { accept: HTML } });
     expect([path, response.status]).toEqual([path, 200]);
     const html = await response.text();

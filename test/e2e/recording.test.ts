@@ -1,4 +1,4 @@
-// Recording activities as a partner (docs/api.md, Activities), on each engine.
+// Recording activities as a partner (docs/callers/standing.md, Activities), on each engine.
 import { KEY_SCOPES } from '@partner-loyalty/gateway';
 import { freshMongodbUrl } from '../support/servers/databases.ts';
 import { type Calls, NOON, startWithCalls } from '../support/service/calls.ts';

@@ -84,7 +84,7 @@ type Draft = {
   padding: number;
 };
 
-/** In the order of docs/api.md, Order of checks. Each function adds its fault to a draft. */
+/** In the order of docs/callers/requests.md, Order of checks. Each adds its fault to a draft. */
 const FAULTS: [
   name: string,
   code: ErrorCode,
@@ -420,7 +420,7 @@ describe('a query by GET', () => {
 
 // The GraphQL over HTTP audits of the package graphql-http, run as a partner.
 
-/** Audits by id that contradict docs/api.md, HTTP, which takes precedence. */
+/** Audits by id that contradict docs/callers/requests.md, HTTP, which takes precedence. */
 const CONTRADICTIONS: Record<string, string> = {
   '572B': 'a syntax error is 400 for application/json too',
   FDE2: 'a validation error is 400 for application/json too',

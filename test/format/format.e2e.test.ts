@@ -139,7 +139,7 @@ test('the mark of an erased member, locks and the published graph are kept', asy
 });
 
 test('once the schemas are published, there are lists, and events of what has changed since', async () => {
-  // In the order of docs/operator.md, Upgrading: each composes with what is published by then.
+  // In the order of docs/operators/running.md, Upgrading.
   for (const name of ['standings', 'members']) {
     const schema = `subgraphs/${name}/schema.graphql`;
     await loyaltyJson(env, 'supergraph', 'publish', name, schema, '--approve');

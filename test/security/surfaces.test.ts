@@ -19,7 +19,7 @@ import {
 import type { ApiResponse, Client } from '../support/service/client.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 
-// The surfaces as docs/api.md, Surfaces, describes them, repeated here on purpose.
+// The surfaces as docs/callers/requests.md, Surfaces, describes them, repeated here on purpose.
 const READS = `
   type Standing { partnerId: ID!  partnerName: String!  tier: String!  points: Int!  stays: Int!  nextTier: String  pointsToNextTier: Int
     yearStart: DateTime!  yearEnd: DateTime!  asOf: DateTime!

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { PLANNER_LIMITS } from '../../gateway/src/execute/plan.apollo.ts';
 
-/** How long a process takes at most to finish its requests (docs/operator.md, Settings). */
+/** How long a process takes at most to finish its requests (docs/operators/running.md). */
 export const CLOSING_SECONDS = 25;
 /** Of a container's memory, for all heaps of V8 at most: sockets and code are not on a heap. */
 export const HEAP_PARTS = 0.7;

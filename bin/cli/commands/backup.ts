@@ -14,7 +14,7 @@ async function backup(shell: Shell, dir: string): Promise<void> {
   const { mongodbUrl, dataDir, environment } = shell.settings();
   if (mongodbUrl !== undefined)
     throw new CommandError(
-      'the stores are on MongoDB: back its database up with mongodump (docs/operator.md)',
+      'the stores are on MongoDB: back its database up with mongodump (docs/operators/backup.md)',
     );
   shell.printAll(await backupStores(dataDir, environment, dir));
 }

@@ -20,7 +20,7 @@ async function compact(shell: Shell): Promise<void> {
   const { mongodbUrl, dataDir, environment } = shell.settings();
   if (mongodbUrl !== undefined)
     throw new CommandError(
-      'the stores are on MongoDB: compact is for the embedded store (docs/operator.md)',
+      'the stores are on MongoDB: compact is for the embedded store (docs/operators/backup.md)',
     );
   const rewritten = await rewriteStores(dataDir, environment, progressOf(shell));
   if (rewritten === undefined)

@@ -114,8 +114,8 @@ export function createLimiter(
 }
 
 /**
- * The RateLimit headers of a verdict, in the older and the newer form (docs/api.md, Budget);
- * with `retry-after` if the verdict refuses.
+ * The RateLimit headers of a verdict, in the older and the newer form (docs/callers/limits.md,
+ * Budget); with `retry-after` if the verdict refuses.
  */
 export function rateLimitHeaders(verdict: Verdict): Record<string, string> {
   const { policy, allowed, limit, remaining, resetSeconds, windowSeconds } = verdict;

@@ -39,8 +39,8 @@ export const CONNECTION = {
 
 export const RECONNECT_MS = 500;
 
-// A request waits for Redis for at most 50 ms (docs/api.md, Budget). The event loop ticks
-// before and after the command need part of that.
+// A request waits for Redis for at most 50 ms (docs/callers/limits.md, Budget). The event loop
+// ticks before and after the command need part of that.
 const DEADLINE_MS = 45;
 
 // Redis does nothing else meanwhile.

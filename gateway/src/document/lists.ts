@@ -88,8 +88,8 @@ export type CostOfFields = {
 };
 
 /**
- * What root fields cost (docs/api.md, Budget): each 1 for ENTRIES_OF_COST entries of its longest
- * list or its page, and at least 1.
+ * What root fields cost (docs/callers/limits.md, Budget): each 1 for ENTRIES_OF_COST entries of its
+ * longest list or its page, and at least 1.
  */
 export function costOfFields(
   fields: readonly RootField[],

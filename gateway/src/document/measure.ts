@@ -4,7 +4,7 @@ import { type DocumentNode, type FieldNode, Kind, type SelectionSetNode } from '
 import { INTROSPECTION_FIELDS } from './introspection.ts';
 import { type RootField, rootFieldOf } from './lists.ts';
 
-/** The limits of a document and its operations (docs/api.md, Errors). */
+/** The limits of a document and its operations (docs/callers/errors.md). */
 export const LIMITS = {
   tokens: 1_000,
   rootFields: 10,

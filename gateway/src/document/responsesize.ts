@@ -1,7 +1,7 @@
 // The limit of a response, which stops it while it is being built.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 
-/** In bytes of JSON (docs/api.md, Errors). */
+/** In bytes of JSON (docs/callers/errors.md). */
 export const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 /** Counts a response as it grows. Throws OPERATION_TOO_COMPLEX once it is over the limit. */

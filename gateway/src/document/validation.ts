@@ -12,7 +12,7 @@ import {
   visit,
 } from 'graphql';
 
-/** How many errors a caller gets for a request that is not executed (docs/api.md, Errors). */
+/** How many errors a caller gets for a request that is not executed (docs/callers/errors.md). */
 export const MAX_REQUEST_ERRORS = 5;
 
 /** The first ways in which a document does not fit a schema. */

@@ -3,7 +3,7 @@ import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { isJsonObject, utf8Text } from '@partner-loyalty/runtime/input.ts';
 
-/** In bytes (docs/api.md, HTTP). */
+/** In bytes (docs/callers/requests.md, HTTP). */
 export const BODY_LIMIT = 64 * 1024;
 
 export type GraphqlBody = {

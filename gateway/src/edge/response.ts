@@ -147,7 +147,7 @@ function comparePositions(one: readonly number[], other: readonly number[]): num
 
 /**
  * 503 or 500 if every root field is null for that reason; 200 for a partial response
- * (docs/api.md, Errors).
+ * (docs/callers/errors.md).
  */
 function statusOf(data: Data, errors: readonly ResponseError[]): number {
   const codes = Object.entries(data ?? {}).map(([name, value]) =>

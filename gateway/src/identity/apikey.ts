@@ -1,4 +1,4 @@
-// The format of keys (docs/api.md, Keys): creating, parsing and hashing them.
+// The format of keys (docs/callers/keys.md): creating, parsing and hashing them.
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';

@@ -11,7 +11,7 @@ import type { Key, Keyring } from './keyring.ts';
 import type { KeyEndpoint } from './keystore.ts';
 import type { IsSuspended } from './suspensions.ts';
 
-/** Root fields a member may select in a window (docs/api.md, Budget). */
+/** Root fields a member may select in a window (docs/callers/limits.md, Budget). */
 export const MEMBER_BUDGET = 120;
 
 export type Principal = {

@@ -1,4 +1,4 @@
-// Finds stored records in a cache, which it trusts for a limited time (docs/api.md, Keys).
+// Finds stored records in a cache, which it trusts for a limited time (docs/callers/keys.md).
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';

@@ -1,4 +1,4 @@
-// Verifies members' ID and access tokens (docs/api.md, Member tokens), and caches valid ones.
+// Verifies members' tokens (docs/callers/openid.md, Member tokens), and caches valid ones.
 import { hash } from 'node:crypto';
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { ApiError, fail } from '@partner-loyalty/runtime/errors.ts';
@@ -192,7 +192,7 @@ function ownHolder(
   return { clientId, sid, partnerId, firstPartyOf, scopes, isIdOfApp: kind === 'id' };
 }
 
-/** The scopes that stand for fields (docs/api.md, Apps). */
+/** The scopes that stand for fields (docs/callers/openid.md, Apps). */
 const FIELD_SCOPES = ['profile', 'email'];
 
 /** What a scope allows if that is less than all; without one, what `openid` allows. */

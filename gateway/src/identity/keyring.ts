@@ -1,4 +1,4 @@
-// Finds keys by their text, and what they may be used for (docs/api.md, Keys).
+// Finds keys by their text, and what they may be used for (docs/callers/keys.md).
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { addressCheck } from '@partner-loyalty/runtime/http/address.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';

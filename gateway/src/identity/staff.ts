@@ -1,4 +1,4 @@
-// Partners' staff, who may use the console, and their sessions there (docs/operator.md, Staff).
+// Partners' staff and their sessions in the console (docs/operators/partners.md, Staff).
 import { hash, randomBytes } from 'node:crypto';
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { StaffRecipient } from '@partner-loyalty/runtime/signin/staff.ts';

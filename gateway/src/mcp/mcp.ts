@@ -1,4 +1,4 @@
-// The life of a request at /mcp, top to bottom, in the order of checks of docs/api.md.
+// The life of a request at /mcp, top to bottom, in the order of checks of docs/callers/requests.md.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';

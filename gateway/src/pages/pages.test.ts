@@ -65,7 +65,7 @@ function get(
 const bytesOf = ({ body }: HttpResponse) =>
   typeof body === 'function' ? Buffer.of() : Buffer.from(body);
 
-test.each(['/', '/docs', '/docs/guides/check-in'])(
+test.each(['/', '/docs', '/docs/keys', '/docs/guides/check-in'])(
   '%s is a page for a browser, by GET and HEAD',
   async (path) => {
     const pages = pagesOf();
@@ -162,6 +162,7 @@ test('the request to paste finds a member of the demo data, in the sandbox', () 
 test.each([
   ['/llms.txt', 'text/plain', '# Partner Loyalty API'],
   ['/docs/guides/check-in.md', 'text/markdown', '# Check-in'],
+  ['/docs/keys.md', 'text/markdown', '# Keys'],
   ['/docs/guides/signin.html', 'text/plain', '<!doctype html>'],
   ['/docs/schema/partner.graphql', 'text/plain', 'type Query'],
   ['/docs/schema/member.graphql', 'text/plain', 'type Query'],
@@ -173,7 +174,7 @@ test.each([
   }
 });
 
-test('a browser gets a 404 page for a guide that there is not, and for one outside their folder', async () => {
+test('a browser gets a 404 page for a guide that does not exist, and for one outside their folder', async () => {
   for (const path of ['/docs/guides/nothing', '/docs/guides/../api', '/docs/guides/..%2fapi.md'])
     expect(await pagesOf()(get(path))).toMatchObject({
       status: 404,

@@ -47,7 +47,7 @@ export async function askSubgraph(candidate: {
     // What failed as a batch has been asked one by one, so only the log shows it.
     return isTaken && reason === ''
       ? undefined
-      : `does not answer a batch of ${BATCH} operations as docs/subgraphs.md says: correct this, or publish it with --no-batching${reason}`;
+      : `does not answer a batch of ${BATCH} operations as docs/teams/protocol.md says: correct this, or publish it with --no-batching${reason}`;
   } finally {
     await transport.close();
   }

@@ -32,7 +32,7 @@ export type Registry = {
   audit(action: GraphAction): void;
 };
 
-/** In bytes, of a schema (docs/subgraphs.md, Limits). */
+/** In bytes, of a schema (docs/teams/publishing.md, Limits). */
 export const MAX_SCHEMA_BYTES = 4 * 1_048_576;
 
 /** A subgraph's own error codes. */

@@ -63,7 +63,7 @@ export function createConnections(server: Server, parts: Parts) {
 
   /**
    * Adds a connection that was accepted. If there are too many, one of them is closed, which may be
-   * the new one (docs/api.md, Errors).
+   * the new one (docs/callers/errors.md).
    */
   function add(connection: Connection): void {
     const { block, isProxy } = connection;

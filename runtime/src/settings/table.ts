@@ -1,4 +1,4 @@
-// Every setting of the project, one row each (docs/operator.md, Settings).
+// Every setting of the project, one row each (docs/operators/running.md, Settings).
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import type { Environment } from '../environment.ts';
@@ -249,7 +249,7 @@ export const SETTINGS: {
     default:
       'none: a sandbox whose base URL is on the loopback address calls any host, others call public addresses by https',
     meaning:
-      'Where [published](../operator.md#other-teams-subgraphs) subgraphs may also be: hosts, `*.suffix`, `host:port` and CIDR ranges, separated by commas. A listed host may have a private address and plain http; link-local addresses are never called.',
+      'Where [published](teams.md#other-teams-subgraphs) subgraphs may also be: hosts, `*.suffix`, `host:port` and CIDR ranges, separated by commas. A listed host may have a private address and plain http; link-local addresses are never called.',
     usedBy: GATEWAY,
     schema: list(hostOrRange),
   },
@@ -286,7 +286,7 @@ export const SETTINGS: {
     name: 'KEY_ENCRYPTION_KEY',
     default: 'none: they are stored as they are',
     meaning:
-      'Encrypts the private signing keys of the built-in identity provider, and the secrets of [webhooks](../api.md#webhooks) and of [subgraphs](../subgraphs.md#secrets), which production refuses without it; 32 bytes in Base64.',
+      'Encrypts the private signing keys of the built-in identity provider, and the secrets of [webhooks](../callers/webhooks.md) and of [subgraphs](../teams/publishing.md#secrets), which production refuses without it; 32 bytes in Base64.',
     secret: true,
     schema: matching(/^[A-Za-z0-9+/]{43}=$/, 'be 32 bytes in Base64'),
   },
@@ -339,7 +339,7 @@ export const SETTINGS: {
   eventRetentionDays: {
     name: 'EVENT_RETENTION_DAYS',
     default: '30',
-    meaning: 'How many days [events](../api.md#events) are kept, beside the day they came on.',
+    meaning: 'How many days [events](../callers/events.md) are kept, beside the day they came on.',
     usedBy: STANDINGS,
     schema: integer(1, 366),
     fallback: () => 30,
@@ -347,7 +347,7 @@ export const SETTINGS: {
   webhookDelivery: {
     name: 'WEBHOOK_DELIVERY',
     default: '`on`',
-    meaning: 'Whether this process sends [webhooks](../api.md#webhooks): `on` or `off`.',
+    meaning: 'Whether this process sends [webhooks](../callers/webhooks.md): `on` or `off`.',
     usedBy: STANDINGS,
     schema: oneOf('on', 'off'),
     fallback: () => 'on',
@@ -356,7 +356,7 @@ export const SETTINGS: {
     name: 'WEBHOOK_PRIVATE',
     default: '`on` in a sandbox whose base URL is on the loopback address, else `off`',
     meaning:
-      'Whether [webhooks](../api.md#webhooks) may also go to private addresses, and by plain http: `on` or `off`; never `on` in production.',
+      'Whether [webhooks](../callers/webhooks.md) may also go to private addresses, and by plain http: `on` or `off`; never `on` in production.',
     usedBy: STANDINGS,
     schema: oneOf('on', 'off'),
     fallback: ({ environment, sandboxUrl }) =>
@@ -374,8 +374,7 @@ export const SETTINGS: {
   console: {
     name: 'CONSOLE',
     default: '`on`',
-    meaning:
-      "Whether to serve `/console` to partners' [staff](../operator.md#staff): `on` or `off`.",
+    meaning: "Whether to serve `/console` to partners' [staff](partners.md#staff): `on` or `off`.",
     usedBy: GATEWAY,
     schema: oneOf('on', 'off'),
     fallback: () => 'on',
@@ -433,14 +432,14 @@ export const SETTINGS: {
     name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     default: 'none: no tracing',
     meaning:
-      'Where [traces](../operator.md#tracing) go, by OTLP over HTTP. The other standard `OTEL_` variables apply to them too.',
+      'Where [traces](observing.md#tracing) go, by OTLP over HTTP. The other standard `OTEL_` variables apply to them too.',
     schema: webUrl,
   },
   registry: {
     name: 'LOYALTY_REGISTRY',
     default: 'none: the store',
     meaning:
-      'The base URL of the service through which `loyalty supergraph` [publishes](../subgraphs.md#publishing) for a team; only the command reads it.',
+      'The base URL of the service through which `loyalty supergraph` [publishes](../teams/publishing.md#publishing) for a team; only the command reads it.',
     usedBy: COMMAND,
     schema: registryUrl,
   },

@@ -1,4 +1,4 @@
-// Calls a subgraph by GraphQL over HTTP, in signed requests, as docs/subgraphs.md describes.
+// Calls a subgraph by GraphQL over HTTP, in signed requests, as docs/teams/protocol.md describes.
 import { Pool } from 'undici';
 import { afterPoll } from '../eventloop/afterpoll.ts';
 import type { Log } from '../observe/log.ts';

@@ -1,4 +1,4 @@
-// Which addresses of published subgraphs may be called (docs/operator.md, Other teams' subgraphs).
+// Where published subgraphs may be (docs/operators/teams.md, Other teams' subgraphs).
 import { addressCheck } from '../http/address.ts';
 import { reachOf } from '../http/publicaddress.ts';
 import { isLoopback, type Settings } from '../settings/table.ts';

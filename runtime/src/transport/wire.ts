@@ -1,4 +1,4 @@
-// The requests to a subgraph and the lines of its responses, as docs/subgraphs.md describes them.
+// The requests to a subgraph and the lines of its responses (docs/teams/protocol.md).
 import { isJsonObject } from '../input.ts';
 import type { Trace, TraceHeaders } from '../observe/tracing/trace.ts';
 import { BATCH, decodeCaller, decodeJsonCaller, encodeCaller, jsonCallerOf } from './caller.ts';

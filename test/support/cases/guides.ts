@@ -10,7 +10,7 @@ export type Block = {
   after: string;
 };
 
-const FOLDER = join(import.meta.dirname, '../../../docs/guides');
+const FOLDER = join(import.meta.dirname, '../../../docs/callers/guides');
 
 /** Its days in November 2026 become today, so that the sums are this year's. */
 export function guideBlocks(name: string): Block[] {

@@ -1,4 +1,4 @@
-// A minimal model of what each partner may read (docs/api.md, Addresses and Enrollment).
+// A minimal model of what each partner may read (docs/callers/members.md, Enrollment).
 
 export type ModelMember = {
   memberId: string;

@@ -1,4 +1,4 @@
-// For each error code, the requests that lead to it (docs/api.md, Errors).
+// For each error code, the requests that lead to it (docs/callers/errors.md).
 import { randomInt } from 'node:crypto';
 import { type KeyScope, newKey } from '@partner-loyalty/gateway';
 import { ERRORS, type ErrorCode, type ErrorDetails } from '@partner-loyalty/runtime/errors.ts';

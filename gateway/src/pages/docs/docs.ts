@@ -7,8 +7,8 @@ import type { SurfaceName } from '../../schema/surfaces.ts';
 import { type About, codeBlock } from '../frame.ts';
 import { type Html, html } from '../html.ts';
 import { OUT_OF_SCOPE } from './llms.ts';
-import { docsFramed, guidesList } from './page.ts';
-import { DOCS_PATH, guidePath } from './paths.ts';
+import { docsFramed, pagesList } from './page.ts';
+import { DOCS_PATH, GUIDE_PAGES, guidePath, TOPICS } from './paths.ts';
 import { keysSection } from './scopes.ts';
 import { referenceOf, surfaceSection } from './surface.ts';
 import { type Budget, errorsList, headersList, limitsTable } from './tables.ts';
@@ -38,6 +38,7 @@ export async function docsPage(about: About, served: Served, budget: Budget): Pr
 <p class="claim">Guides and a reference for the ${about.environment} at
 <code>${about.endpoint}</code>, generated from the schema that it serves now.</p>
 ${section({ id: 'guides', title: 'Guides', body: guides() })}
+${section({ id: 'topics', title: 'In detail', body: pagesList(TOPICS) })}
 ${sections.map(section)}`,
   });
 }
@@ -51,7 +52,7 @@ ${body}
 
 function guides(): Html {
   return html`<p>Each guide takes you through one task, from the first request to handling failures.</p>
-${guidesList()}
+${pagesList(GUIDE_PAGES)}
 <p>The API reads and records what members earn. What they get for it stays in your own systems. Out of
 scope: ${OUT_OF_SCOPE.join(', ')}.</p>`;
 }

@@ -2,5 +2,5 @@
 
 export type { Example } from './example.ts';
 export { EXAMPLES, exampleKey, TOKEN } from './examples.ts';
-export { guideTitle } from './guides.ts';
-export { GUIDES } from './paths.ts';
+export { pageTitle } from './guides.ts';
+export { PAGES } from './paths.ts';

@@ -1,12 +1,13 @@
 // The documentation for assistants, as https://llmstxt.org has it.
 import { type About, baseUrlOf } from '../frame.ts';
-import { guideTitle } from './guides.ts';
-import { DOCS_PATH, GUIDES, guidePath, schemaPath } from './paths.ts';
+import { pageTitle } from './guides.ts';
+import { DOCS_PATH, GUIDE_PAGES, pagePath, schemaPath, TOPICS } from './paths.ts';
 
 export function llmsText(about: About): string {
   const { endpoint, mcpEndpoint, environment } = about;
   const base = baseUrlOf(about);
-  const guides = GUIDES.map((name) => `- [${guideTitle(name)}](${base}${guidePath(name)}.md)`);
+  const listed = (pages: readonly string[]) =>
+    pages.map((page) => `- [${pageTitle(page)}](${base}${pagePath(page)}.md)`).join('\n');
   return `# Partner Loyalty API
 
 > A GraphQL API that partners of a loyalty platform use to read a member's identity, tier and points,
@@ -20,7 +21,11 @@ export function llmsText(about: About): string {
 
 ## Guides
 
-${guides.join('\n')}
+${listed(GUIDE_PAGES)}
+
+## In detail
+
+${listed(TOPICS)}
 
 ## Reference
 

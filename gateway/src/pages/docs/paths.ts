@@ -1,6 +1,6 @@
 // What is below `/docs`, without what it takes to make it.
 
-/** The guides, in the order of the pages: docs/guides has a file of this name for each. */
+/** The guides, in the order of the pages: docs/callers/guides has a file of this name for each. */
 export const GUIDES = [
   'check-in',
   'desk',
@@ -13,6 +13,29 @@ export const GUIDES = [
   'going-live',
   'privacy',
 ] as const;
+
+/** What callers can rely on, in detail: docs/callers has a file of this name for each. */
+export const TOPICS: readonly string[] = [
+  'requests',
+  'errors',
+  'codes',
+  'headers',
+  'limits',
+  'keys',
+  'members',
+  'standing',
+  'events',
+  'webhooks',
+  'openid',
+  'console',
+  'sandbox',
+  'mcp',
+  'versioning',
+];
+
+export const GUIDE_PAGES: readonly string[] = GUIDES.map((name) => `guides/${name}`);
+/** The pages that are files of docs/callers, by their names there without `.md`. */
+export const PAGES: readonly string[] = [...GUIDE_PAGES, ...TOPICS];
 
 /** Programs in examples/ that readers of guides copy. */
 export const GUIDE_EXAMPLES = [
@@ -28,8 +51,12 @@ export const LICENSES_PATH = '/docs/licenses.txt';
 /** What the script searches. */
 export const INDEX_PATH = '/docs/search.json';
 
+export function pagePath(page: string): string {
+  return `/docs/${page}`;
+}
+
 export function guidePath(name: string): string {
-  return `/docs/guides/${name}`;
+  return pagePath(`guides/${name}`);
 }
 
 /** The path of one of GUIDE_EXAMPLES: below the guides, by its last name. */

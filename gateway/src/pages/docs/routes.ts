@@ -11,12 +11,12 @@ import { DOCS_STYLE } from '../style.ts';
 import {
   DOCS_PATH,
   GUIDE_EXAMPLES,
-  GUIDES,
   guideExamplePath,
-  guidePath,
   INDEX_PATH,
   LICENSES_PATH,
   LLMS_PATH,
+  PAGES,
+  pagePath,
   SCRIPT_PATH,
   schemaPath,
 } from './paths.ts';
@@ -45,7 +45,7 @@ export function docsRoutes({ about, budget, current, changelogs }: DocsParts): [
   });
   const pages: [string, Route][] = [
     [DOCS_PATH, { isPage: true, content: reference }],
-    ...GUIDES.map((name) => guideRoute(name, about)),
+    ...PAGES.map((page) => pageRoute(page, about)),
   ];
   const index = onceForEach(current, async () => {
     const { searchIndex } = await import('./search.ts');
@@ -60,11 +60,9 @@ export function docsRoutes({ about, budget, current, changelogs }: DocsParts): [
     [SCRIPT_PATH, textRoute('text/javascript', async () => fileBeside('app.generated.js'))],
     [LICENSES_PATH, textRoute('text/plain', async () => fileBeside('licenses.txt'))],
     [LLMS_PATH, textRoute('text/plain', async () => (await import('./llms.ts')).llmsText(about))],
-    ...GUIDES.map((name): [string, Route] => [
-      `${guidePath(name)}.md`,
-      textRoute('text/markdown', async () =>
-        (await import('./guides.ts')).guideText(name, baseUrl),
-      ),
+    ...PAGES.map((page): [string, Route] => [
+      `${pagePath(page)}.md`,
+      textRoute('text/markdown', async () => (await import('./guides.ts')).pageText(page, baseUrl)),
     ]),
     ...GUIDE_EXAMPLES.map((path): [string, Route] => [
       guideExamplePath(path),
@@ -81,12 +79,12 @@ export function docsRoutes({ about, budget, current, changelogs }: DocsParts): [
   ];
 }
 
-function guideRoute(name: string, about: About): [string, Route] {
+function pageRoute(page: string, about: About): [string, Route] {
   const content = once(async () => {
-    const { guidePage } = await import('./page.ts');
-    return prepare(guidePage(about, name), PAGE_HEADERS);
+    const { callersPage } = await import('./page.ts');
+    return prepare(callersPage(about, page), PAGE_HEADERS);
   });
-  return [guidePath(name), { isPage: true, content }];
+  return [pagePath(page), { isPage: true, content }];
 }
 
 function textRoute(type: string, make: () => Promise<string>): Route {

@@ -1,4 +1,4 @@
-// What the signature of a request covers, and the key it is made with (docs/subgraphs.md).
+// What the signature of a request covers, and the key it is made with (docs/teams/protocol.md).
 import { hash } from 'node:crypto';
 
 /**

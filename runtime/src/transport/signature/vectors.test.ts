@@ -1,4 +1,4 @@
-// The requests and the signature bases in docs/subgraphs.md are what the code makes.
+// The requests and the signature bases in docs/teams/protocol.md are what the code makes.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Covered, digestOf, signatureBase } from './base.ts';
@@ -6,7 +6,7 @@ import { createReplayGuard } from './replay.ts';
 import { createSigner } from './signer.ts';
 import { createVerifier } from './verifier.ts';
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../../../docs/subgraphs.md'), 'utf8');
+const PAGE = readFileSync(join(import.meta.dirname, '../../../../docs/teams/protocol.md'), 'utf8');
 const [, SECRET = ''] = /signed with the secret `(.*?)`/.exec(PAGE) ?? [];
 
 const requests = [...PAGE.matchAll(/```http\n(.*?)\n\n(.*?)\n```/gs)].map(

@@ -1,4 +1,4 @@
-// Checks who calls and with which arguments (docs/api.md, Errors); errors never contain a value.
+// Checks who calls and with which arguments (docs/callers/errors.md); errors never contain a value.
 
 import { ADDRESS_LENGTH, canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import { fail, failInput } from '@partner-loyalty/runtime/errors.ts';
@@ -92,7 +92,7 @@ export function memberOf(caller: Caller): { memberId: string; partnerId?: string
   return caller.kind === 'member' ? caller : fail('INTERNAL_SERVER_ERROR');
 }
 
-/** Whether the caller may see or change the fields of a scope (docs/api.md, Apps). */
+/** Whether the caller may see or change the fields of a scope (docs/callers/openid.md, Apps). */
 export function hasScope(caller: Caller, scope: FieldScope): boolean {
   if (caller.kind !== 'member' || caller.scopes === undefined) return true;
   return caller.scopes.split(' ').includes(scope);

@@ -1,4 +1,4 @@
-// The rules of enrolling and ending (docs/api.md, Enrollment); engines apply them atomically.
+// The rules of enrolling and ending (docs/callers/members.md, Enrollment).
 import { randomUUID } from 'node:crypto';
 import type {
   Address,

@@ -1,4 +1,4 @@
-// The rules of locking addresses in dispute (docs/api.md, Addresses).
+// The rules of locking addresses in dispute (docs/callers/members.md, Addresses).
 import type { Address } from './member.ts';
 import { asStored } from './ownership.ts';
 import {

@@ -6,7 +6,7 @@ import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/
 /** All of a member's ID tokens issued until `endedAt`, in milliseconds since 1970, are invalid. */
 export type EndedSessions = { memberId: string; endedAt: number };
 
-/** How long they are kept: longer than any ID token lives (docs/api.md, Member tokens). */
+/** How long they are kept: longer than a token lives (docs/callers/openid.md, Member tokens). */
 const KEPT_MS = 25 * 3_600_000;
 /** Longer than any token of an app lives, so that no caller can fill the gateways with them. */
 const SUBJECTS_KEPT_MS = 65 * 60_000;

@@ -1,4 +1,4 @@
-// Activities: points and stays that members earn or give back (docs/api.md, Activities).
+// Points and stays that members earn or give back (docs/callers/standing.md, Activities).
 import {
   createParser,
   idText,

@@ -1,4 +1,4 @@
-// A partner's program: its membership year and its tiers (docs/api.md, Standing).
+// A partner's program: its membership year and its tiers (docs/callers/standing.md, Standing).
 import {
   createParser,
   integer,

@@ -1,4 +1,4 @@
-// The tier that points reach, and the one that a member holds (docs/api.md, Standing).
+// The tier that points reach, and the one that a member holds (docs/callers/standing.md, Standing).
 import { DEFAULT_PROGRAM, type Program } from './program.ts';
 import { clampInt } from './standing.ts';
 

@@ -1,4 +1,4 @@
-// The membership year of a program that an instant falls into (docs/api.md, Standing).
+// The membership year of a program that an instant falls into (docs/callers/standing.md, Standing).
 import { Temporal } from 'temporal-polyfill';
 import { DEFAULT_PROGRAM, type Program } from './program.ts';
 

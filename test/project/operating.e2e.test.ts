@@ -102,7 +102,7 @@ test("the README's commands start subgraphs, and two gateways beside each other"
   const ended = once(shell, 'close');
   try {
     for (const port of admin) {
-      // Cast: what /readyz answers (docs/operator.md, Settings).
+      // Cast: what /readyz answers (docs/operators/running.md, Settings).
       const answer = () =>
         fetch(`http://127.0.0.1:${port}/readyz`).then(
           (reply) => reply.json() as Promise<{ dependencies: Record<string, string> }>,
