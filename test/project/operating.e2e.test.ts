@@ -1,4 +1,4 @@
-// Follows the README's instructions: separate services, imports, and sign-in in a browser.
+// Follows the instructions for operators: imports, sign-in in a browser, and separate services.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -11,12 +11,13 @@ import { loyalty } from '../support/service/loyalty.ts';
 import { startService } from '../support/service/npmstart.ts';
 import { until } from '../support/until.ts';
 
-const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+const page = (name: string) =>
+  readFileSync(join(import.meta.dirname, `../../docs/operators/${name}.md`), 'utf8');
 
-test("the README's commands for partners, keys and imports take its files as they stand", async () => {
-  const [, commands = '', program = '', members = '', activities = ''] =
-    /^`npx --no-install loyalty` manages.*?^```\n(.*?)^```.*?^```json\n(.*?)^```.*?^```json\n(.*?)^```.*?^```json\n(.*?)^```/ms.exec(
-      README,
+test('the commands for partners, keys and imports take the files of their page as they stand', async () => {
+  const [, program = '', commands = '', members = '', activities = ''] =
+    /^```json\n(.*?)^```.*?^```\n(.*?)^```.*?^```json\n(.*?)^```.*?^```json\n(.*?)^```/ms.exec(
+      page('command'),
     ) ?? [];
   const folder = temporaryFolder();
   const files = {
@@ -45,8 +46,9 @@ test("the README's commands for partners, keys and imports take its files as the
   }
 });
 
-test("the README's commands lead from the first start to a member's profile", async () => {
-  const [, commands = ''] = /^## Member sign-in$.*?^```\n(.*?)^```/ms.exec(README) ?? [];
+test("the commands for trying the sign-in lead to a member's profile", async () => {
+  const [, commands = ''] =
+    /^## Mail without a mail server$.*?^```\n(.*?)^```/ms.exec(page('running')) ?? [];
   const folder = temporaryFolder();
   const port = `${await freePort()}`;
   const service = await startService({
@@ -62,11 +64,11 @@ test("the README's commands lead from the first start to a member's profile", as
       .replaceAll('data/sandbox', folder.path);
     const [accepted, link = '', ...rest] = (await run('bash', ['-c', here])).split('\n');
     expect([accepted, rest]).toEqual(['{"data":{"requestMagicLink":{"accepted":true}}}', ['']]);
-    const page = await browser.newPage();
-    await page.goto(link);
-    await page.getByRole('button').click();
-    await page.getByRole('heading', { name: 'Your profile' }).waitFor();
-    const shown = await page.getByRole('main').innerText();
+    const tab = await browser.newPage();
+    await tab.goto(link);
+    await tab.getByRole('button').click();
+    await tab.getByRole('heading', { name: 'Your profile' }).waitFor();
+    const shown = await tab.getByRole('main').innerText();
     for (const text of ['Teal Heron', 'Teal.Heron@example.com', 'Demo Hotels', 'Gold', '5,200'])
       expect(shown).toContain(text);
   } finally {
@@ -76,8 +78,9 @@ test("the README's commands lead from the first start to a member's profile", as
   }
 });
 
-test("the README's commands start subgraphs, and two gateways beside each other", async () => {
-  const [, commands = ''] = /^## Separate services$.*?^```\n(.*?)^```/ms.exec(README) ?? [];
+test('the commands for separate services start subgraphs, and two gateways beside each other', async () => {
+  const [, commands = ''] =
+    /^## Separate services$.*?^```\n(.*?)^```/ms.exec(page('running')) ?? [];
   const folder = temporaryFolder();
   const database = freshMongodbUrl();
   const [members, standings, first, second, ...admin] = await Promise.all(
