@@ -1,5 +1,4 @@
-// A button that copies a text.
-import { element } from './dom.ts';
+// Copies a text, and finds and makes elements of the page.
 
 const COPIED_MS = 2_000;
 
@@ -25,4 +24,23 @@ export function copyButton(
     }, COPIED_MS);
   });
   return button;
+}
+
+/** The element of the page with this ID. Throws if the page has none of this kind. */
+export function byId<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
+  const element = document.getElementById(id);
+  if (!(element instanceof kind)) throw new Error(`the page has no ${id}`);
+  return element;
+}
+
+/** A new element with attributes and content. */
+export function element(
+  name: string,
+  attributes: Readonly<Record<string, string>>,
+  ...content: (Node | string)[]
+): HTMLElement {
+  const made = document.createElement(name);
+  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
+  made.append(...content);
+  return made;
 }

@@ -1,5 +1,5 @@
 // Hints on how to resolve errors, and problems marked at their place in the editor.
-import { byId } from './dom.ts';
+import { byId } from './copy.ts';
 import type { GraphqlError, TimedResponse } from './send.ts';
 
 type Hint = (error: GraphqlError, response: TimedResponse) => string;

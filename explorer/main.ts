@@ -1,7 +1,7 @@
 // The explorer: shows the schema of a key or a token, and runs operations with it.
 import { updateSchema } from 'cm6-graphql';
 import { parse, print } from 'graphql';
-import { canCopy, copyButton } from './copy.ts';
+import { byId, canCopy, copyButton, element } from './copy.ts';
 import {
   type Credential,
   credentialFrom,
@@ -12,8 +12,6 @@ import {
   linkedCredential,
   memberOf,
 } from './credential.ts';
-import { curlOf } from './curl.ts';
-import { byId, element } from './dom.ts';
 import { type Draft, keepDraft, keptDraft, linkedDraft, linkTo } from './draft.ts';
 import { jsonView, operationEditor, setText, variablesEditor } from './editor.ts';
 import { ALL_EXAMPLES, type Example, examplesFor } from './examples.ts';
@@ -31,7 +29,7 @@ import {
 } from './hints.ts';
 import { clearResponse, showResponse, showRunning, statusOf } from './result.ts';
 import { searchSchema, showSchema, summaryOf } from './schema.ts';
-import { loadSchema, type Operation, send } from './send.ts';
+import { curlOf, loadSchema, type Operation, send } from './send.ts';
 
 const { endpoint = '', memberSchema = '', memberClaim = 'sub' } = byId('main', HTMLElement).dataset;
 const secret = byId('secret', HTMLInputElement);

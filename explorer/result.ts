@@ -1,6 +1,6 @@
 // Shows a response: status and headers above the body, and what to do about an error.
 import type { EditorView } from '@codemirror/view';
-import { byId, element } from './dom.ts';
+import { byId, element } from './copy.ts';
 import { setText } from './editor.ts';
 import { hintFor, showProblem } from './hints.ts';
 import type { TimedResponse } from './send.ts';

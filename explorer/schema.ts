@@ -12,7 +12,7 @@ import {
   isSpecifiedScalarType,
   isUnionType,
 } from 'graphql';
-import { element } from './dom.ts';
+import { element } from './copy.ts';
 
 type Entry = {
   name: string;

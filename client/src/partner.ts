@@ -1,5 +1,5 @@
 // The client of partners, on their servers.
-import { eachActivity, type PageOptions } from './activities.ts';
+import { eachActivity, eachEdge, PAGE_INFO, type PageOptions } from './activities.ts';
 import { type Base, createClient } from './client.ts';
 import { authorizeWith, type Credential, KEY, refuseBrowser } from './credential.ts';
 import { type EventIterator, type EventsOptions, eachEvent } from './events.ts';
@@ -23,7 +23,6 @@ import { callError } from './http/response.ts';
 import { createSender } from './http/sender.ts';
 import { batchesOf } from './lookups.ts';
 import type { ClientOptions } from './options.ts';
-import { eachEdge, PAGE_INFO } from './pages.ts';
 import type { CallOptions, OnlyOf, Selected } from './surface/operation.ts';
 
 type Member = Selected<PartnerMemberRead, typeof DEFAULTS.PartnerMemberRead>;

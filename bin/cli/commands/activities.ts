@@ -10,7 +10,7 @@ import {
 import type { Command } from 'commander';
 import type { ImportOutcome } from '../import/importer.ts';
 import { openSource, runImport } from '../import/run.ts';
-import { commandGroup } from '../shell/group.ts';
+import { commandGroup } from '../shell/output.ts';
 import type { Shell } from '../shell/shell.ts';
 import { claimForOperator, withStore } from '../shell/stores.ts';
 

@@ -7,7 +7,7 @@ import type {
   AppRequest,
 } from '@partner-loyalty/runtime/manage/apps.ts';
 import { type Command, Option } from 'commander';
-import { commandGroup, PARTNER } from '../shell/group.ts';
+import { commandGroup, PARTNER } from '../shell/output.ts';
 import { CommandError, noSuch, type Shell } from '../shell/shell.ts';
 import { changeMembers, readStore, requirePartner, withStore } from '../shell/stores.ts';
 import { putIntoMembers } from './partners.ts';

@@ -16,7 +16,7 @@ import {
 import { omitUndefined, text } from '@partner-loyalty/runtime/input.ts';
 import { type Command, Option } from 'commander';
 import { addresses, durationMs, expiry, scopes, typed } from '../shell/argument.ts';
-import { commandGroup, PARTNER } from '../shell/group.ts';
+import { commandGroup, PARTNER } from '../shell/output.ts';
 import { CommandError, noSuch, type Row, type Shell } from '../shell/shell.ts';
 import { claimForOperator, readStore, requirePartner, withStore } from '../shell/stores.ts';
 

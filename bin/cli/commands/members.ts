@@ -5,7 +5,7 @@ import type { ImportOutcome } from '../import/importer.ts';
 import { createMemberLineParser, emailAddress } from '../import/member.ts';
 import { openSource, runImport } from '../import/run.ts';
 import { typed } from '../shell/argument.ts';
-import { commandGroup } from '../shell/group.ts';
+import { commandGroup } from '../shell/output.ts';
 import { CommandError, noSuch, type Shell } from '../shell/shell.ts';
 import { changeMembers, claimForOperator, withStore } from '../shell/stores.ts';
 import { addMergeCommand } from './merge.ts';

@@ -12,7 +12,7 @@ import {
 } from '@partner-loyalty/standings';
 import type { Command } from 'commander';
 import { since, typed } from '../shell/argument.ts';
-import { commandGroup } from '../shell/group.ts';
+import { commandGroup } from '../shell/output.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 import { claimForOperator, readStore, requirePartner, withStore } from '../shell/stores.ts';
 import {

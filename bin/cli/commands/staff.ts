@@ -9,7 +9,7 @@ import {
   type StaffRole,
 } from '@partner-loyalty/gateway';
 import { type Command, Option } from 'commander';
-import { commandGroup, PARTNER } from '../shell/group.ts';
+import { commandGroup, PARTNER } from '../shell/output.ts';
 import { CommandError, noSuch, type Row, type Shell } from '../shell/shell.ts';
 import { claimForOperator, readStore, requirePartner, withStore } from '../shell/stores.ts';
 

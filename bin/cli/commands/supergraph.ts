@@ -14,7 +14,7 @@ import { registryUrl } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { digits, typed } from '../shell/argument.ts';
-import { type Add, commandGroup } from '../shell/group.ts';
+import { type Add, commandGroup } from '../shell/output.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 import { addLocalCommands } from '../supergraph/local.ts';
 import { operateAndPrint, type Where } from '../supergraph/operation.ts';

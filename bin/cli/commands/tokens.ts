@@ -6,7 +6,7 @@ import {
   rotateSigningKey,
 } from '@partner-loyalty/members';
 import type { Command } from 'commander';
-import { commandGroup, MEMBER } from '../shell/group.ts';
+import { commandGroup, MEMBER } from '../shell/output.ts';
 import { noSuch, type Shell } from '../shell/shell.ts';
 import { changeMembers, requireMember, withStore } from '../shell/stores.ts';
 

@@ -18,7 +18,7 @@ import {
 } from '@partner-loyalty/standings';
 import type { Command } from 'commander';
 import { eventTypes, since, typed } from '../shell/argument.ts';
-import { commandGroup, PARTNER } from '../shell/group.ts';
+import { commandGroup, PARTNER } from '../shell/output.ts';
 import { CommandError, noSuch, type Row, type Shell } from '../shell/shell.ts';
 import { claimForOperator, readStore, requirePartner, withStore } from '../shell/stores.ts';
 

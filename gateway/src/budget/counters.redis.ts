@@ -1,9 +1,18 @@
 // Counters that all processes share in Redis; during an outage each process counts for itself.
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import { Redis } from 'ioredis';
 import { type Count, type Counter, type Counters, createMemoryCounters } from './counters.ts';
 import { connectCluster, isClusterUrl } from './redis.cluster.ts';
-import { connectServer } from './redis.server.ts';
-import { type RedisCounter, type RedisLog, redisCounter, type SharedRedis } from './redis.ts';
+import {
+  CONNECTION,
+  NOTHING,
+  probeCounter,
+  type RedisCounter,
+  type RedisLog,
+  redisCounter,
+  type SharedRedis,
+} from './redis.ts';
+import { RedisHealth } from './redishealth.ts';
 
 /**
  * Resolves when Redis responds, or after a second without a response: Redis may be down at the
@@ -51,4 +60,31 @@ function withFallback(redis: SharedRedis, shared: RedisCounter, fallback: Counte
 
 function degraded(count: Count): Count {
   return { ...count, degraded: true };
+}
+
+/** The counters switch over to it when it comes up, if it is down at the start. */
+function connectServer(url: string, environment: Environment, log: RedisLog): SharedRedis {
+  const client = new Redis(url, {
+    ...CONNECTION,
+    enableOfflineQueue: false,
+    // The primary became a replica: by now its address may lead to the new primary.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  });
+  const probe = probeCounter(client, environment);
+  const health = new RedisHealth(client, () => probe.add('probe', NOTHING), {
+    lost: (reason) =>
+      log.outage(
+        { engine: 'redis', reason },
+        'Redis does not respond: each process counts budgets on its own',
+      ),
+    found: () => log.recovered({ engine: 'redis' }, 'Redis responds again: budgets are shared'),
+  });
+  return {
+    client,
+    healthOf: () => health,
+    reportAbsence: () => health.reportAbsence(),
+    known: health.known,
+    state: () => (health.isUp() ? 'up' : 'degraded'),
+    close: () => health.close(),
+  };
 }

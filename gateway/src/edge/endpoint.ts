@@ -6,13 +6,13 @@ import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { outageOf } from '@partner-loyalty/runtime/store/outage.ts';
+import Negotiator from 'negotiator';
 import type { Budget } from '../budget/budget.ts';
 import { rateLimitHeaders } from '../budget/limiter.ts';
 import { serialize } from '../document/responsesize.ts';
 import { GraphqlRequestError } from '../document/validation.ts';
 import type { AddDeprecation } from '../schema/dates.ts';
 import type { RequestState } from '../state.ts';
-import { mediaTypeFor } from './accept.ts';
 import type { Cors } from './cors.ts';
 import { createRequestLine, type RequestLineParts } from './requestline.ts';
 import { shortMessage } from './response.ts';
@@ -168,4 +168,17 @@ export function logMasked(
 ): void {
   if (outageOf(err) === undefined) log.error({ requestId, err }, 'masked an error');
   else log.outage({ requestId, err }, 'masked an error');
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+const GRAPHQL_TYPE = 'application/graphql-response+json; charset=utf-8';
+
+/** GraphQL's own media type if the caller prefers it; otherwise JSON, even if not accepted. */
+function mediaTypeFor(accept: string | undefined): string {
+  if (accept === undefined || !accept.includes('graphql-response')) return JSON_TYPE;
+  const preferred = new Negotiator({ headers: { accept } }).mediaType([
+    'application/graphql-response+json',
+    'application/json',
+  ]);
+  return preferred === 'application/graphql-response+json' ? GRAPHQL_TYPE : JSON_TYPE;
 }

@@ -2,9 +2,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PlanNode, QueryPlan } from '@apollo/query-planner';
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
-import { bytesOfDocument, conditionsOf } from '@partner-loyalty/runtime/cache/document.ts';
+import {
+  bytesOfDocument,
+  conditionsOf,
+  expandedSelections,
+} from '@partner-loyalty/runtime/cache/document.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
-import { expandedSelections } from '@partner-loyalty/runtime/subgraph/selections.ts';
 import { type DocumentNode, type GraphQLSchema, parse } from 'graphql';
 import { keyOf } from '../document/executable.ts';
 import type { RootScopes } from '../schema/scopes.ts';

@@ -1,7 +1,7 @@
 // The stored secrets of other teams' subgraphs: made, changed and followed while gateways run.
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import { createSealedSecrets } from '@partner-loyalty/runtime/store/sealed.ts';
+import { createSealedSecrets } from '@partner-loyalty/runtime/store/vault.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import type { SubgraphSecrets } from '@partner-loyalty/runtime/transport/secrets.ts';
 import { unlessBusy } from '@partner-loyalty/runtime/unlessbusy.ts';

@@ -1,7 +1,6 @@
 // Errors at /mcp: those of JSON-RPC, with this API's code and the request ID in their data.
 import { ApiError, type ErrorCode } from '@partner-loyalty/runtime/errors.ts';
-import { JSON_TYPE } from '../edge/accept.ts';
-import type { ResponseForm } from '../edge/endpoint.ts';
+import { JSON_TYPE, type ResponseForm } from '../edge/endpoint.ts';
 import { shortMessage } from '../edge/response.ts';
 
 /** A refusal with a code that JSON-RPC defines (JSON-RPC 2.0, section 5.1). */

@@ -1,6 +1,6 @@
 // Assessing a change in a child process, and what becomes of schemas that are hostile.
 
-import { committedContent } from '../graph/content.ts';
+import { committedContent } from '../graph/committed.ts';
 import { assess, missingFromRunning } from './assess.ts';
 import type { Step } from './assessment.ts';
 import { withSubgraph } from './content.ts';

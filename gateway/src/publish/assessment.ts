@@ -1,5 +1,5 @@
 // What a change of the graph means: for callers, for the policy, and for the other subgraphs.
-import type { GraphContent } from '../graph/content.ts';
+import type { GraphContent } from '../graph/committed.ts';
 import type { SubgraphEntry, VersionChange } from '../graph/graph.ts';
 import type { Need } from '../graph/tables.ts';
 import { introspectionFaults, proseFaults } from './bounds.ts';

@@ -1,5 +1,5 @@
 // The content of the next version: what is published now, with one subgraph changed or removed.
-import type { GraphContent } from '../graph/content.ts';
+import type { GraphContent } from '../graph/committed.ts';
 import type { SubgraphEntry } from '../graph/graph.ts';
 import { datedSdl } from '../schema/dated.ts';
 import { readSupergraph } from '../schema/supergraph.ts';

@@ -1,6 +1,6 @@
 // Finds what a change of one subgraph touches that is not its own, which others have to approve.
 import { isBuiltIn } from '@partner-loyalty/runtime/settings/subgraphs.ts';
-import type { GraphContent } from '../graph/content.ts';
+import type { GraphContent } from '../graph/committed.ts';
 import type { SubgraphEntry } from '../graph/graph.ts';
 import type { Need } from '../graph/tables.ts';
 import {

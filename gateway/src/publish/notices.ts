@@ -1,6 +1,6 @@
 // Points out what a team probably did not mean, and what else a publication changes.
 import { Kind, parse, Source, visit } from 'graphql';
-import type { GraphContent } from '../graph/content.ts';
+import type { GraphContent } from '../graph/committed.ts';
 import type { SubgraphEntry } from '../graph/graph.ts';
 import { elementsIn, tagsIn } from '../schema/definitions.ts';
 import { rootScopesOf, scopeNames, scopeOfTag } from '../schema/scopes.ts';

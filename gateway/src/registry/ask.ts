@@ -9,8 +9,8 @@ import {
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { allowedHosts } from '@partner-loyalty/runtime/transport/hosts.ts';
 import { oneSecret } from '@partner-loyalty/runtime/transport/secrets.ts';
+import { committedContent } from '../graph/committed.ts';
 import { addressOf } from '../graph/connections.ts';
-import { committedContent } from '../graph/content.ts';
 import type { SubgraphEntry } from '../graph/graph.ts';
 import { openSecrets } from '../graph/secrets.ts';
 import { askSubgraph } from '../publish/asked.ts';

@@ -1,6 +1,6 @@
 // Checks and makes changes to the graph: each is assessed, then refused or appended.
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
-import { contentOf, type GraphContent } from '../graph/content.ts';
+import { contentOf, type GraphContent } from '../graph/committed.ts';
 import type { GraphVersion } from '../graph/graph.ts';
 import type { Need } from '../graph/tables.ts';
 import { assess, publisherOf } from '../publish/assess.ts';

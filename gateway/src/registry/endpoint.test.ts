@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../../test/support/folder.ts';
 import { UNSHARED } from '../../../test/support/requests/unshared.ts';
 import { createMemoryCounters } from '../budget/counters.ts';
 import { createLimiter } from '../budget/limiter.ts';
-import { committedContent } from '../graph/content.ts';
+import { committedContent } from '../graph/committed.ts';
 import type { GraphStore } from '../graph/graph.ts';
 import { withSubgraph } from '../publish/content.ts';
 import { openGraphStore } from '../stores.ts';

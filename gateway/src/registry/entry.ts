@@ -2,7 +2,7 @@
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { variableOf } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import { SETTINGS } from '@partner-loyalty/runtime/settings/table.ts';
-import type { GraphContent } from '../graph/content.ts';
+import type { GraphContent } from '../graph/committed.ts';
 import type { SubgraphEntry } from '../graph/graph.ts';
 import { type RequestOf, refuse } from './request.ts';
 

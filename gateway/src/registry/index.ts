@@ -1,6 +1,6 @@
 // The public list of the registry, for the operator's command.
 
-export { committedContent, currentContent } from '../graph/content.ts';
+export { committedContent, currentContent } from '../graph/committed.ts';
 export type { RegistryTables } from '../graph/tables.ts';
 export { noticing } from '../publish/asked.ts';
 export type { CheckedChange } from '../publish/inuse.ts';

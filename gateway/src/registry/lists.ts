@@ -1,6 +1,6 @@
 // What the registry shows: the versions, one of them, what waits for approval, and who asks.
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
-import { committedContent } from '../graph/content.ts';
+import { committedContent } from '../graph/committed.ts';
 import type { Need } from '../graph/tables.ts';
 import { subgraphOf } from './history.ts';
 import { approversOf, pendingProposals } from './proposals.ts';

@@ -1,5 +1,5 @@
 // What is done with one subgraph, or with the graph: check, publish, remove, roll back.
-import { contentOf } from '../graph/content.ts';
+import { contentOf } from '../graph/committed.ts';
 import type { SubgraphEntry } from '../graph/graph.ts';
 import { requireServed } from './ask.ts';
 import { type Current, changeGraph, checkChange, fromServed, type Plan } from './change.ts';

@@ -5,6 +5,7 @@ import {
   type FragmentDefinitionNode,
   Kind,
   type Location,
+  type SelectionSetNode,
 } from 'graphql';
 
 // Measured (test/memory). A list that is not empty has room for 17 items in V8.
@@ -85,4 +86,37 @@ export function conditionsOf(document: DocumentNode): string[] {
     if (condition?.kind === Kind.VARIABLE) names.add(condition.name.value);
   });
   return [...names];
+}
+
+/**
+ * Counts the selections of a document's operations, with fragments expanded. Compiled code grows
+ * with them, not with the document's text: a fragment that is spread ten times is compiled ten
+ * times. Each fragment is measured once.
+ */
+export function expandedSelections(document: DocumentNode): number {
+  const fragments = fragmentsOf(document);
+  const measured = new Map<string, number>();
+
+  const ofFragment = (name: string): number => {
+    const known = measured.get(name);
+    if (known !== undefined) return known;
+    measured.set(name, 0); // Ends the recursion if the fragment contains itself.
+    const size = ofSet(fragments.get(name)?.selectionSet);
+    measured.set(name, size);
+    return size;
+  };
+  const ofSet = (set: SelectionSetNode | undefined): number => {
+    let size = 0;
+    for (const selection of set?.selections ?? [])
+      size +=
+        1 +
+        (selection.kind === Kind.FRAGMENT_SPREAD
+          ? ofFragment(selection.name.value)
+          : ofSet(selection.selectionSet));
+    return size;
+  };
+  let total = 0;
+  for (const node of document.definitions)
+    if (node.kind === Kind.OPERATION_DEFINITION) total += ofSet(node.selectionSet);
+  return total;
 }

@@ -5,7 +5,6 @@ import { type HttpServer, serveHttp } from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Readings } from '../observe/series.ts';
-import { placesOf } from '../settings/place.ts';
 import type { Settings } from '../settings/table.ts';
 import { RETRY_SECONDS, serveAdmin } from './admin.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -92,4 +91,24 @@ async function dependenciesUp(ready: () => Promise<Readiness>): Promise<Readings
     { dependency },
     state === 'up' ? 1 : 0,
   ]);
+}
+
+/** For log lines: the engine with its database or folder, and Redis or `none`. */
+export function placesOf({
+  mongodbUrl,
+  dataDir,
+  redisUrl,
+}: Pick<Settings, 'mongodbUrl' | 'dataDir' | 'redisUrl'>) {
+  const redis = redisUrl === undefined ? 'none' : placeIn(redisUrl);
+  if (mongodbUrl === undefined) return { engine: 'lmdb', folder: dataDir, redis };
+  const place = placeIn(mongodbUrl);
+  const database = /\/./.test(place) ? place : `${place.replace('/', '')}/loyalty`;
+  return { engine: 'mongodb', database, redis };
+}
+
+/** The hosts and the path of a connection URL. */
+function placeIn(url: string): string {
+  // After the last @, however a password is written.
+  const [place = ''] = url.replace(/^.*@|^[\w+]+:\/\//s, '').split('?');
+  return place;
 }

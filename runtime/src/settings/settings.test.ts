@@ -1,6 +1,6 @@
 // What the environment variables mean, and how wrong ones are reported.
 import { resolve } from 'node:path';
-import { placesOf } from './place.ts';
+import { placesOf } from '../process/ports.ts';
 import { readSettings } from './settings.ts';
 import { settingsOfSubgraph } from './subgraphs.ts';
 import { SETTINGS } from './table.ts';

@@ -9,10 +9,9 @@ import {
   validate,
 } from 'graphql';
 import type { Caches } from '../cache/caches.ts';
-import { bytesOfDocument } from '../cache/document.ts';
+import { bytesOfDocument, expandedSelections } from '../cache/document.ts';
 import { createIsValid } from '../validity.ts';
 import { type Operation, prepareOperation } from './execute.ts';
-import { expandedSelections } from './selections.ts';
 
 type CachedDocument = {
   document: DocumentNode;

@@ -16,10 +16,10 @@ import { createLog } from '../observe/log.ts';
 import { createInProcessTransport } from '../subgraph/inprocess.ts';
 import { createSubgraphHandler } from '../subgraph/server.ts';
 import type { Subgraph } from '../subgraph/types.ts';
-import { createArrays } from './arrays.ts';
 import { createHttpTransport } from './client.ts';
 import type { AllowsHost } from './hosts.ts';
 import { oneSecret, type SubgraphSecrets } from './secrets.ts';
+import { createArrays } from './send.ts';
 import type { Caller, SubgraphRequest, SubgraphResponse, Transport } from './types.ts';
 import { encodeLine } from './wire.ts';
 

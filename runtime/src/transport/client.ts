@@ -1,17 +1,18 @@
 // Calls a subgraph by GraphQL over HTTP, in signed requests, as docs/teams/protocol.md describes.
+import { type LookupAddress, lookup } from 'node:dns';
 import { Pool } from 'undici';
 import { afterPoll } from '../eventloop/afterpoll.ts';
+import { createConnector } from '../http/happyeyeballs.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { isBuiltIn } from '../settings/subgraphs.ts';
 import type { PendingOperation } from './batch.ts';
 import { Circuit } from './circuit.ts';
 import { DEADLINE_MS } from './deadline.ts';
-import { connectorTo } from './dial.ts';
 import { createFieldNames } from './fieldnames.ts';
 import type { AllowsHost } from './hosts.ts';
 import { createPool, type Post } from './pool.ts';
-import { PROBE } from './probe.ts';
+import { PROBE } from './protocol.ts';
 import { createResponseReader } from './response.ts';
 import type { SubgraphSecrets } from './secrets.ts';
 import { createSend } from './send.ts';
@@ -132,4 +133,34 @@ function openConnections(
       if (!pool.closed) await pool.close();
     },
   };
+}
+
+/**
+ * Connects to allowed addresses and to no others, whatever a name resolved to before. Fails with
+ * the code ADDRESS if there is none.
+ */
+function connectorTo(url: URL, allows: AllowsHost, timeoutMs: number) {
+  // A name is looked up once at a time: a name server that hangs holds one thread, not all.
+  let looking: Promise<LookupAddress[]> | undefined;
+  const addressesOf = (hostname: string) => {
+    looking ??= new Promise<LookupAddress[]>((resolve, reject) => {
+      lookup(hostname, { all: true }, (error, found) => (error ? reject(error) : resolve(found)));
+    }).finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  };
+  return createConnector({
+    lookUp(hostname) {
+      const found = addressesOf(hostname);
+      const ofFamily = async (isFirst: boolean) => {
+        const all = await found;
+        const family = all[0]?.family;
+        return all.flatMap((one) => ((one.family === family) === isFirst ? [one.address] : []));
+      };
+      return [ofFamily(true), ofFamily(false)];
+    },
+    allows: (address) => allows(url, address),
+    timeoutMs,
+  });
 }

@@ -1,6 +1,5 @@
 // Sends operations to a subgraph, in arrays or each in a request of its own.
 import type { Log } from '../observe/log.ts';
-import { createArrays } from './arrays.ts';
 import { Batch, type BatchContext, type BatchOptions, type PendingOperation } from './batch.ts';
 import { unavailable } from './deadline.ts';
 import type { Post } from './pool.ts';
@@ -161,4 +160,29 @@ function pathOf(url: string): string {
   if (search !== '' || hash !== '')
     throw new Error('the URL of a subgraph must have neither a query string nor a fragment');
   return pathname === '/' ? WIRE.path : pathname;
+}
+
+/** After this, a subgraph that has refused an array gets one again. */
+const PAUSE_MS = 60_000;
+
+/** `name` is the subgraph's; `now` is in milliseconds. */
+export function createArrays(
+  name: string,
+  log: Pick<Log, 'warn'>,
+  now: () => number = () => performance.now(),
+) {
+  let pausedUntil = 0;
+  const areTaken = () => pausedUntil === 0 || now() >= pausedUntil;
+  return {
+    areTaken,
+    /** Stops arrays for a minute. Arrays that were under way add neither time nor warnings. */
+    refused(status: number): void {
+      if (!areTaken()) return;
+      pausedUntil = now() + PAUSE_MS;
+      log.warn(
+        { subgraph: name, status },
+        'a subgraph did not answer a batch as one: it gets single operations for a minute',
+      );
+    },
+  };
 }

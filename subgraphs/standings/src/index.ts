@@ -15,8 +15,8 @@ import { createMembersClient } from './members.ts';
 import { createResolvers } from './resolvers.ts';
 import type { StandingsStore } from './store/store.ts';
 import { createWebhookManager, type WebhookManager } from './webhooks/manage.ts';
-import { createWebhookSecrets } from './webhooks/secrets.ts';
 import { createSender } from './webhooks/send.ts';
+import { createWebhookSecrets } from './webhooks/target.ts';
 import { startDeliveries } from './webhooks/worker.ts';
 
 export { type Activity, createActivityParser, type DatedActivity } from './rules/activity.ts';

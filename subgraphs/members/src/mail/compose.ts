@@ -1,6 +1,5 @@
 // Composes the mail of a job: finds the recipient, checks the limits and stores the token.
-import { makeCode } from '../rules/mailedcode.ts';
-import { makeToken, TOKEN_USES } from '../rules/mailedtoken.ts';
+import { makeCode, makeToken, TOKEN_USES } from '../rules/mailedtoken.ts';
 import type { MembersStore } from '../store/store.ts';
 import type { Job, MailTask } from '../tables/outbox.ts';
 import { secretHash } from '../tables/signins.ts';

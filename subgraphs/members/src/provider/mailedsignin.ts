@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { codeLimits } from '../mail/limits.ts';
-import { readCode } from '../rules/mailedcode.ts';
+import { readCode } from '../rules/mailedtoken.ts';
 import type { Address } from '../rules/member.ts';
 import type { MembersStore } from '../store/store.ts';
 import { digest } from '../tables/access.ts';

@@ -2,10 +2,10 @@
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { DATE_TIME } from '@partner-loyalty/runtime/subgraph/resolvers.ts';
 import type { Inbox } from '../mail/inbox.ts';
+import type { EventStore } from '../store/eventstore.ts';
 import type { MembersStore } from '../store/store.ts';
 import { createEmailChange } from './emailchange.ts';
 import { createEnrollment } from './enrollment.ts';
-import { createEvents } from './events.ts';
 import { parseLookupAddress, partnerOf, requireService } from './input.ts';
 import { createInvitations } from './invitation.ts';
 import { createList } from './list.ts';
@@ -14,7 +14,7 @@ import { createMagicLink } from './magiclink.ts';
 import { createEnqueueMail, createMailStaff } from './mail.ts';
 import { createProfile } from './profile.ts';
 import { createProviderResolvers, type ProviderOptions } from './provider.ts';
-import type { SubgraphResolvers } from './schema.generated.ts';
+import type { Resolvers, SubgraphResolvers } from './schema.generated.ts';
 
 export type MembersOptions = ProviderOptions & {
   /** The environment's base address: the issuer and the audience of ID tokens. */
@@ -76,4 +76,28 @@ export function createResolvers(
     MemberProfile: { ...lookups.MemberProfile, ...profile.MemberProfile },
     DateTime: DATE_TIME,
   };
+}
+
+/** The maximum of one field. */
+const MAX_EVENTS = 1_000;
+
+function createEvents(events: EventStore) {
+  return {
+    Query: {
+      async pendingEvents(_, { first }, { caller }) {
+        requireService(caller);
+        if (first < 1 || first > MAX_EVENTS) fail('BAD_USER_INPUT');
+        const pending = await events.pending(first);
+        return pending.map(({ ack, event }) => ({ ack, event: JSON.stringify(event) }));
+      },
+    },
+    Mutation: {
+      async acknowledgeEvents(_, { acks }, { caller }) {
+        requireService(caller);
+        if (acks.length > MAX_EVENTS) fail('BAD_USER_INPUT');
+        await events.acknowledge(acks);
+        return true;
+      },
+    },
+  } satisfies Resolvers;
 }

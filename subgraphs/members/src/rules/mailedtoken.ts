@@ -1,5 +1,5 @@
-// Tokens that members receive by mail: random, stored as hashes, with a prefix for their use.
-import { hash, randomBytes } from 'node:crypto';
+// Tokens and codes that people receive by mail: random, and stored as hashes.
+import { hash, randomBytes, randomInt } from 'node:crypto';
 import type { Address } from './member.ts';
 
 const MINUTE_MS = 60_000;
@@ -94,4 +94,19 @@ export function hashToken(use: TokenUse, token: string): string | undefined {
   return token.startsWith(prefix) && /^[\w-]{43}$/.test(token.slice(prefix.length))
     ? hash('sha256', token)
     : undefined;
+}
+
+const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
+const LENGTH = 8;
+
+export function makeCode(): string {
+  return Array.from({ length: LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('');
+}
+
+/** The code as it is made, from what was typed: neither case, width nor separators matter. */
+export function readCode(typed: string): string {
+  return typed
+    .normalize('NFKC')
+    .replace(/[^a-z]/gi, '')
+    .toUpperCase();
 }

@@ -1,5 +1,5 @@
 // Reads documents of members on MongoDB, and replaces those that nobody else has written since.
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import {
   DUPLICATE_KEY,
   openCollection,
@@ -14,9 +14,9 @@ import {
   MongoBulkWriteError,
 } from 'mongodb';
 import { eventsOf, type MemberEvent, withoutExternalId } from '../rules/events.ts';
-import type { MergedMember, MergedPair } from '../rules/member.ts';
+import { type ListPosition, listKeysOf } from '../rules/list.ts';
+import type { Enrollment, MergedMember, MergedPair } from '../rules/member.ts';
 import { keysOf, type MemberRecord } from '../rules/record.ts';
-import { type Listed, listedOf } from './listed.mongo.ts';
 
 /**
  * `version` counts the writes, so that a write notices whether another came first; `batch`
@@ -203,4 +203,31 @@ function writeIfUnchanged(
   };
   if (version === 0) return { insertOne: { document: { _id: memberId, ...next } } };
   return { replaceOne: { filter: { _id: memberId, version }, replacement: next } };
+}
+
+/** The place in the list of each partner, by status and by the partner's field. */
+type Listed = { [Status in Enrollment['status']]?: Record<string, string> };
+
+export function listedOf(record: Pick<MemberRecord, 'memberId' | 'enrollments'>): Listed {
+  const listed: Listed = {};
+  for (const { partnerId, status, ...position } of listKeysOf(record))
+    listed[status] = { ...listed[status], [fieldOf(partnerId)]: placeOf(position) };
+  return listed;
+}
+
+const TIME_DIGITS = 16;
+
+/** A text in the order of lists. */
+export function placeOf({ updatedAt, memberId }: ListPosition): string {
+  return `${String(updatedAt).padStart(TIME_DIGITS, '0')}\n${memberId}`;
+}
+
+/** The time of a place. */
+export function timeOf(place: string): number {
+  return Number(place.slice(0, TIME_DIGITS));
+}
+
+/** Short, and without characters that mean something in a path. */
+export function fieldOf(partnerId: string): string {
+  return hash('sha256', partnerId, 'base64url').slice(0, 22);
 }

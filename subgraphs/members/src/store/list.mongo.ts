@@ -3,8 +3,14 @@ import { onePage, pages } from '@partner-loyalty/runtime/store/reads/reads.mongo
 import type { Db, Filter } from 'mongodb';
 import { partnerMember } from '../rules/enrollment.ts';
 import type { ListEntry, ListQuery } from '../rules/list.ts';
-import type { MemberDocument, MembersCollection } from './documents.mongo.ts';
-import { fieldOf, listedOf, placeOf, timeOf } from './listed.mongo.ts';
+import {
+  fieldOf,
+  listedOf,
+  type MemberDocument,
+  type MembersCollection,
+  placeOf,
+  timeOf,
+} from './documents.mongo.ts';
 import { MEMBER, memberOf } from './lookup.mongo.ts';
 
 /** Reads from the primary: what is committed must show. */

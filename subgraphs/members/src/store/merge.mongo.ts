@@ -7,6 +7,7 @@ import {
   findByIds,
   isConflict,
   isTombstone,
+  listedOf,
   type MemberDocument,
   type MembersCollection,
   movedKey,
@@ -14,7 +15,6 @@ import {
   tombstoneOf,
   versionedRecord,
 } from './documents.mongo.ts';
-import { listedOf } from './listed.mongo.ts';
 
 const MAX_ATTEMPTS = 100;
 

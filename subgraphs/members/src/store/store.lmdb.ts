@@ -30,8 +30,12 @@ import {
 import { stampIfLate } from './late.ts';
 import { buildLists, listMembers, moveInLists, openLists } from './list.lmdb.ts';
 import { createLockStore } from './lockstore.ts';
-import { type EventsOf, mergeRecords, openMergedMembers } from './merge.lmdb.ts';
-import { createLmdbRightsEngine } from './rights.lmdb.ts';
+import {
+  createLmdbRightsEngine,
+  type EventsOf,
+  mergeRecords,
+  openMergedMembers,
+} from './rights.lmdb.ts';
 import type { BuildProgress, MembersStore } from './store.ts';
 import { createTokenStore } from './tokenstore.ts';
 

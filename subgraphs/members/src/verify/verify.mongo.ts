@@ -8,12 +8,12 @@ import { keysOf } from '../rules/record.ts';
 import {
   isMovedKey,
   isTombstone,
+  listedOf,
   type MemberDocument,
   type MembersCollection,
   movedKey,
   versionedRecord,
 } from '../store/documents.mongo.ts';
-import { listedOf } from '../store/listed.mongo.ts';
 import {
   areEvents,
   checkMember,

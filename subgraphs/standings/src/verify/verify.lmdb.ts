@@ -20,8 +20,14 @@ import {
   type StoredStanding,
   type Tables,
 } from '../store/tables.lmdb.ts';
-import { checkFeed } from './feed.ts';
-import { checkPartner, type Earned, groupsOf, problemOf, reportStanding } from './sums.ts';
+import {
+  checkFeed,
+  checkPartner,
+  type Earned,
+  groupsOf,
+  problemOf,
+  reportStanding,
+} from './sums.ts';
 
 /** Reports what is wrong with the store. Resolves with the number of activities. */
 export const verifyLmdbStandings = lmdbVerifier(

@@ -18,8 +18,14 @@ import {
   standingOf,
   standingsQuery,
 } from '../store/queries.mongo.ts';
-import { checkFeed } from './feed.ts';
-import { checkPartner, type Group, groupsOf, problemOf, reportStanding } from './sums.ts';
+import {
+  checkFeed,
+  checkPartner,
+  type Group,
+  groupsOf,
+  problemOf,
+  reportStanding,
+} from './sums.ts';
 
 type Collections = ReturnType<typeof strictCollections>;
 

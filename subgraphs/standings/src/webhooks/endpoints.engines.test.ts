@@ -16,7 +16,7 @@ import {
   rotateSecret,
 } from './endpoints.ts';
 import { saveEndpoint, takeEndpoint } from './holding.ts';
-import { createWebhookSecrets } from './secrets.ts';
+import { createWebhookSecrets } from './target.ts';
 
 const URL = 'https://hooks.example/';
 const MINUTE = 60_000;

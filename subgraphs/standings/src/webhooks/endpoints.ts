@@ -7,7 +7,7 @@ import type { StandingsStore } from '../store/store.ts';
 import { dropWaiting, type Endpoint, type WebhookTables } from '../store/webhooks.ts';
 import { eventAt, positionBefore } from './place.ts';
 import { isFailing } from './queue.ts';
-import type { WebhookSecrets } from './secrets.ts';
+import type { WebhookSecrets } from './target.ts';
 
 type Store = Pick<StandingsStore, 'webhooks' | 'feed'>;
 

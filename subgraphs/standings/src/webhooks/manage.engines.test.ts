@@ -11,8 +11,8 @@ import { createSequencer } from '../events/sequencer.ts';
 import { createStandings } from '../index.ts';
 import type { StandingsStore } from '../store/store.ts';
 import { createWebhookManager, type WebhookManager } from './manage.ts';
-import { createWebhookSecrets } from './secrets.ts';
 import { createSender } from './send.ts';
+import { createWebhookSecrets } from './target.ts';
 
 const URL = 'https://hooks.example/';
 const SETTINGS = {

@@ -23,9 +23,8 @@ import {
   resendEvent,
   rotateSecret,
 } from './endpoints.ts';
-import { createWebhookSecrets } from './secrets.ts';
 import type { Send } from './send.ts';
-import { rulesFor, urlFault } from './target.ts';
+import { createWebhookSecrets, rulesFor, urlFault } from './target.ts';
 import { deliveriesOf, deliveryOf, outcomesOf, summaryOf, TYPES, viewOf } from './view.ts';
 
 type Store = Pick<StandingsStore, 'webhooks' | 'feed'>;

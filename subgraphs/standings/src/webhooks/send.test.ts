@@ -6,9 +6,8 @@ import {
   type Receiver,
   startReceiver,
 } from '../../../../test/support/servers/receiver.ts';
-import { createWebhookSecrets } from './secrets.ts';
 import { createSender } from './send.ts';
-import { urlFault } from './target.ts';
+import { createWebhookSecrets, urlFault } from './target.ts';
 
 const open = createWebhookSecrets({ environment: 'sandbox', keyEncryptionKey: undefined });
 const sealed = createWebhookSecrets({

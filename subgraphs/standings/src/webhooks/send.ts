@@ -2,8 +2,13 @@
 import type { Outgoing } from '@partner-loyalty/runtime/http/outgoing.ts';
 import { Webhook } from 'standardwebhooks';
 import type { Endpoint } from '../store/webhooks.ts';
-import type { WebhookSecrets } from './secrets.ts';
-import { allowsReach, rulesFor, type TargetRules, urlFault } from './target.ts';
+import {
+  allowsReach,
+  rulesFor,
+  type TargetRules,
+  urlFault,
+  type WebhookSecrets,
+} from './target.ts';
 
 /** `timestamp` is when the event occurred. */
 export type Message = { id: string; type: string; timestamp: Date; data: object };

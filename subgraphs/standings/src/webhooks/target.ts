@@ -1,6 +1,7 @@
-// Which URLs webhooks may go to.
+// Which URLs webhooks may go to, and the secrets that sign their messages.
 import { type Reach, reachOfHost } from '@partner-loyalty/runtime/http/publicaddress.ts';
 import { isLoopback, type Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { createSealedSecrets } from '@partner-loyalty/runtime/store/vault.ts';
 import type { Endpoint } from '../store/webhooks.ts';
 
 export type TargetRules = Pick<Settings, 'webhookPrivate'>;
@@ -35,4 +36,10 @@ export function urlFault(text: string, rules: TargetRules): string | undefined {
   return reach === undefined || allowsReach(reach, rules)
     ? undefined
     : 'must not have an address that webhooks may not go to';
+}
+
+export type WebhookSecrets = ReturnType<typeof createWebhookSecrets>;
+
+export function createWebhookSecrets(settings: Pick<Settings, 'environment' | 'keyEncryptionKey'>) {
+  return createSealedSecrets('whsec_', settings);
 }

@@ -12,8 +12,8 @@ import type { Endpoint } from '../store/webhooks.ts';
 import { createEndpoint, editEndpoint, replayEvents, resendEvent } from './endpoints.ts';
 import { takeEndpoint, takeShare } from './holding.ts';
 import { RETRY_MS } from './queue.ts';
-import { createWebhookSecrets } from './secrets.ts';
 import { createSender } from './send.ts';
+import { createWebhookSecrets } from './target.ts';
 import { summaryOf, TYPES } from './view.ts';
 import { startDeliveries } from './worker.ts';
 

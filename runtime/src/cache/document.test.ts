@@ -1,6 +1,6 @@
 // The size of operations, with fragments expanded.
 import { parse } from 'graphql';
-import { expandedSelections } from './selections.ts';
+import { expandedSelections } from './document.ts';
 
 test.each([
   ['no fragment', '{ a { b c } d }', 4],
