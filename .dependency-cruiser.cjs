@@ -1,12 +1,25 @@
 // Which file may import which, types included; `npm run check` proves it.
 
+const { readdirSync } = require('node:fs');
+const { join } = require('node:path');
+
+/** An extension imports what the core lends it, and no other extension. */
+const EXTENSIONS = readdirSync(join(__dirname, 'extensions')).map((name) => [
+  name,
+  { folder: `extensions/${name}`, mayImport: ['runtime', 'gateway'] },
+]);
+
 /** The packages of the project: their folders, and the packages that each may import. */
 const PACKAGES = {
   runtime: { folder: 'runtime', mayImport: [] },
   members: { folder: 'subgraphs/members', mayImport: ['runtime'] },
   standings: { folder: 'subgraphs/standings', mayImport: ['runtime'] },
   gateway: { folder: 'gateway', mayImport: ['runtime'] },
-  bin: { folder: 'bin', mayImport: ['runtime', 'members', 'standings', 'gateway'] },
+  ...Object.fromEntries(EXTENSIONS),
+  bin: {
+    folder: 'bin',
+    mayImport: ['runtime', 'members', 'standings', 'gateway', ...EXTENSIONS.map(([name]) => name)],
+  },
   client: { folder: 'client', mayImport: [] },
 };
 const FOLDERS = Object.values(PACKAGES).map(({ folder }) => folder);
@@ -15,10 +28,10 @@ const SOURCES = `^(${FOLDERS.join('|')})/`;
 /** npm packages that only one place may import. */
 const HOMES = {
   '@apollo/federation-internals': '^gateway/src/execute/(run.apollo|federated)\\.ts$',
-  '@apollo/composition': '^gateway/src/publish/',
-  '@graphql-inspector/core': '^gateway/src/publish/',
+  '@apollo/composition': '^extensions/registry/src/publish/',
+  '@graphql-inspector/core': '^extensions/registry/src/publish/',
   '@apollo/query-planner': '^gateway/src/execute/',
-  '@modelcontextprotocol': '^gateway/src/mcp/protocol\\.ts$',
+  '@modelcontextprotocol': '^extensions/mcp/src/protocol\\.ts$',
   '@opentelemetry': '^runtime/src/observe/tracing/otel\\.ts$',
 };
 
@@ -43,7 +56,7 @@ module.exports = {
       // This tool records what the tests' service with the demo answers.
       from: { path: `^${folder}/`, pathNot: '^bin/tools/examples\\.ts$' },
       to: {
-        path: '^(runtime|gateway|subgraphs|bin|client|test|bench)/',
+        path: '^(runtime|gateway|subgraphs|extensions|bin|client|test|bench)/',
         pathNot: [folder, ...mayImport.map((other) => PACKAGES[other].folder)].map(
           (allowed) => `^${allowed}/`,
         ),
@@ -67,7 +80,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^examples/' },
       to: {
-        path: '(^|/)(runtime|gateway|subgraphs|bin|client(?!/dist)|test|bench)/|@partner-loyalty/',
+        path: '(^|/)(runtime|gateway|subgraphs|extensions|bin|client(?!/dist)|test|bench)/|@partner-loyalty/',
         pathNot: '^@partner-loyalty/client$',
       },
     },
@@ -93,13 +106,6 @@ module.exports = {
       from: { path: SOURCES, pathNot: home },
       to: { path: `node_modules/${name}/` },
     })),
-    {
-      // The composer and the inspector take long to load.
-      name: 'only the command and the build tools load publish',
-      severity: 'error',
-      from: { path: SOURCES, pathNot: '^(gateway/src/(publish|registry)|bin/cli|bin/tools)/' },
-      to: { path: '^gateway/src/publish/' },
-    },
     {
       // The build tools run only in a checkout, which has the root's dependencies. The
       // launcher needs them only on a Node that does not run TypeScript, which no image has.

@@ -10,13 +10,20 @@ COPY runtime/package.json runtime/
 COPY gateway/package.json gateway/
 COPY subgraphs/members/package.json subgraphs/members/
 COPY subgraphs/standings/package.json subgraphs/standings/
+COPY extensions/audit/package.json extensions/audit/
+COPY extensions/console/package.json extensions/console/
+COPY extensions/mcp/package.json extensions/mcp/
+COPY extensions/registry/package.json extensions/registry/
+COPY extensions/site/package.json extensions/site/
 COPY bin/package.json bin/
 COPY client/package.json client/
 COPY examples/offers-apollo/package.json examples/offers-apollo/
 
 # The services start node directly, so that it receives SIGTERM. Node 24 runs TypeScript as it is.
 FROM base AS gateway
-RUN npm ci --omit=dev --ignore-scripts --workspace=gateway
+RUN npm ci --omit=dev --ignore-scripts --workspace=gateway \
+  --workspace=extensions/audit --workspace=extensions/console --workspace=extensions/mcp \
+  --workspace=extensions/registry --workspace=extensions/site
 COPY runtime runtime
 COPY supergraph.yaml ./
 COPY docs/callers docs/callers
@@ -24,11 +31,14 @@ COPY docs/callers docs/callers
 COPY examples/node examples/node
 COPY examples/browser examples/browser
 COPY gateway gateway
+COPY extensions extensions
+COPY bin/extensions bin/extensions
+COPY bin/gateway.ts bin/
 ARG COMMIT=unknown
 ENV COMMIT=$COMMIT
 USER node
 EXPOSE 4000
-CMD ["node", "--env-file=node.env", "gateway/src/main.ts"]
+CMD ["node", "--env-file=node.env", "bin/gateway.ts"]
 
 FROM base AS members
 RUN npm ci --omit=dev --ignore-scripts --workspace=subgraphs/members
@@ -56,6 +66,7 @@ RUN npm ci --omit=dev --ignore-scripts --workspace=bin
 COPY runtime runtime
 COPY supergraph.yaml ./
 COPY gateway gateway
+COPY extensions extensions
 COPY subgraphs subgraphs
 COPY bin bin
 ARG COMMIT=unknown

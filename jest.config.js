@@ -23,7 +23,7 @@ const onServers = {
   globalTeardown: `${SUPPORT}/teardown.ts`,
 };
 
-const SOURCES = '<rootDir>/{runtime,gateway,subgraphs,bin,client,test}/**';
+const SOURCES = '<rootDir>/{runtime,gateway,subgraphs,extensions,bin,client,test}/**';
 const E2E_FOLDERS = '<rootDir>/test/{e2e,security,faults}/**';
 
 export default {

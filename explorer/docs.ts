@@ -1,6 +1,6 @@
 // The script of the documentation and the console: search, copying, one language for all examples.
 import MiniSearch, { type SearchResult } from 'minisearch';
-import { type Entry, INDEX_OPTIONS } from '../gateway/src/pages/docs/search.ts';
+import { type Entry, INDEX_OPTIONS } from '../extensions/site/src/docs/search.ts';
 import { canCopy, copyButton, element } from './copy.ts';
 
 const MOST_FOUND = 12;

@@ -1,7 +1,7 @@
 // The operations that the explorer offers to begin with: the examples of the reference.
 import { type GraphQLSchema, parse, validate } from 'graphql';
-import { type Example, examplesIn } from '../gateway/src/pages/docs/example.ts';
-import text from '../gateway/src/pages/docs/examples.graphql';
+import { type Example, examplesIn } from '../extensions/site/src/docs/example.ts';
+import text from '../extensions/site/src/docs/examples.graphql';
 
 export type { Example };
 

@@ -5,8 +5,8 @@ import {
   getIntrospectionQuery,
   type IntrospectionQuery,
 } from 'graphql';
-import template from '../gateway/src/pages/docs/languages/curl.txt';
-import { filled } from '../gateway/src/pages/docs/template.ts';
+import template from '../extensions/site/src/docs/languages/curl.txt';
+import { filled } from '../extensions/site/src/docs/template.ts';
 import { type Credential, credentialHeader } from './credential.ts';
 
 export type Operation = {

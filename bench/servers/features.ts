@@ -11,7 +11,7 @@ import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { createStandings } from '@partner-loyalty/standings';
-import { openAudit } from '../../gateway/src/audit/audit.ts';
+import { openAudit } from '../../extensions/audit/src/audit.ts';
 import { createBudget } from '../../gateway/src/budget/budget.ts';
 import { createLimiter, type Limiter } from '../../gateway/src/budget/limiter.ts';
 import { createRefusals } from '../../gateway/src/budget/refusals.ts';
@@ -52,7 +52,7 @@ type Options = {
   dataDir: string;
   traced?: Traced;
   /** The file of the audit log. */
-  auditLog?: string;
+  auditLog: string | undefined;
 };
 
 // Cast: parts/features.ts writes the options.
@@ -61,7 +61,7 @@ const isOn = (feature: Feature) => options.on.includes(feature);
 
 const log = createLog(isOn('logs') ? 'info' : 'silent');
 const metrics = chosenMetrics();
-const audit = openAudit(options.auditLog, { log, metrics });
+const audit = openAudit(options, { log, metrics });
 const caches = createCaches();
 const nothing: Transport = {
   execute: () => ({ data: null }),

@@ -18,6 +18,7 @@ import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { openRemoteTransport } from '@partner-loyalty/runtime/transport/remote.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { openStandingsStore, startStandings } from '@partner-loyalty/standings';
+import { gatewayExtensions } from '../extensions/list.ts';
 import { banner, baseUrlOf } from './banner.ts';
 import { type DemoKey, demoConsoleLink, fillDemo, storesForDemo } from './demo.ts';
 
@@ -80,6 +81,7 @@ export async function startService(
     ports,
     keyStore: keys,
     inProcess,
+    extensions: await gatewayExtensions(),
     lifecycle,
     caches,
     metrics,

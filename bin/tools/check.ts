@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PAGES, pageTitle } from '@partner-loyalty/gateway/docs';
+import { PAGES, pageTitle } from '@partner-loyalty/site/docs/index.ts';
 import { parseSync } from '@swc/core';
 import { analyse } from 'scslre';
 

@@ -2,12 +2,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SURFACE_NAMES } from '@partner-loyalty/gateway';
-import { EXAMPLES, exampleKey } from '@partner-loyalty/gateway/docs';
+import { EXAMPLES, exampleKey } from '@partner-loyalty/site/docs/index.ts';
 import { buildSchema } from 'graphql';
 import { startDemo } from '../../test/support/service/demo.ts';
 
 /** Where the responses are, by the keys of their examples. */
-export const RESPONSES = 'gateway/src/pages/docs/responses.generated.json';
+export const RESPONSES = 'extensions/site/src/docs/responses.generated.json';
 
 /**
  * The responses as JSON, or the committed ones if only times and IDs differ. Rejects if an

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SURFACE_NAMES } from '@partner-loyalty/gateway';
-import { compose, surfaceText } from '@partner-loyalty/gateway/publish';
+import { compose, surfaceText } from '@partner-loyalty/registry/publish/index.ts';
 import { clientErrors, clientTypes } from './client.ts';
 import { recordedResponses } from './examples.ts';
 import { resolverTypes, resolverTypesConfig, typedSubgraphs } from './resolvertypes.ts';
@@ -36,10 +36,10 @@ export const GENERATED: readonly Generated[] = [
     file: `client/src/generated/${surface}.generated.ts`,
     render: async () => clientTypes(surface, await surfaceText(supergraph(), surface)),
   })),
-  ...script('gateway/src/pages/explorer', 'explorer/main.ts'),
-  ...script('gateway/src/pages/docs', 'explorer/docs.ts'),
+  ...script('extensions/site/src/explorer', 'explorer/main.ts'),
+  ...script('extensions/site/src/docs', 'explorer/docs.ts'),
   {
-    file: 'gateway/src/pages/docs/responses.generated.json',
+    file: 'extensions/site/src/docs/responses.generated.json',
     render: () => recordedResponses(ROOT),
   },
 ];

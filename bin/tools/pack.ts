@@ -11,8 +11,8 @@ const MANIFEST = join(ROOT, 'bin/package.json');
 const DATA =
   /^(supergraph\.yaml|docs\/callers\/.*|.*\.(graphql|css|txt)|.*\.generated\.js|.*\/pressed\.js)$/;
 /** Threads and child processes of the gateway. */
-const WORKER = /^gateway\/.*\/worker\.ts$/;
-const PLACES = ['supergraph.yaml', 'runtime', 'gateway', 'subgraphs', 'docs/callers'];
+const WORKER = /^(gateway|extensions)\/.*\/worker\.ts$/;
+const PLACES = ['supergraph.yaml', 'runtime', 'gateway', 'extensions', 'subgraphs', 'docs/callers'];
 /** What a team without a checkout starts from (docs/teams/subgraph.md). */
 const EXAMPLES = ['examples/offers-apollo', 'examples/offers-python'];
 

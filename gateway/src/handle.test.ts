@@ -1,26 +1,15 @@
 // A request from its credential to its response, through the parts that a gateway has.
-import { readFileSync } from 'node:fs';
-import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
-import { createLog, type Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
-import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
+import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
-import { type Folder, temporaryFolder } from '../../test/support/folder.ts';
 import { UNSHARED } from '../../test/support/requests/unshared.ts';
-import { createMemoryCounters } from './budget/counters.ts';
-import { createDocuments } from './document/documents.ts';
-import { type Gateway, openGateway } from './gateway.ts';
-import { graphOf, SUPERGRAPH_FILE } from './graph/committed.ts';
-import { createConnections } from './graph/connections.ts';
-import type { GraphStore } from './graph/graph.ts';
-import { serveGraphs } from './graph/served.ts';
+import { answering, openPlace } from '../test/gateway.ts';
+import type { Gateway } from './gateway.ts';
 import { issueKey, newKey } from './identity/apikey.ts';
-import type { KeyStore } from './identity/keystore.ts';
 import type { KeyScope } from './schema/scopes.ts';
-import { openGraphStore, openKeyStore } from './stores.ts';
 
 const AT = new Date('2026-03-04T05:06:07Z');
 const PAGE = 'https://shop.example';
@@ -31,11 +20,8 @@ const END = 'mutation { endEnrollment(memberId: "m") { memberId } }';
 const LINK = 'mutation { requestMagicLink(email: "a@example.com") { accepted } }';
 const INTROSPECTION = '{ __schema { queryType { name } } }';
 
-let folder: Folder;
-let keyStore: KeyStore;
-let graphStore: GraphStore;
+let place: Awaited<ReturnType<typeof openPlace>>;
 let gateway: Gateway;
-let close: () => unknown;
 let privateKey: Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
 /** What the log says of requests. */
 const lines: string[] = [];
@@ -46,70 +32,29 @@ const noted: Record<string, unknown>[] = [];
 const asked: string[] = [];
 
 beforeAll(async () => {
-  folder = temporaryFolder();
-  const place = {
-    mongodbUrl: undefined,
-    dataDir: folder.path,
-    environment: 'sandbox',
-  } as const;
-  keyStore = await openKeyStore(place);
-  graphStore = await openGraphStore(place);
+  place = await openPlace();
+  const { keyStore } = place;
   await keyStore.createPartner({ partnerId: 'inn', name: 'Inn', budget: 1_000, createdAt: AT });
   await keyStore.createPartner({ partnerId: 'out', name: 'Out', suspendedAt: AT, createdAt: AT });
   await keyStore.createPartner({ partnerId: 'few', name: 'Few', budget: 3, createdAt: AT });
   const pair = await generateKeyPair('ES256');
   privateKey = pair.privateKey;
-  const subgraph = subgraphWith({ ...(await exportJWK(pair.publicKey)), kid: 'k', alg: 'ES256' });
-  const settings = readSettings({ CORS_ORIGINS: PAGE, LOG_CLIENT_ADDRESS: 'full' }, 'all');
-  const [caches, metrics] = [createCaches(), createMetrics()];
-  const log: Log = {
-    ...createLog('silent'),
-    infoJson: (fields) => void lines.push(fields),
-    refused: (fields) => void refused.push(fields),
-  };
-  const documents = createDocuments(caches, metrics);
-  const connections = createConnections({
-    settings: readSettings({}, 'all'),
-    inProcess: { gateway: subgraph, members: subgraph, standings: subgraph },
-    log,
-    metrics,
-  });
-  close = connections.close;
-  const graphs = await serveGraphs(graphOf(readFileSync(SUPERGRAPH_FILE, 'utf8')), {
-    connections,
-    documents,
-    caches,
-    audits: false,
-  });
-  gateway = openGateway({
-    ...{ settings, keyStore, graphStore, graphs, documents, caches, log, metrics },
-    counters: createMemoryCounters('sandbox'),
-    usage: { count() {}, write: async () => {}, close: async () => {} },
-    usageStore: {
-      fields: async () => [],
-      keyActivities: async () => [],
-      fieldsOf: async () => [],
-      requestHours: async () => [],
-      requests: async () => ({ records: [], hasMore: false }),
+  gateway = await place.open({
+    env: { CORS_ORIGINS: PAGE, LOG_CLIENT_ADDRESS: 'full' },
+    subgraph: subgraphWith({ ...(await exportJWK(pair.publicKey)), kid: 'k', alg: 'ES256' }),
+    log: {
+      ...createLog('silent'),
+      infoJson: (fields) => void lines.push(fields),
+      refused: (fields) => void refused.push(fields),
     },
-    keyUse: { count() {}, write: async () => {}, close: async () => {} },
     requests: {
       note: (partnerId, { durationMs: _, ...request }, budgetUsed) =>
         void noted.push({ partnerId, budgetUsed, ...request }),
-      write: async () => {},
-      close: async () => {},
     },
-    audit: undefined,
-    changelogs: async () => ({ partner: [], member: [] }),
   });
 });
 
-afterAll(async () => {
-  await close();
-  await keyStore.close();
-  await graphStore.close();
-  folder.remove();
-});
+afterAll(() => place.close());
 
 beforeEach(() => {
   asked.length = 0;
@@ -118,31 +63,25 @@ beforeEach(() => {
 
 /** The subgraphs, and the built-in identity provider, which has one key. */
 function subgraphWith(signingKey: JWK): Transport {
-  const answers: Record<string, unknown> = {
-    memberByEmail: { email: 'a@example.com' },
-    a: { email: 'a@example.com' },
-    b: { email: 'b@example.com' },
-    endEnrollment: { memberId: 'm' },
-    requestMagicLink: { accepted: true },
-    memberProfile: { email: 'a@example.com' },
-    signingKeys: JSON.stringify({ keys: [signingKey] }),
-    endedSubjects: [],
-    appOrigins: [],
-  };
-  return {
-    execute({ query, caller }: SubgraphRequest) {
-      if (caller.kind !== 'service') asked.push(query);
-      const named = Object.entries(answers).filter(([name]) => query.includes(name));
-      return { data: Object.fromEntries(named) };
+  const email = (name: string) => () => ({ email: `${name}@example.com` });
+  return answering(
+    {
+      ...{ memberByEmail: email('a'), a: email('a'), b: email('b'), memberProfile: email('a') },
+      endEnrollment: () => ({ memberId: 'm' }),
+      requestMagicLink: () => ({ accepted: true }),
+      signingKeys: () => JSON.stringify({ keys: [signingKey] }),
+      endedSubjects: () => [],
+      appOrigins: () => [],
     },
-    ready: async () => {},
-    close: async () => {},
-  };
+    ({ query, caller }) => {
+      if (caller.kind !== 'service') asked.push(query);
+    },
+  );
 }
 
 async function keyOf(partnerId: string, scopes?: readonly KeyScope[]): Promise<string> {
   const { key, record } = issueKey('sandbox', partnerId, AT, { scopes });
-  await keyStore.createKey(record);
+  await place.keyStore.createKey(record);
   return key;
 }
 
@@ -249,38 +188,25 @@ describe('what a key may do', () => {
   });
 });
 
-test('/mcp/ is /mcp, as /graphql/ is /graphql, and a page with a slash leads to the one without', async () => {
-  const [partner, own] = [await keyOf('inn'), { body: async () => Buffer.from('{') }];
-  expect(await send({ key: partner, path: '/graphql/' })).toMatchObject({ code: 'OK' });
-  for (const path of ['/mcp', '/mcp/']) {
-    const { key, record } = issueKey('sandbox', 'inn', AT, { endpoint: 'mcp' });
-    await keyStore.createKey(record);
-    const headers = { 'x-api-key': key };
-    expect(await send({ ...own, path, headers })).toMatchObject({
-      status: 400,
-      error: { code: -32700, data: { code: 'BAD_REQUEST' } },
-    });
-  }
+test('/graphql/ is /graphql, and a page with a slash leads to the one without', async () => {
+  expect(await send({ key: await keyOf('inn'), path: '/graphql/' })).toMatchObject({ code: 'OK' });
   const page = { method: 'GET', headers: { accept: 'text/html' } };
-  for (const path of ['/account', '/console', '/console/keys', '/invitation', '/sign-in', '/docs'])
+  for (const path of ['/account', '/invitation', '/sign-in'])
     expect(await send({ ...page, path: `${path}/`, search: '?token=x' })).toMatchObject({
       status: 308,
       headers: { location: `${path}?token=x` },
     });
-  for (const path of ['//evil.example/', '/mcp//', '/.well-known/jwks.json/'])
+  for (const path of ['//evil.example/', '/.well-known/jwks.json/'])
     expect(await gateway.handle({ ...REQUEST, ...page, path })).toMatchObject({ status: 404 });
 });
 
-test('a body is parsed when there is memory for it, at /graphql and at /mcp', async () => {
-  const { key, record } = issueKey('sandbox', 'inn', AT, { endpoint: 'mcp' });
-  await keyStore.createKey(record);
+test('a body is parsed when there is memory for it', async () => {
   const body = async () => Buffer.from('{"'.padEnd(1_000));
   const admit = (_: unknown, bytes = 0) => {
     expect(bytes).toBeGreaterThan(32_000);
     throw new ApiError('SERVICE_UNAVAILABLE');
   };
-  for (const sent of [{ key: await keyOf('inn') }, { path: '/mcp', headers: { 'x-api-key': key } }])
-    expect(await send({ ...sent, body, admit })).toMatchObject({ status: 503 });
+  expect(await send({ key: await keyOf('inn'), body, admit })).toMatchObject({ status: 503 });
 });
 
 test('a suspended partner gets nothing, by its key or by a token that it holds', async () => {
@@ -305,7 +231,7 @@ test('a request is recorded for the partner whose key or token it has, and for n
   await send({ key, query: '{' });
   await send({ token: await tokenOf('m', 'inn'), query: profile });
   const { key: ended, record } = issueKey('sandbox', 'inn', AT, { expiresAt: AT });
-  await keyStore.createKey(record);
+  await place.keyStore.createKey(record);
   await send({ key: ended });
   const request = { partnerId: 'few', requestId: 'r', keyId: expect.any(String), codes: [] };
   expect(noted).toEqual([

@@ -3,7 +3,7 @@ import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { createFieldNames } from '@partner-loyalty/runtime/transport/fieldnames.ts';
-import type { Audit } from './audit/audit.ts';
+import type { Audit } from './audit.ts';
 import { type Budget, type Cost, costOf } from './budget/budget.ts';
 import { datesOfUse } from './document/deprecateduse.ts';
 import { type ClientDocument, type Operation, selectOperation } from './document/document.ts';

@@ -7,7 +7,7 @@ import {
 import { GATEWAY_SUBGRAPH } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import { outageOf } from '@partner-loyalty/runtime/store/outage.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
-import type { Audit } from './audit/audit.ts';
+import type { Audit } from './audit.ts';
 import type { Counters } from './budget/counters.ts';
 import { OUTAGE_MS } from './identity/freshrecords.ts';
 import type { Keyring } from './identity/keyring.ts';

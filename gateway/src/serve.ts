@@ -9,17 +9,14 @@ import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { openNowOrLater } from '@partner-loyalty/runtime/store/later.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
-import { openAudit } from './audit/audit.ts';
 import type { Counters } from './budget/counters.ts';
 import { createDocuments } from './document/documents.ts';
 import { openGateway } from './gateway.ts';
-import { createChangelogs } from './graph/changelog.ts';
 import { openGraphs } from './graph/open.ts';
 import type { ServedGraphs } from './graph/served.ts';
 import type { KeyStore } from './identity/keystore.ts';
-import { startNotices } from './identity/notices.ts';
 import { createViewer } from './identity/viewer.ts';
-import { createMembersClient } from './sign-in/membersclient.ts';
+import type { GatewayExtension } from './ports.ts';
 import { openCounters, openGraphStore, openUsageStore } from './stores.ts';
 import { createUsageCounter } from './usage/counter.ts';
 import { createKeyUseCounter } from './usage/keyuse.ts';
@@ -35,6 +32,7 @@ export async function serveGateway(options: {
   keyStore: KeyStore;
   /** The subgraphs of this process, by name. The caller closes them. */
   inProcess: Readonly<Record<string, Transport>>;
+  extensions?: readonly GatewayExtension[];
   lifecycle: Lifecycle;
   metrics: Metrics;
   caches: Caches;
@@ -43,6 +41,7 @@ export async function serveGateway(options: {
 }): Promise<void> {
   const { settings, ports, keyStore, inProcess, lifecycle, metrics, caches, tracing, log } =
     options;
+  const { extensions = [] } = options;
   const counters = await openCounters(settings, log);
   lifecycle.opened('counters', async () => counters.close());
   const documents = createDocuments(caches, metrics);
@@ -59,28 +58,18 @@ export async function serveGateway(options: {
   const usageStore = await open('usage', () => openUsageStore(settings));
   const usage = createUsageCounter(usageStore, parts);
   lifecycle.opened('usage', usage.close);
-  const audit = openAudit(settings.auditLog, parts);
+  const [audit] = extensions.flatMap(({ openAudit }) => openAudit?.(settings, parts) ?? []);
   if (audit !== undefined) lifecycle.opened('audit', audit.close);
   const keyUse = createKeyUseCounter(usageStore, parts);
   lifecycle.opened('key use', keyUse.close);
   const requests = createRequestRecorder(usageStore, parts);
   lifecycle.opened('requests', requests.close);
-  const changelogs = createChangelogs({ store, graphs });
   const use = { usage, usageStore, keyUse, requests, audit };
-  if (settings.console === 'on') {
-    const members = createMembersClient(graphs.askProvider);
-    const notices = startNotices({ keyStore, members, graphs, log });
-    lifecycle.opened('notices', notices.close);
-  }
-  const gateway = openGateway({
-    ...parts,
-    ...use,
-    keyStore,
-    counters,
-    graphs,
-    graphStore: store,
-    changelogs,
-  });
+  const gateway = openGateway(
+    { ...parts, ...use, keyStore, counters, graphs, graphStore: store },
+    extensions,
+  );
+  lifecycle.opened('extensions', gateway.close);
   watchGateway(metrics, { graphs, counters, caches });
   await ports.serve(gateway);
 }

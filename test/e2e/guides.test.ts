@@ -8,7 +8,7 @@ import { issueKey, KEY_SCOPES, openKeyStore } from '@partner-loyalty/gateway';
 import { parseSync } from '@swc/core';
 import { buildSchema, parse, validate } from 'graphql';
 import type { Browser, Page } from 'playwright-core';
-import { GUIDES } from '../../gateway/src/pages/docs/paths.ts';
+import { GUIDES } from '../../extensions/site/src/docs/paths.ts';
 import {
   type Block,
   commandOf,

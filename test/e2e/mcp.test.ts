@@ -61,7 +61,7 @@ const LOADED = `
   session.on('Debugger.scriptParsed', ({ params }) => urls.push(params.url));
   await session.post('Debugger.enable');
   const count = (part) => urls.filter((url) => url.includes(part)).length;
-  console.log(count('/gateway/src/mcp/mcp.ts'), count('@modelcontextprotocol'));
+  console.log(count('/extensions/mcp/src/mcp.ts'), count('@modelcontextprotocol'));
   process.exit();
 `;
 

@@ -1,8 +1,8 @@
 // The pages for partners' engineers in a real browser: what they show, and all that they load.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { EXAMPLES, exampleKey } from '../../gateway/src/pages/docs/examples.ts';
-import { LANGUAGES } from '../../gateway/src/pages/docs/languages.ts';
-import { PAGES as DOCUMENTS, guidePath, pagePath } from '../../gateway/src/pages/docs/paths.ts';
+import { EXAMPLES, exampleKey } from '../../extensions/site/src/docs/examples.ts';
+import { LANGUAGES } from '../../extensions/site/src/docs/languages.ts';
+import { PAGES as DOCUMENTS, guidePath, pagePath } from '../../extensions/site/src/docs/paths.ts';
 import { LIVE_KEY } from '../support/cases/outcomes.ts';
 import { accessibilityFaults, startBrowser } from '../support/servers/browser.ts';
 import { freePort, run } from '../support/servers/process.ts';

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { openAuditFile } from '../../gateway/src/audit/file.ts';
+import { openAuditFile } from '../../extensions/audit/src/file.ts';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
 import { programArgs, ROOT } from '../support/programs/programs.ts';
 import { bareEnv, loyalty, loyaltyJson, spawnLoyalty } from '../support/service/loyalty.ts';

@@ -10,7 +10,16 @@ import { LIMITS } from '../../gateway/src/document/measure.ts';
 import { MAX_RESPONSE_BYTES } from '../../gateway/src/document/responsesize.ts';
 import { filesIn, ROOT, read } from '../support/files.ts';
 
-const SOURCE_FOLDERS = ['runtime', 'gateway', 'subgraphs', 'bin', 'client', 'test', 'bench'];
+const SOURCE_FOLDERS = [
+  'runtime',
+  'gateway',
+  'extensions',
+  'subgraphs',
+  'bin',
+  'client',
+  'test',
+  'bench',
+];
 /** A path in prose, from the project's root. */
 const PATH = /(?<![\w/-])(?:runtime|gateway|subgraphs|bin|test|docs|deploy|\.ci)\/[\w./-]*\w/g;
 

@@ -2,13 +2,13 @@
 import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type GraphStore, openCounters } from '@partner-loyalty/gateway';
+import { checkMailServer } from '@partner-loyalty/members';
 import {
   committedContent,
   currentContent,
   noticing,
   requireServed,
-} from '@partner-loyalty/gateway/registry';
-import { checkMailServer } from '@partner-loyalty/members';
+} from '@partner-loyalty/registry';
 import { settingsOfSubgraph } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { roomOf } from '@partner-loyalty/runtime/store/health.lmdb.ts';

@@ -7,7 +7,7 @@ import {
   type SurfaceName,
   subgraphName,
 } from '@partner-loyalty/gateway';
-import { type RegistryRequest, subgraphCodes } from '@partner-loyalty/gateway/registry';
+import { type RegistryRequest, subgraphCodes } from '@partner-loyalty/registry';
 import { text } from '@partner-loyalty/runtime/input.ts';
 import { subgraphUrl } from '@partner-loyalty/runtime/settings/schemas.ts';
 import { registryUrl } from '@partner-loyalty/runtime/settings/table.ts';
@@ -163,7 +163,7 @@ function target(given: string): Target {
 }
 
 async function composeCommitted(shell: Shell, checkOnly: boolean): Promise<void> {
-  const { compose } = await import('@partner-loyalty/gateway/publish');
+  const { compose } = await import('@partner-loyalty/registry/publish/index.ts');
   const current = existsSync(SUPERGRAPH_FILE) ? readFileSync(SUPERGRAPH_FILE, 'utf8') : undefined;
   const composed = compose(SUPERGRAPH_CONFIG, current);
   const upToDate = composed === current;

@@ -1,5 +1,5 @@
 // Sends an operation to the registry of a service, with the token of a team.
-import type { Outcome, RegistryRequest } from '@partner-loyalty/gateway/registry';
+import type { Outcome, RegistryRequest } from '@partner-loyalty/registry';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { parseJson } from '@partner-loyalty/runtime/transport/wire.ts';

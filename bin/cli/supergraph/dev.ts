@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { refuseReservedName } from '@partner-loyalty/gateway/registry';
+import { refuseReservedName } from '@partner-loyalty/registry';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { type Lifecycle, runProcess } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import { readEnv, readSettings } from '@partner-loyalty/runtime/settings/settings.ts';

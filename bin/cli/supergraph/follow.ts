@@ -1,8 +1,8 @@
 // Follows the schema of a subgraph, in a file or in the running subgraph.
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { noticing, runningSdl } from '@partner-loyalty/gateway/publish';
-import { MAX_SCHEMA_BYTES } from '@partner-loyalty/gateway/registry';
+import { MAX_SCHEMA_BYTES } from '@partner-loyalty/registry';
+import { noticing, runningSdl } from '@partner-loyalty/registry/publish/index.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { createHttpTransport } from '@partner-loyalty/runtime/transport/client.ts';
 import { oneSecret } from '@partner-loyalty/runtime/transport/secrets.ts';

@@ -5,7 +5,7 @@ import {
   CompositionError,
   committedContent,
   type GraphContent,
-} from '@partner-loyalty/gateway/publish';
+} from '@partner-loyalty/registry/publish/index.ts';
 import type { Lifecycle } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';

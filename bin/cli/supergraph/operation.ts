@@ -1,5 +1,5 @@
 // Runs an operation of the registry, on the store or through a service, and prints the outcome.
-import { graphLine, openAudit } from '@partner-loyalty/gateway';
+import { graphLine, openAudit } from '@partner-loyalty/audit/audit.ts';
 import {
   inUse,
   type Outcome,
@@ -7,7 +7,7 @@ import {
   type Registry,
   type RegistryRequest,
   runOperation,
-} from '@partner-loyalty/gateway/registry';
+} from '@partner-loyalty/registry';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { CommandError, type Row, type Shell } from '../shell/shell.ts';
@@ -61,7 +61,7 @@ export async function audited<T>(
   // Stdout has the result.
   if (auditLog === '-') return work((action) => shell.note(graphLine(action).trimEnd()));
   const observe = { log: createLog('silent'), metrics: createMetrics() };
-  const audit = openAudit(auditLog, observe);
+  const audit = openAudit({ auditLog }, observe);
   try {
     return await work((action) => audit?.graph(action));
   } finally {

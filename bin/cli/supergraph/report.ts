@@ -1,6 +1,6 @@
 // Prints the changes that a check has found.
 import { SURFACE_NAMES } from '@partner-loyalty/gateway';
-import { type CheckedChange, countLevels, users } from '@partner-loyalty/gateway/registry';
+import { type CheckedChange, countLevels, users } from '@partner-loyalty/registry';
 import type { Shell } from '../shell/shell.ts';
 
 const MAX_MESSAGE = 120;

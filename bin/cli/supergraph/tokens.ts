@@ -10,7 +10,7 @@ import {
   revokeToken,
   rotateToken,
   TOKEN_LIFETIME_MS,
-} from '@partner-loyalty/gateway/registry';
+} from '@partner-loyalty/registry';
 import { text } from '@partner-loyalty/runtime/input.ts';
 import { Command } from 'commander';
 import { durationMs, typed } from '../shell/argument.ts';

@@ -6,7 +6,7 @@ import {
   SURFACE_NAMES,
   type SurfaceName,
 } from '@partner-loyalty/gateway';
-import { currentContent } from '@partner-loyalty/gateway/registry';
+import { currentContent } from '@partner-loyalty/registry';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { noSuch, type Row, type Shell } from '../shell/shell.ts';
 import { readStore } from '../shell/stores.ts';
@@ -62,7 +62,7 @@ export async function fetchSchema(shell: Shell, subgraph: string, where: Where):
 }
 
 export async function changelog(shell: Shell, only: SurfaceName | undefined): Promise<void> {
-  const { surfaceSchemas } = await import('@partner-loyalty/gateway/publish');
+  const { surfaceSchemas } = await import('@partner-loyalty/registry/publish/index.ts');
   const { content, versions } = await readStore('graph', shell.settings(), async (graphs) => ({
     content: await currentContent(graphs),
     versions: await graphs.versions(CHANGELOG_VERSIONS),

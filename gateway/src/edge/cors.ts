@@ -5,7 +5,7 @@ import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Origins } from '../identity/ownprovider.ts';
 
 /** What the pages of listed origins may do at an endpoint. */
-type CorsRules = {
+export type CorsRules = {
   methods: string;
   /** The request headers that they may send. */
   allowed: readonly string[];
@@ -28,20 +28,6 @@ export const GRAPHQL_CORS: CorsRules = {
     'x-sandbox-fault',
   ],
   withheldWith: 'x-partner-api-key',
-};
-
-/** Pages of assistants hold a key of their own. */
-export const MCP_CORS: CorsRules = {
-  methods: 'POST',
-  allowed: [
-    'x-api-key',
-    'content-type',
-    'x-request-id',
-    'traceparent',
-    'mcp-protocol-version',
-    'mcp-method',
-    'mcp-name',
-  ],
 };
 
 /** Pages of apps call the built-in provider, and read its documents. */

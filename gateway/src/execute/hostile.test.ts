@@ -1,5 +1,6 @@
 // What subgraphs cannot do to the callers of others, whatever they answer.
-import { join } from 'node:path';
+
+import { readFileSync } from 'node:fs';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type {
   SubgraphRequest,
@@ -9,11 +10,11 @@ import type {
 import { buildSchema, parse } from 'graphql';
 import { ResponseSize } from '../document/responsesize.ts';
 import { buildResponse } from '../edge/response.ts';
-import { compose } from '../publish/compose.ts';
+import { SUPERGRAPH_FILE } from '../graph/committed.ts';
 import { openExecutor } from './executor.ts';
 import { compileShape, Violations } from './shape.ts';
 
-const supergraph = compose(join(import.meta.dirname, '../../../supergraph.yaml'));
+const supergraph = readFileSync(SUPERGRAPH_FILE, 'utf8');
 const LIST = '{ members(first: 100) { edges { node { memberId tier points } } } }';
 
 function answering(execute: (request: SubgraphRequest) => SubgraphResponse): Transport {

@@ -1,10 +1,11 @@
 // What subgraphs get for the literals and variables of callers, whichever way a plan is run.
+
+import { composeServices } from '@apollo/composition';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { execute, GraphQLScalarType, parse, print, specifiedRules, validate } from 'graphql';
 import { parseDocument } from '../document/document.ts';
-import { composeSupergraph } from '../publish/compose.ts';
 import { openSurface, type Surface } from './surface.ts';
 
 const TAG = '@tag(name: "partner") @tag(name: "member")';
@@ -59,12 +60,11 @@ function transportTo(sdl: string, resolvers: object, roots: object = {}): Transp
   };
 }
 
-const supergraph = composeSupergraph(
+const { supergraphSdl: supergraph = '' } = composeServices(
   Object.entries({ stays: STAYS, prices: PRICES }).map(([name, sdl]) => ({
     name,
-    sdl,
     url: `http://${name}`,
-    file: name,
+    typeDefs: parse(sdl),
   })),
 );
 let surface: Surface;

@@ -1,14 +1,15 @@
 // Which members are seen in responses, whatever the caller selects.
-import { join } from 'node:path';
+
+import { readFileSync } from 'node:fs';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { ResponseSize } from '../document/responsesize.ts';
-import { compose } from '../publish/compose.ts';
+import { SUPERGRAPH_FILE } from '../graph/committed.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
 import { openExecutor } from './executor.ts';
 import type { MemberAccess } from './members.ts';
 
-const supergraph = compose(join(import.meta.dirname, '../../../supergraph.yaml'));
+const supergraph = readFileSync(SUPERGRAPH_FILE, 'utf8');
 const ADA = { __typename: 'PartnerMemberRead', memberId: 'ada', email: 'ada@example.com' };
 
 function answering(answer: (request: SubgraphRequest) => object): Transport {

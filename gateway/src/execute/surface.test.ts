@@ -1,18 +1,19 @@
 // What each surface shows, and how its reads are planned.
-import { join } from 'node:path';
+
+import { readFileSync } from 'node:fs';
+import { composeServices } from '@apollo/composition';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { buildSchema, parse, print, printSchema } from 'graphql';
 import { parseDocument } from '../document/document.ts';
 import { ResponseSize } from '../document/responsesize.ts';
-import { compose, composeSupergraph } from '../publish/compose.ts';
+import { SUPERGRAPH_FILE } from '../graph/committed.ts';
 import { type SurfaceName, surfaceSdl } from '../schema/surfaces.ts';
 import { openExecutor } from './executor.ts';
 import { fieldsOf, renameFields } from './rename.ts';
 import { openSurface } from './surface.ts';
 
-const root = join(import.meta.dirname, '../../..');
-const supergraph = compose(join(root, 'supergraph.yaml'));
+const supergraph = readFileSync(SUPERGRAPH_FILE, 'utf8');
 
 function recording(
   answer: (request: SubgraphRequest) => Record<string, unknown>,
@@ -155,8 +156,9 @@ describe('a graph of another team', () => {
 
   async function openOn(sdl: string, data: Record<string, unknown>) {
     const offers = recording(() => data);
-    const graph = composeSupergraph([
-      { name: 'offers', sdl: `${LINK}\n${sdl}`, url: 'http://offers', file: 'offers.graphql' },
+    const typeDefs = parse(`${LINK}\n${sdl}`);
+    const { supergraphSdl: graph = '' } = composeServices([
+      { name: 'offers', url: 'http://offers', typeDefs },
     ]);
     const surface = await openSurface('partner', graph, { offers }, createCaches());
     const run = async (query: string) => {

@@ -26,6 +26,11 @@ export type ServedGraph = {
   requests: number;
 };
 
+/** What documentation needs of a graph. */
+export type DocumentedGraph = Pick<ServedGraph, 'version'> & {
+  surfaces: Readonly<Record<SurfaceName, Pick<Surface, 'schema' | 'sdl' | 'rootScopes'>>>;
+};
+
 export type ServedGraphs = {
   /** The graph for a new request, which calls `done` with it at its end. */
   use(): ServedGraph;

@@ -37,3 +37,8 @@ function render(value: string | number | Html | Html[]): string {
     ? value.html
     : withoutAltering(String(value)).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }
+
+/** A block of code that a keyboard can scroll. `name` is its label for screen readers. */
+export function codeBlock(name: string, code: string | Html): Html {
+  return html`<pre tabindex="0" role="group" aria-label="${name}"><code>${code}</code></pre>`;
+}

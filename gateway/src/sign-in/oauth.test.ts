@@ -1,29 +1,17 @@
 // What the gateway does around the built-in identity provider: forwarding, counting, pages, tokens.
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
-import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
-import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import type {
   Account,
   IdentityPage,
   IdentityRequest,
   IdentityResponse,
 } from '@partner-loyalty/runtime/signin/exchange.ts';
-import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
+import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
 import { UNSHARED } from '../../../test/support/requests/unshared.ts';
-import { createMemoryCounters } from '../budget/counters.ts';
-import { createDocuments } from '../document/documents.ts';
-import { type Gateway, openGateway } from '../gateway.ts';
-import { graphOf, SUPERGRAPH_FILE } from '../graph/committed.ts';
-import { createConnections } from '../graph/connections.ts';
-import type { GraphStore } from '../graph/graph.ts';
-import { serveGraphs } from '../graph/served.ts';
-import type { KeyStore } from '../identity/keystore.ts';
-import { openGraphStore, openKeyStore } from '../stores.ts';
+import { answering, openPlace } from '../../test/gateway.ts';
+import type { Gateway } from '../gateway.ts';
 
 const ISSUER = 'http://localhost:4000';
 const APP = 'https://app.example';
@@ -31,13 +19,10 @@ const PROFILE = '{ memberProfile(id: "m") { email } }';
 const RENAME = 'mutation { updateProfile(input: { firstName: "A" }) { firstName } }';
 const BASIC = { authorization: `Basic ${Buffer.from('c%3A1:secret').toString('base64')}` };
 
-let folder: Folder;
-let keyStore: KeyStore;
-let graphStore: GraphStore;
+let place: Awaited<ReturnType<typeof openPlace>>;
 let gateway: Gateway;
 let elsewhere: Gateway;
 let privateKey: Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
-const closes: (() => unknown)[] = [];
 /** What reached the provider, and what it answers. */
 const asked: IdentityRequest[] = [];
 let answer: IdentityResponse;
@@ -45,90 +30,45 @@ let answer: IdentityResponse;
 const lines: string[] = [];
 
 beforeAll(async () => {
-  folder = temporaryFolder();
-  const { path: dataDir } = folder;
-  const place = { mongodbUrl: undefined, dataDir, environment: 'sandbox' } as const;
-  keyStore = await openKeyStore(place);
-  graphStore = await openGraphStore(place);
+  place = await openPlace();
+  const { keyStore } = place;
   const at = new Date();
   await keyStore.createPartner({ partnerId: 'inn', name: 'Inn', createdAt: at });
   await keyStore.createPartner({ partnerId: 'out', name: 'Out', suspendedAt: at, createdAt: at });
   const pair = await generateKeyPair('RS256');
   privateKey = pair.privateKey;
-  const provider = providerWith({ ...(await exportJWK(pair.publicKey)), kid: 'k', alg: 'RS256' });
-  gateway = await open(provider, {});
-  elsewhere = await open(provider, {
-    ID_TOKEN_ISSUER: 'https://id.example',
-    ID_TOKEN_AUDIENCE: 'web, shop',
-  });
+  const subgraph = providerWith({ ...(await exportJWK(pair.publicKey)), kid: 'k', alg: 'RS256' });
+  const log = { ...createLog('silent'), infoJson: (fields: string) => void lines.push(fields) };
+  gateway = await place.open({ subgraph, log });
+  const env = { ID_TOKEN_ISSUER: 'https://id.example', ID_TOKEN_AUDIENCE: 'web, shop' };
+  elsewhere = await place.open({ subgraph, log, env });
 });
-afterAll(async () => {
-  for (const close of closes) await close();
-  await keyStore.close();
-  await graphStore.close();
-  folder.remove();
-});
+afterAll(() => place.close());
 beforeEach(() => {
   asked.length = 0;
   answer = { status: 200, headers: {}, body: '{}' };
 });
 
-async function open(subgraph: Transport, env: Record<string, string>): Promise<Gateway> {
-  const settings = readSettings(env, 'all');
-  const [caches, metrics] = [createCaches(), createMetrics()];
-  const log = { ...createLog('silent'), infoJson: (fields: string) => void lines.push(fields) };
-  const documents = createDocuments(caches, metrics);
-  const inProcess = { gateway: subgraph, members: subgraph, standings: subgraph };
-  const parts = { log, metrics, caches, documents };
-  const connections = createConnections({
-    settings: readSettings({}, 'all'),
-    inProcess,
-    log,
-    metrics,
-  });
-  closes.push(connections.close);
-  const graph = graphOf(readFileSync(SUPERGRAPH_FILE, 'utf8'));
-  const graphs = await serveGraphs(graph, { ...parts, connections, audits: false });
-  const counter = { count() {}, note() {}, write: async () => {}, close: async () => {} };
-  return openGateway({
-    ...{ ...parts, settings, keyStore, graphStore, graphs, audit: undefined },
-    ...{ usage: counter, keyUse: counter, requests: counter },
-    usageStore: {
-      fields: async () => [],
-      keyActivities: async () => [],
-      fieldsOf: async () => [],
-      requestHours: async () => [],
-      requests: async () => ({ records: [], hasMore: false }),
-    },
-    counters: createMemoryCounters('sandbox'),
-    changelogs: async () => ({ partner: [], member: [] }),
-  });
-}
-
 /** The subgraphs: the provider has one key and one app, and the members have names. */
 function providerWith(key: object): Transport {
   const names = { firstName: 'Ann', lastName: null };
-  const answers: Record<string, () => unknown> = {
-    memberProfile: () => ({
-      ...{ email: 'a@example.com', ...names, memberId: 'm', activePartnerIds: ['inn'] },
-      membershipYearStats: { akinPoints: 1_950, totalStays: 3 },
-      partnerStandings: [{ partnerId: 'inn', tier: 'Blue', points: 7 }],
-    }),
-    updateProfile: () => names,
-    signingKeys: () => JSON.stringify({ keys: [key] }),
-    endedSubjects: () => [],
-    appOrigins: () => [APP],
-    answer: () => JSON.stringify(answer),
-  };
-  return {
-    execute({ query, variables }: SubgraphRequest) {
-      if (query.includes('identityRequest')) asked.push(JSON.parse(String(variables?.request)));
-      const named = Object.entries(answers).filter(([name]) => query.includes(name));
-      return { data: Object.fromEntries(named.map(([name, make]) => [name, make()])) };
+  return answering(
+    {
+      memberProfile: () => ({
+        ...{ email: 'a@example.com', ...names, memberId: 'm', activePartnerIds: ['inn'] },
+        membershipYearStats: { akinPoints: 1_950, totalStays: 3 },
+        partnerStandings: [{ partnerId: 'inn', tier: 'Blue', points: 7 }],
+      }),
+      updateProfile: () => names,
+      signingKeys: () => JSON.stringify({ keys: [key] }),
+      endedSubjects: () => [],
+      appOrigins: () => [APP],
+      answer: () => JSON.stringify(answer),
     },
-    ready: async () => {},
-    close: async () => {},
-  };
+    ({ query, variables }) => {
+      if (query.includes('identityRequest')) asked.push(JSON.parse(String(variables?.request)));
+    },
+  );
 }
 
 let addresses = 0;
@@ -273,9 +213,6 @@ describe('forwarding', () => {
     ['/sign-in/3bSLcqpXV0u', 'no-referrer'],
     ['/oauth/authorize/3bSLcqpXV0u', 'no-referrer'],
     ['/invitation?token=in_x', 'no-referrer'],
-    ['/console', 'same-origin'],
-    ['/console/sign-in?token=x', 'no-referrer'],
-    ['/docs', 'same-origin'],
   ])('the page at %s has the referrer policy %s', async (path, policy) => {
     answer = { status: 200, headers: {}, page: { action: '/', name: 'elsewhere' } };
     const { headers } = await send(path, { headers: { accept: 'text/html' } });

@@ -6,9 +6,9 @@ export const ROOT = join(import.meta.dirname, '../../..');
 export const PROGRAMS = [
   'bin/start.ts',
   'bin/loyalty.ts',
-  'gateway/src/main.ts',
+  'bin/gateway.ts',
   'gateway/src/execute/worker.ts',
-  'gateway/src/publish/worker.ts',
+  'extensions/registry/src/publish/worker.ts',
   'subgraphs/members/src/main.ts',
   'subgraphs/standings/src/main.ts',
   'subgraphs/members/test/process.ts',

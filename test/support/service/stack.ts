@@ -61,7 +61,7 @@ export type Stack = {
 
 const MAINS = {
   all: 'bin/start.ts',
-  gateway: 'gateway/src/main.ts',
+  gateway: 'bin/gateway.ts',
   members: 'subgraphs/members/src/main.ts',
   standings: 'subgraphs/standings/src/main.ts',
 } as const;

@@ -1,0 +1,78 @@
+// The audit log: members that partners were shown or changed, and what staff and publishers did.
+
+import type { Audit, GraphAction } from '@partner-loyalty/gateway/audit.ts';
+import type { MemberAccess } from '@partner-loyalty/gateway/execute/members.ts';
+import { partnerIdOf } from '@partner-loyalty/gateway/identity/authenticate.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { outputToStdout } from '@partner-loyalty/runtime/observe/output.ts';
+import { withoutSecrets } from '@partner-loyalty/runtime/observe/secrets.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { type AuditSink, openAuditFile } from './file.ts';
+
+/** Undefined if AUDIT_LOG is not set. Throws if the file cannot be opened. */
+export function openAudit(
+  { auditLog: path }: Pick<Settings, 'auditLog'>,
+  observe: { log: Log; metrics: Metrics },
+): Audit | undefined {
+  if (path === undefined) return undefined;
+  return createAudit(path === '-' ? openStdout(observe.metrics) : openAuditFile(path, observe));
+}
+
+function createAudit(sink: AuditSink): Audit {
+  return {
+    begin: (principal) => (partnerIdOf(principal) === undefined ? undefined : []),
+    record(requestId, principal, accesses) {
+      if (accesses.length === 0) return;
+      const caller = {
+        time: new Date().toISOString(),
+        partner: partnerIdOf(principal),
+        keyId: principal.surface === 'partner' ? principal.id : undefined,
+        // Callers choose it, and some of them paste a secret there.
+        requestId: withoutSecrets(requestId),
+      };
+      for (const access of merged(accesses))
+        sink.write(`${JSON.stringify({ ...caller, ...access })}\n`);
+    },
+    staff({ requestId, staff: { staffId, partnerId }, ...action }) {
+      const caller = { time: new Date().toISOString(), partner: partnerId, staffId };
+      sink.write(
+        `${JSON.stringify({ ...caller, requestId: withoutSecrets(requestId), ...action })}\n`,
+      );
+    },
+    graph: (action) => sink.write(graphLine(action)),
+    state: () => sink.state(),
+    close: () => sink.close(),
+  };
+}
+
+export function graphLine(action: GraphAction): string {
+  return `${JSON.stringify({ time: new Date().toISOString(), ...action })}\n`;
+}
+
+function merged(accesses: readonly MemberAccess[]): Iterable<MemberAccess> {
+  const [only] = accesses;
+  if (accesses.length === 1 && only !== undefined) return [only];
+  const found = new Map<string, MemberAccess>();
+  for (const access of accesses) {
+    const { operation, memberId, fields } = access;
+    const name = `${operation}\n${memberId}`;
+    const known = found.get(name);
+    const all = known === undefined ? fields : [...new Set([...known.fields, ...fields])];
+    found.set(name, { operation, memberId, fields: all });
+  }
+  return found.values();
+}
+
+/** Shares stdout with the log, line by line. */
+function openStdout(metrics: Metrics): AuditSink {
+  const stdout = outputToStdout();
+  return {
+    write(line) {
+      metrics.audit(stdout.isLosing() ? 'lost' : 'written', 1);
+      stdout.write(line);
+    },
+    state: () => (stdout.isLosing() ? 'degraded' : 'up'),
+    close: async () => stdout.flush(),
+  };
+}

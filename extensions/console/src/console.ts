@@ -1,0 +1,143 @@
+// The console of partners' staff at /console: finds the page, and who is signed in to see it.
+
+import type { Audit } from '@partner-loyalty/gateway/audit.ts';
+import { createTurns } from '@partner-loyalty/gateway/document/semaphore.ts';
+import type { Partner } from '@partner-loyalty/gateway/identity/keystore.ts';
+import type { Staff } from '@partner-loyalty/gateway/identity/staff.ts';
+import { createCookies } from '@partner-loyalty/gateway/sign-in/cookies.ts';
+import { createFormPage, type Sent } from '@partner-loyalty/gateway/sign-in/form.ts';
+import { FORM_COOKIE, type Forms } from '@partner-loyalty/gateway/sign-in/forms.ts';
+import type { MembersClient } from '@partner-loyalty/gateway/sign-in/membersclient.ts';
+import type { Tokens } from '@partner-loyalty/gateway/sign-in/tokens.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { type ConsolePage, consolePage } from './frame.ts';
+import { choicePage, NO_PAGE, overviewPage, suspendedPage } from './overview.ts';
+import { createSectionPages, INTERRUPTED, type Visitor } from './sectionpages.ts';
+import { createSections, type SectionParts } from './sections.ts';
+import { createSessions, type SignedIn } from './sessions.ts';
+import {
+  CHOICE_PATH,
+  CONSOLE_PATH,
+  CONSOLE_SIGN_IN_PATH,
+  createStaffSignInPage,
+  redirect,
+} from './signin.ts';
+
+type ConsoleParts = SectionParts & {
+  settings: Pick<
+    Settings,
+    'environment' | 'explorer' | 'rateLimitBudget' | 'rateLimitWindowSeconds'
+  >;
+  members: Pick<MembersClient, 'staffSignIn' | 'mailStaff'>;
+  tokens: Pick<Tokens, 'refusal'>;
+  audit: Pick<Audit, 'staff'> | undefined;
+  forms: Forms;
+  log: Log;
+};
+
+/** Handles `/console` and all below it; never rejects. */
+export function createConsole(
+  parts: ConsoleParts,
+): (request: HttpRequest) => Promise<HttpResponse> {
+  const { keyStore, settings, audit, forms, log, ownUrl } = parts;
+  const cookies = createCookies(ownUrl);
+  const sessions = createSessions(keyStore, cookies);
+  const signIn = createStaffSignInPage({ ...parts, sessions, cookies, signedIn: auditSignIn });
+  const sections = createSections(parts);
+  const sectionPages = createSectionPages({ audit, page });
+  const turnOf = createTurns();
+  const frame = { settings, sections };
+  // Then nothing that a form led to is shown again.
+  const forgotten = cookies.write(FORM_COOKIE, '');
+
+  function auditSignIn({ requestId }: HttpRequest, staff: Staff): void {
+    audit?.staff({ requestId, staff, operation: 'console.sign-in' });
+  }
+
+  function page(
+    { path }: HttpRequest,
+    { signedIn, partner }: { signedIn: SignedIn; partner?: Partner },
+    shown: ConsolePage,
+  ): HttpResponse {
+    return consolePage(frame, signedIn, { partnerName: partner?.name, path }, shown);
+  }
+
+  const choice = async (request: HttpRequest, signedIn: SignedIn) =>
+    page(request, { signedIn }, await choicePage(keyStore, signedIn.places));
+
+  /** Whoever may see pages about a partner, or the page to show instead. */
+  async function visitorOf(
+    request: HttpRequest,
+    signedIn: SignedIn,
+  ): Promise<Visitor | HttpResponse> {
+    const { staff, places } = signedIn;
+    if (staff === undefined) return choice(request, signedIn);
+    const partner = await keyStore.partner(staff.partnerId);
+    if (partner === undefined || partner.suspendedAt !== undefined)
+      return page(request, { signedIn }, suspendedPage(places.length > 1));
+    return { signedIn, staff, partner };
+  }
+
+  async function choose(request: HttpRequest, signedIn: SignedIn, form: URLSearchParams) {
+    const staff = signedIn.places.find(({ staffId }) => staffId === form.get('staffId'));
+    if (staff === undefined) return redirect(CHOICE_PATH);
+    await sessions.choose(signedIn, staff);
+    auditSignIn(request, staff);
+    return redirect(CONSOLE_PATH, signedIn.cookies);
+  }
+
+  const sectionOf = ({ path }: HttpRequest) =>
+    sections.find(({ name }) => path === `${CONSOLE_PATH}/${name}`);
+
+  async function show(request: HttpRequest, token: string): Promise<HttpResponse> {
+    const { path } = request;
+    if (path === CONSOLE_SIGN_IN_PATH) return signIn.show(request, token);
+    const signedIn = await sessions.current(request);
+    if (signedIn === undefined)
+      return path === CONSOLE_PATH ? signIn.form(request) : redirect(CONSOLE_PATH);
+    if (path === CHOICE_PATH) return choice(request, signedIn);
+    const visitor = await visitorOf(request, signedIn);
+    if ('status' in visitor) return visitor;
+    const section = sectionOf(request);
+    if (section !== undefined) return sectionPages.show(request, visitor, section);
+    const service = { ...settings, ownUrl };
+    const overview = overviewPage(visitor.partner, sections, service);
+    return page(request, visitor, path === CONSOLE_PATH ? overview : NO_PAGE);
+  }
+
+  async function submit(request: HttpRequest, form: URLSearchParams, sent?: Sent) {
+    const { path } = request;
+    if (path === CONSOLE_SIGN_IN_PATH) return signIn.submit(request, form);
+    // Whatever a form creates, it creates once.
+    if (sent?.isAgain && sectionOf(request)) return redirect(`${path}?${INTERRUPTED}=yes`);
+    const before = await sessions.current(request);
+    const end = before?.staff && (await turnOf(before.staff.partnerId));
+    return change(request, form, before?.cookies).finally(end);
+  }
+
+  /** One at a time for each partner, so that none exceeds a limit that it read before another. */
+  async function change(request: HttpRequest, form: URLSearchParams, cookies: string[] = []) {
+    const { path } = request;
+    // Whoever was removed meanwhile may not do it any more.
+    const current = await sessions.current(request);
+    const signedIn = current && { ...current, cookies: [...cookies, ...current.cookies] };
+    if (path === `${CONSOLE_PATH}/sign-out`)
+      return redirect(CONSOLE_PATH, signedIn ? [await sessions.end(signedIn), forgotten] : []);
+    if (signedIn === undefined) return signIn.form(request, 401);
+    if (path === CHOICE_PATH) return choose(request, signedIn, form);
+    const visitor = await visitorOf(request, signedIn);
+    if ('status' in visitor) return visitor;
+    const section = sectionOf(request);
+    return section === undefined
+      ? page(request, visitor, NO_PAGE)
+      : sectionPages.submit(request, visitor, section, form);
+  }
+
+  const isOnce = ({ path }: HttpRequest, token: string) =>
+    path === CONSOLE_SIGN_IN_PATH && token !== '';
+
+  return createFormPage({ show, isOnce, submit, forms, log });
+}

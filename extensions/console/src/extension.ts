@@ -1,0 +1,18 @@
+// The console of partners' staff at /console, as an extension of the gateway.
+import type { Core, Extension } from '@partner-loyalty/gateway/ports.ts';
+import { once } from '@partner-loyalty/runtime/once.ts';
+import { startNotices } from './notices.ts';
+
+export function open(core: Core): Extension {
+  if (core.settings.console !== 'on') return {};
+  const { own: ownUrl, visit } = core;
+  const pages = once(async () => (await import('./console.ts')).createConsole({ ...core, ownUrl }));
+  const { close } = startNotices(core);
+  return {
+    handle: (request) =>
+      /^\/console(\/|$)/.test(request.path)
+        ? visit(request, async (visited) => (await pages())(visited))
+        : undefined,
+    close,
+  };
+}

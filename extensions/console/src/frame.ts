@@ -1,0 +1,91 @@
+// The frame of the console's pages: who is signed in, for which partner, and the sections.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Html, html, sentence } from '@partner-loyalty/gateway/pages/html.ts';
+import {
+  documentText,
+  FORM_SCRIPT_SOURCE,
+  pageHeaders,
+} from '@partner-loyalty/gateway/pages/layout.ts';
+import { FRAME_STYLE, PARTS_STYLE } from '@partner-loyalty/gateway/pages/style.ts';
+import { noticeBox } from '@partner-loyalty/gateway/sign-in/cards.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import type { Section } from './section.ts';
+import type { SignedIn } from './sessions.ts';
+import { CHOICE_PATH, CONSOLE_PATH } from './signin.ts';
+
+const [CONSOLE, RECORDS] = ['console.css', 'records.css'].map((file) =>
+  readFileSync(join(import.meta.dirname, file), 'utf8'),
+);
+const STYLE = `${FRAME_STYLE}${PARTS_STYLE}${CONSOLE}${RECORDS}`;
+const SOURCES = [`script-src 'self' ${FORM_SCRIPT_SOURCE}`, "form-action 'self'"];
+const HEADERS = pageHeaders(STYLE, SOURCES);
+/** The script of the documentation, which copies code. */
+const SCRIPT = html`<script type="module" src="/docs/app.js"></script>`;
+
+export type ConsolePage = {
+  title: string;
+  content: Html;
+  status?: number;
+  /** Shown above the content. */
+  notice?: { text: string; isProblem: boolean } | undefined;
+};
+
+type FrameParts = {
+  settings: Pick<Settings, 'environment' | 'explorer'>;
+  /** The sections that the navigation leads to, in its order. */
+  sections: readonly Pick<Section, 'name' | 'title'>[];
+};
+
+/** The page for who is signed in. Without a partner's name it has no navigation. */
+export function consolePage(
+  { settings: { environment, explorer }, sections }: FrameParts,
+  signedIn: SignedIn,
+  { partnerName, path }: { partnerName: string | undefined; path: string },
+  { title, content, status = 200, notice }: ConsolePage,
+): HttpResponse {
+  const { staff, places, cookies } = signedIn;
+  const [first] = places;
+  const link = (to: string, name: string) =>
+    html`<li><a href="${to}"${to === path ? html` aria-current="page"` : ''}>${name}</a></li>`;
+  const links = sections.map((section) => link(`${CONSOLE_PATH}/${section.name}`, section.title));
+  const others = [
+    link('/docs', 'Docs'),
+    ...(explorer === 'on' ? [link('/explorer', 'Explorer')] : []),
+  ];
+  const body = html`<a class="skip" href="#main">Skip to the content</a>
+<header class="bar">
+<a class="mark" href="${CONSOLE_PATH}">Partner Loyalty</a>
+<span class="badge ${environment}">${environment}</span>
+${partnerName === undefined ? '' : partnerOf(partnerName, places.length > 1)}
+<form class="person" method="post" action="${CONSOLE_PATH}/sign-out">
+<span>${staff?.email ?? first?.email ?? ''}${staff === undefined ? '' : `, ${staff.role}`}</span>
+<button class="quiet">Sign out</button>
+</form>
+</header>
+<div class="console">
+${
+  partnerName === undefined
+    ? ''
+    : html`<nav class="sections" aria-label="Console"><ul>${link(CONSOLE_PATH, 'Overview')}${links}</ul><ul>${others}</ul></nav>`
+}
+<main id="main" tabindex="-1">
+<h1>${sentence(title)}</h1>
+${notice === undefined ? '' : noticeBox(notice.text, notice.isProblem)}
+${content}
+</main>
+</div>`;
+  const name =
+    partnerName === undefined || partnerName === title ? title : `${title} · ${partnerName}`;
+  return {
+    status,
+    headers: { ...HEADERS, ...(cookies.length > 0 && { 'set-cookie': cookies }) },
+    body: documentText(name, STYLE, body, SCRIPT),
+  };
+}
+
+function partnerOf(name: string, canSwitch: boolean): Html {
+  const change = html` <a href="${CHOICE_PATH}">Switch</a>`;
+  return html`<p class="partner"><strong><bdi>${name}</bdi></strong>${canSwitch ? change : ''}</p>`;
+}

@@ -1,0 +1,106 @@
+// The list of keys as HTML, each with what it may do, its use, and the forms that change it.
+import { defaultScopes } from '@partner-loyalty/gateway/identity/apikey.ts';
+import { type keysWithUse, stateOfKey } from '@partner-loyalty/gateway/identity/keys.ts';
+import type { KeyRecord } from '@partner-loyalty/gateway/identity/keystore.ts';
+import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
+import {
+  KEY_SCOPES,
+  type KeyScope,
+  SCOPE_MEANINGS,
+} from '@partner-loyalty/gateway/schema/scopes.ts';
+import { shownNumber, timeText } from './format.ts';
+import { actionForm, confirmed, hidden, type Typed } from './forms.ts';
+import { facts, rowList, stateText } from './parts.ts';
+
+type KeyWithUse = Awaited<ReturnType<typeof keysWithUse>>[number];
+
+/** The keys that work, and then the others, of which there may be more than are given. */
+export function keyList(keys: readonly KeyWithUse[], ended: number, canChange: boolean): Html {
+  const isActive = ({ record }: KeyWithUse) => stateOfKey(record) === 'active';
+  const active = keys.filter(isActive).map((key) => rowOf(key, canChange));
+  const shown = keys.filter((key) => !isActive(key)).map((key) => rowOf(key, false));
+  return html`${rowList(active, html`<p>You have no active keys.</p>`)}
+${ended === 0 ? '' : confirmed(`Keys that no longer work: ${ended}`, rowList(shown))}`;
+}
+
+function rowOf({ record, activity }: KeyWithUse, canChange: boolean): Html {
+  const { keyId, createdAt, endpoint } = record;
+  const use =
+    activity === undefined
+      ? 'never'
+      : `${timeText(activity.lastUsedAt)}; in the last 24 hours: ${shownNumber(activity.requests)} requests, ${shownNumber(activity.refusals)} refused`;
+  return html`<li class="row"><h2><bdi>${nameOf(record)}</bdi> ${stateText(stateOfKey(record))}${
+    endpoint === 'mcp' ? html` <span class="state">for /mcp</span>` : ''
+  }</h2>
+<p class="soft"><code>${keyId}</code></p>
+${facts([...limitsOf(record), ['Created', timeText(createdAt)], ['Last used', use]])}
+${canChange ? actionsOf(record) : ''}</li>`;
+}
+
+export function nameOf({ name = 'Key without a name' }: KeyRecord): string {
+  return name;
+}
+
+/** What a key may do, from where, and until when. */
+export function limitsOf(record: KeyRecord): [name: string, value: string][] {
+  const { endpoint = 'graphql', scopes = defaultScopes(endpoint), allow, expiresAt } = record;
+  return [
+    ['Scopes', scopes.join(', ')],
+    ...(allow === undefined ? [] : [['Addresses', allow.join(', ')] as [string, string]]),
+    ['Expires', expiresAt ? timeText(expiresAt) : 'never'],
+  ];
+}
+
+function actionsOf({ keyId, endpoint }: KeyRecord): Html {
+  const id = hidden('keyId', keyId);
+  const rotation = html`<p>Creates a new key with the same scopes and addresses. This key keeps
+working for the time that you choose.</p>
+${actionForm(
+  'keys',
+  'rotate',
+  'Rotate',
+  html`${id}<label for="overlap-${keyId}">Both keys work for</label>
+<select id="overlap-${keyId}" name="overlap">
+<option value="1">1 day</option><option value="7" selected>7 days</option><option value="30">30 days</option></select>`,
+)}`;
+  const revocation = html`<p>This key stops working within 5 seconds. This cannot be undone.</p>
+${actionForm('keys', 'revoke', 'Revoke', id, 'danger')}`;
+  return html`<div class="actions">
+${endpoint === 'mcp' ? '' : confirmed('Rotate', rotation)}${confirmed('Revoke', revocation)}</div>`;
+}
+
+const LIFETIMES = [
+  ['30', 'after 30 days'],
+  ['90', 'after 90 days'],
+  ['365', 'after a year'],
+  ['', 'never'],
+] as const;
+
+export function newKeyForm(
+  scopes: readonly KeyScope[],
+  allow: readonly string[] | undefined,
+  typed: Typed,
+): Html {
+  const { value, checked, options, isRejected } = typed;
+  const boxes = scopes.map(
+    (
+      scope,
+    ) => html`<label class="box"><input type="checkbox" name="scopes" value="${scope}"${checked('scopes', scope, scope === 'read')}>
+<span><code>${scope}</code> ${SCOPE_MEANINGS[scope]}</span></label>`,
+  );
+  const missing = KEY_SCOPES.filter((scope) => !scopes.includes(scope)).join(', ');
+  const others =
+    missing === ''
+      ? ''
+      : html`<p class="soft">Your keys cannot have ${missing}: the operator of this service allows it.</p>`;
+  const fields = html`<label for="name">Name</label>
+<input id="name" name="name" value="${value('name')}" maxlength="100" autocomplete="off" required
+ aria-describedby="name-hint">
+<p class="soft" id="name-hint">Where it is used, such as “Booking system”.</p>
+<fieldset><legend>Scopes</legend>${boxes}${others}</fieldset>
+<label for="expires">Expires</label>
+<select id="expires" name="expires">${options('expires', LIFETIMES, '90')}</select>
+${allow === undefined ? '' : html`<p class="soft">It works only from ${allow.join(', ')}.</p>`}`;
+  const form = actionForm('keys', 'create', 'Create the key', fields);
+  return confirmed('Create a key', form, isRejected, 'new');
+}

@@ -1,0 +1,39 @@
+// Parts that pages of the console are made of.
+import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
+
+/** A word about the state of something; the style knows it in lower case. */
+export function stateText(state: string): Html {
+  return html`<span class="state ${state}">${state}</span>`;
+}
+
+/** Names and values. */
+export function facts(rows: readonly (readonly [name: string, value: string | Html])[]): Html {
+  const items = rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`);
+  return html`<dl class="facts">${items}</dl>`;
+}
+
+/** Where there is nothing yet: what it would be, and what to do. */
+export function empty(title: string, text: string | Html): Html {
+  return html`<div class="empty"><p><strong>${title}</strong></p><p>${text}</p></div>`;
+}
+
+/** Things of a kind, each in a row, or what there is in place of them. */
+export function rowList(items: Html[], none: Html = html``): Html {
+  return items.length === 0 ? none : html`<ul class="rows">${items}</ul>`;
+}
+
+/** A table that scrolls within the page. Columns of the kind `number` are aligned to the right. */
+export function table(
+  [id, caption]: readonly [id: string, caption: string],
+  columns: readonly (readonly [name: string, kind?: 'number'])[],
+  rows: Html[],
+  kind = '',
+): Html {
+  const heads = columns.map(
+    ([name, align = '']) => html`<th scope="col" class="${align}">${name}</th>`,
+  );
+  return html`<div class="scroll" role="region" tabindex="0" aria-labelledby="${id}">
+<table class="${kind}"><caption id="${id}">${caption}</caption>
+<thead><tr>${heads}</tr></thead>
+<tbody>${rows}</tbody></table></div>`;
+}

@@ -1,0 +1,103 @@
+// The page of a section: what it shows, and what becomes of its forms.
+
+import type { Audit } from '@partner-loyalty/gateway/audit.ts';
+import type { Partner } from '@partner-loyalty/gateway/identity/keystore.ts';
+import type { Staff } from '@partner-loyalty/gateway/identity/staff.ts';
+import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import type { ConsolePage } from './frame.ts';
+import {
+  actionOf,
+  ConsoleError,
+  type ConsoleVisit,
+  NotFoundError,
+  type Section,
+} from './section.ts';
+import type { SignedIn } from './sessions.ts';
+import { redirect } from './signin.ts';
+
+/** Somebody on a page about a partner that is not suspended. */
+export type Visitor = { signedIn: SignedIn; staff: Staff; partner: Partner };
+
+type Parts = {
+  audit: Pick<Audit, 'staff'> | undefined;
+  /** Puts a page into the frame. */
+  page(request: HttpRequest, visitor: Visitor, shown: ConsolePage): HttpResponse;
+};
+
+/** Says after a redirect that a form has done its work, or that nobody knows. */
+const DONE = 'done';
+export const INTERRUPTED = 'interrupted';
+const CHECK = 'We were interrupted. Check whether your change was made before you make it again.';
+
+export function createSectionPages({ audit, page }: Parts) {
+  async function show(
+    request: HttpRequest,
+    visitor: Visitor,
+    section: Section,
+    rejected?: { form: URLSearchParams; problem: ConsoleError },
+  ): Promise<HttpResponse> {
+    const visit = { ...visitOf(request, visitor.staff), rejected: rejected?.form };
+    const { title } = section;
+    let problem = rejected?.problem;
+    const content = await section.show(visit).catch((error: unknown) => {
+      if (!(error instanceof ConsoleError)) throw error;
+      problem ??= error;
+      return html``;
+    });
+    if (problem !== undefined) {
+      const notice = { text: problem.message, isProblem: true };
+      const status = problem instanceof NotFoundError ? 404 : 400;
+      return page(request, visitor, { title, content, status, notice });
+    }
+    const isProblem = visit.query.has(INTERRUPTED);
+    const text = isProblem ? CHECK : visit.query.has(DONE) ? 'Done.' : undefined;
+    const notice = text === undefined ? undefined : { text, isProblem };
+    return page(request, visitor, { title, content, notice });
+  }
+
+  async function submit(
+    request: HttpRequest,
+    visitor: Visitor,
+    section: Section,
+    form: URLSearchParams,
+  ): Promise<HttpResponse> {
+    const { staff, signedIn } = visitor;
+    if (staff.role !== 'admin') return page(request, visitor, ADMINS_ONLY);
+    let target: string | undefined;
+    const changed = (id: string) => {
+      target = id.slice(0, 128);
+    };
+    const name = form.get('action') ?? '';
+    const record = (failed?: true) => {
+      const operation = `console.${section.name}.${name}`;
+      audit?.staff({ requestId: request.requestId, staff, operation, target, failed });
+    };
+    let shown: Html | undefined;
+    try {
+      shown = await actionOf(section, name)({ ...visitOf(request, staff), changed }, form);
+    } catch (error) {
+      if (error instanceof ConsoleError)
+        return show(request, visitor, section, { form, problem: error });
+      record(true);
+      throw error;
+    }
+    record();
+    return shown === undefined
+      ? redirect(`${request.path}?${DONE}=yes`, signedIn.cookies)
+      : page(request, visitor, { title: section.title, content: shown });
+  }
+
+  return { show, submit };
+}
+
+const ADMINS_ONLY: ConsolePage = {
+  title: 'Only admins can make changes',
+  content: html`<p>You can view everything here. To make a change, ask an admin of your company.</p>`,
+  status: 403,
+};
+
+function visitOf({ search, requestId }: HttpRequest, staff: Staff): ConsoleVisit {
+  return { staff, query: new URLSearchParams(search), requestId, changed() {} };
+}

@@ -1,0 +1,503 @@
+// The sections for webhooks and apps on the subgraphs: what they show, and what their forms do.
+
+import type { StaffRole } from '@partner-loyalty/gateway/identity/staff.ts';
+import { createManageApps, createMembers, openMembersStore } from '@partner-loyalty/members';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
+import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
+import {
+  createSender,
+  createStandings,
+  createWebhookManager,
+  createWebhookSecrets,
+  openStandingsStore,
+} from '@partner-loyalty/standings';
+import { temporaryFolder } from '../../../test/support/folder.ts';
+import { startReceiver } from '../../../test/support/servers/receiver.ts';
+import { createAppsSection } from './apps.ts';
+import { createManage } from './manage.ts';
+import {
+  actionOf,
+  ConsoleError,
+  type ConsoleVisit,
+  NotFoundError,
+  type Section,
+} from './section.ts';
+import { createWebhooksSection } from './webhooks.ts';
+
+const URL = 'https://hooks.example/a?b=1&c=2';
+const HOSTILE = `"><script>alert('1')</script>`;
+
+async function openSections() {
+  const folder = temporaryFolder();
+  const stores = { environment: 'sandbox', dataDir: folder.path } as const;
+  const [standings, members] = [
+    await openStandingsStore(stores),
+    await openMembersStore({ ...stores, keyEncryptionKey: undefined }),
+  ];
+  await members.partners.put({ partnerId: 'spa', name: 'Spa' });
+  const settings = {
+    environment: 'sandbox',
+    keyEncryptionKey: undefined,
+    webhookPrivate: 'on',
+    host: '127.0.0.1',
+  } as const;
+  const sender = createSender(settings, createWebhookSecrets(settings));
+  const manager = createWebhookManager(standings, settings, { send: sender.send, testMs: 5_000 });
+  const transportTo = (subgraph: Subgraph) =>
+    createInProcessTransport(subgraph, createLog('silent'), createCaches());
+  const feed = transportTo(createStandings(standings, { manageWebhooks: manager.manage }));
+  const manageApps = createManageApps(members, settings);
+  const provider = transportTo(
+    createMembers(members, { baseAddress: 'https://api.example', wake: () => {}, manageApps }),
+  );
+  const graphs = {
+    askFeed: async (request: Parameters<typeof feed.execute>[0]) => feed.execute(request),
+    askProvider: async (request: Parameters<typeof feed.execute>[0]) => provider.execute(request),
+  };
+  const sectionsFor = (isLocal: boolean) => {
+    const manage = createManage(graphs, isLocal);
+    return { webhooks: createWebhooksSection(manage), apps: createAppsSection(manage) };
+  };
+  const close = async () => {
+    await manager.close();
+    await sender.close();
+    await Promise.all([feed.close(), provider.close()]);
+    folder.remove();
+  };
+  return { standings, members, sectionsFor, graphs, close };
+}
+
+let opened: Awaited<ReturnType<typeof openSections>>;
+let sections: Record<'webhooks' | 'apps', Section>;
+/** What the forms have made or changed, for the audit log. */
+let changes: string[];
+beforeEach(async () => {
+  opened = await openSections();
+  sections = opened.sectionsFor(true);
+  changes = [];
+});
+afterEach(() => opened.close());
+
+function visit(query = '', partnerId = 'inn', role: StaffRole = 'admin'): ConsoleVisit {
+  const staff = { staffId: 's', partnerId, email: 'a@b.example', role, createdAt: new Date() };
+  return {
+    staff,
+    query: new URLSearchParams(query),
+    requestId: 'r',
+    changed: (id) => changes.push(id),
+  };
+}
+const show = async (name: 'webhooks' | 'apps', given = visit()) =>
+  (await sections[name].show(given)).html;
+const submit = async (name: 'webhooks' | 'apps', form: [string, string][], given = visit()) => {
+  const typed = new URLSearchParams(form);
+  const act = actionOf(sections[name], typed.get('action') ?? '');
+  return (await act(given, typed))?.html;
+};
+const refusal = async (name: 'webhooks' | 'apps', form: [string, string][], given = visit()) => {
+  const error = await submit(name, form, given).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(error).toBeInstanceOf(ConsoleError);
+  return error instanceof Error && error.message;
+};
+const webhookIds = async () =>
+  (await opened.standings.webhooks.endpoints.select(() => true)).map(({ webhookId }) => webhookId);
+/** The names and values of every form's fields and buttons, by button. */
+const buttons = (html: string) =>
+  [...html.matchAll(/name="action" value="([^"]+)"/g)].map(([, name]) => name);
+
+describe('webhooks', () => {
+  const add = async (url = URL, more: [string, string][] = []) => {
+    const html = await submit('webhooks', [['action', 'create'], ['url', url], ...more]);
+    return { html: html ?? '', webhookId: (await webhookIds()).at(-1) ?? '' };
+  };
+  /** Presses a button on the page of an endpoint. */
+  const press = (
+    webhookId: string,
+    action: string,
+    more: [string, string][] = [],
+    partnerId?: string,
+  ): Parameters<typeof submit> => [
+    'webhooks',
+    [['action', action], ...more],
+    visit(`webhook=${webhookId}`, partnerId),
+  ];
+
+  test('without an endpoint, the page says what one is, and has the form open', async () => {
+    const html = await show('webhooks');
+    expect(html).toContain('No endpoints yet');
+    expect(html).toContain('<details class="new" open><summary>Add an endpoint</summary>');
+    expect(buttons(html)).toEqual(['create']);
+  });
+
+  test('viewers see the same without a form', async () => {
+    const { webhookId } = await add();
+    for (const query of ['', `webhook=${webhookId}`]) {
+      const html = await show('webhooks', visit(query, 'inn', 'viewer'));
+      expect(html).toContain('hooks.example');
+      expect(html).not.toContain('<form');
+    }
+  });
+
+  test('an endpoint is added, and its secret shown on that page alone', async () => {
+    const { html, webhookId } = await add();
+    expect(html).toMatch(/whsec_[A-Za-z0-9+/]{43}=/);
+    expect(html).toContain('not shown again');
+    expect(changes.at(-1)).toBe(webhookId);
+    for (const query of ['', `webhook=${webhookId}`]) {
+      const later = await show('webhooks', visit(query));
+      expect(later).toContain('https://hooks.example/a?b=1&amp;c=2');
+      expect(later).toContain('<span class="state active">active</span>');
+      expect(later).not.toContain('whsec_');
+    }
+    expect(await submit(...press(webhookId, 'rotate'))).toMatch(/whsec_[A-Za-z0-9+/]{43}=/);
+  });
+
+  test('the types are all, or those that are ticked, of which there has to be one', async () => {
+    const types = () =>
+      opened.standings.webhooks.endpoints.select(() => true).then(([one]) => one?.types);
+    const ticked: [string, string][] = [
+      ['type', 'TIER_CHANGED'],
+      ['type', 'YEAR_ENDED'],
+    ];
+    const { webhookId } = await add(URL, [['events', 'some'], ...ticked]);
+    expect(await types()).toEqual(['TIER_CHANGED', 'YEAR_ENDED']);
+    const edit = (more: [string, string][]) => press(webhookId, 'edit', [['url', URL], ...more]);
+    expect(await refusal(...edit([['events', 'some']]))).toMatch(/^Choose at least one/);
+    await submit(...edit([['events', 'all'], ...ticked]));
+    expect(await types()).toBeUndefined();
+  });
+
+  test('an endpoint is disabled, enabled and removed', async () => {
+    const { webhookId } = await add();
+    const page = () => show('webhooks', visit(`webhook=${webhookId}`));
+    await submit(...press(webhookId, 'disable'));
+    expect(await page()).toContain('Your staff disabled it.');
+    expect(buttons(await page())).toEqual(['test', 'enable', 'edit', 'rotate', 'remove']);
+    const since: [string, string] = ['since', '2026-01-01T00:00'];
+    expect(await refusal(...press(webhookId, 'replay', [since]))).toContain('Enable it');
+    await submit(...press(webhookId, 'enable'));
+    expect(buttons(await page())).toEqual([
+      'test',
+      'disable',
+      'edit',
+      'replay',
+      'rotate',
+      'remove',
+    ]);
+    expect(await submit(...press(webhookId, 'remove'))).toBeUndefined();
+    expect(await show('webhooks')).toContain('No endpoints yet');
+    await expect(page()).rejects.toThrow(NotFoundError);
+  });
+
+  test('an endpoint that fails says since when, with what, and when the next attempt is', async () => {
+    const { webhookId } = await add();
+    const fail = (health: object) =>
+      opened.standings.webhooks.endpoints.update(webhookId, (row) => row && { ...row, ...health });
+    const pages = async () => [
+      await show('webhooks'),
+      await show('webhooks', visit(`webhook=${webhookId}`)),
+    ];
+    await fail({ failingSince: 0, failures: 3, lastStatus: 500, nextAttemptAt: 60_000 });
+    for (const html of await pages()) {
+      expect(html).toContain('<span class="state retrying">retrying</span>');
+      expect(html).toContain('status 500');
+      expect(html).toContain('1970-01-01 00:01 UTC');
+      expect(html).not.toContain('role="alert"');
+    }
+    await fail({ failures: 12, lastStatus: undefined, lastReason: 'DNS', waiting: 3_000 });
+    for (const html of await pages()) {
+      expect(html).toContain('<span class="state failing">failing</span>');
+      expect(html).toContain('its host name was not found');
+      expect(html).toContain('3000 events');
+    }
+    const [, page = ''] = await pages();
+    expect(page).toMatch(
+      /No message has got through since\s[^.]*1970-01-01 00:00 UTC[^.]*, in 12 attempts/,
+    );
+    expect(buttons(page)).toContain('disable');
+  });
+
+  test('a test and other messages are listed, and events can be sent again', async () => {
+    const receiver = await startReceiver();
+    const { webhookId } = await add(receiver.url);
+    const sent = await submit(...press(webhookId, 'test'));
+    expect(sent).toMatch(/The test was delivered: status 204/);
+    await receiver.close();
+    const outcome = { type: 'TIER_CHANGED', at: 1, attempts: 10, durationMs: 15_000 };
+    await opened.standings.webhooks.logs.update(webhookId, (log) => ({
+      ...{ webhookId, delivered: [], ...log },
+      failed: [{ ...outcome, id: 'e', position: 1, reason: 'TIMEOUT' }],
+    }));
+    const html = await show('webhooks', visit(`webhook=${webhookId}`));
+    expect(html).toMatch(/<h3>TEST [\s\S]+<h3>TIER_CHANGED /);
+    expect(html).toContain('no answer within 15 seconds, 15000 ms, attempt 10');
+    expect(html).toContain('1970-01-01 00:00 UTC');
+    expect(buttons(html).filter((name) => name === 'resend')).toHaveLength(1);
+    expect(await refusal(...press(webhookId, 'resend', [['event', 'e']]))).toContain(
+      'is no longer kept',
+    );
+  });
+
+  test('while events are sent again, the pages say how far it is, and another time is refused', async () => {
+    const { webhookId } = await add();
+    const replay = { after: 1, to: 1_201, startedAt: 0 };
+    await opened.standings.webhooks.endpoints.update(
+      webhookId,
+      (row) => row && { ...row, position: 301, replay },
+    );
+    const page = await show('webhooks', visit(`webhook=${webhookId}`));
+    for (const html of [page, await show('webhooks')])
+      expect(html).toContain('300 of 1200 events, since 1970-01-01 00:00 UTC');
+    const again = press(webhookId, 'replay', [['since', '2026-11-25T09:30']]);
+    expect(await refusal(...again)).toContain('already being sent again');
+  });
+
+  test('events are sent again from a time in UTC', async () => {
+    const { webhookId } = await add();
+    const replay = (since: string) => press(webhookId, 'replay', [['since', since]]);
+    expect(await submit(...replay('2026-11-25T09:30'))).toContain('sent again');
+    for (const since of [
+      '',
+      'yesterday',
+      '2026-11-25',
+      '2026-13-01T00:00',
+      '2026-11-25T09:30+01:00',
+    ])
+      expect(await refusal(...replay(since))).toMatch(/^Give a date and a time in UTC/);
+  });
+
+  test('what cannot be done says what to do', async () => {
+    for (let i = 0; i < 5; i += 1) await add();
+    expect(
+      await refusal('webhooks', [
+        ['action', 'create'],
+        ['url', URL],
+      ]),
+    ).toContain('Remove one');
+    expect(
+      await refusal('webhooks', [
+        ['action', 'create'],
+        ['url', 'hooks'],
+      ]),
+    ).toBe('The URL must be a URL that starts with https://.');
+    expect(await refusal('webhooks', [['action', 'constructor']])).toMatch(/^Use one of/);
+    expect(await refusal('webhooks', [])).toMatch(/^Use one of/);
+  });
+
+  test('a form that was rejected is open, with what was typed, and no other form has it', async () => {
+    const { webhookId } = await add();
+    const rejected = (action: string) =>
+      new URLSearchParams({ action, url: HOSTILE, events: 'some', type: 'YEAR_ENDED' });
+    const list = await show('webhooks', { ...visit(), rejected: rejected('create') });
+    expect(list).toContain('<details class="new" open>');
+    expect(list).toContain('value="&quot;&gt;&lt;script&gt;');
+    expect(list).toContain('value="some" checked');
+    expect(list).toContain('value="YEAR_ENDED" checked');
+    expect(list).not.toContain('value="TIER_CHANGED" checked');
+    const page = visit(`webhook=${webhookId}`);
+    const edited = await show('webhooks', { ...page, rejected: rejected('edit') });
+    expect(edited).toContain('<details class="" open><summary>Edit</summary>');
+    const tested = await show('webhooks', { ...page, rejected: rejected('test') });
+    expect(tested).not.toMatch(/<details[^>]* open|&lt;script/);
+  });
+
+  test.each([
+    'http://hooks.example/',
+    'https://10.0.0.1/',
+    'https://localhost./',
+    'https://[::1]/',
+  ])('server-side request forgery: not to %s where others reach the console', async (url) => {
+    sections = opened.sectionsFor(false);
+    const form: [string, string][] = [
+      ['action', 'create'],
+      ['url', url],
+      ['isLocal', 'true'],
+    ];
+    if (!url.includes('localhost')) {
+      expect(await refusal('webhooks', form)).toMatch(/^The URL must/);
+      return;
+    }
+    await submit('webhooks', form);
+    const [webhookId = ''] = await webhookIds();
+    expect(await submit(...press(webhookId, 'test'))).toContain('cannot be sent to its address');
+  });
+
+  test("isolation: another partner's endpoint is neither shown nor changed, whatever a form says", async () => {
+    const { webhookId } = await add();
+    const before = await opened.standings.webhooks.endpoints.get(webhookId);
+    await expect(show('webhooks', visit(`webhook=${webhookId}`, 'spa'))).rejects.toThrow(
+      NotFoundError,
+    );
+    expect(await show('webhooks', visit('', 'spa'))).not.toContain('hooks.example');
+    for (const action of ['edit', 'rotate', 'test', 'disable', 'enable', 'resend', 'remove']) {
+      const forged: [string, string][] = [
+        ['url', 'https://spa.example/'],
+        ['partnerId', 'inn'],
+      ];
+      expect(await refusal(...press(webhookId, action, forged, 'spa'))).toMatch(
+        /^There is no such/,
+      );
+    }
+    expect(await opened.standings.webhooks.endpoints.get(webhookId)).toEqual(before);
+  });
+
+  test('script injection: URLs and what a log has are text', async () => {
+    const { webhookId } = await add(`https://hooks.example/?${HOSTILE}`);
+    const outcome = { at: 1, attempts: 1, durationMs: 1, position: 1 };
+    await opened.standings.webhooks.logs.put({
+      webhookId,
+      delivered: [],
+      failed: [{ ...outcome, id: HOSTILE, type: HOSTILE, reason: HOSTILE }],
+    });
+    const pages = [
+      await show('webhooks'),
+      await show('webhooks', visit(`webhook=${webhookId}`)),
+      await submit(...press(webhookId, 'test')),
+      await submit(...press(webhookId, 'rotate')),
+    ];
+    for (const page of pages) expect(page).not.toMatch(/<script|alert\('/);
+    expect(pages[1]).toContain('&quot;&gt;&lt;script&gt;');
+  });
+
+  test('SERVICE_UNAVAILABLE while the subgraph does not answer', async () => {
+    const { webhooks } = createManage(
+      {
+        ...opened.graphs,
+        askFeed: async () => ({
+          errors: [{ message: 'm', extensions: { code: 'SERVICE_UNAVAILABLE' } }],
+        }),
+      },
+      true,
+    );
+    await expect(createWebhooksSection({ webhooks }).show(visit())).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+    });
+  });
+});
+
+describe('apps', () => {
+  const spa = (role?: StaffRole) => visit('', 'spa', role);
+  const FORM: [string, string][] = [
+    ['action', 'create'],
+    ['name', 'Guide'],
+    ['redirects', 'https://spa.example/callback\r\ncom.example.spa:/callback'],
+  ];
+  const register = async (form = FORM) => {
+    const html = await submit('apps', form, spa());
+    return { html: html ?? '', clientId: /app_[\w-]{16}/.exec(html ?? '')?.[0] ?? '' };
+  };
+
+  test('without an app, the page says what one is, and has the form open', async () => {
+    const html = await show('apps', spa());
+    expect(html).toContain('No apps yet');
+    expect(html).toContain('<details class="new" open><summary>Register an app</summary>');
+    expect(await show('apps', spa('viewer'))).not.toContain('<form');
+  });
+
+  test('a public app is registered with its redirect URIs and origins, and has no secret', async () => {
+    const { html, clientId } = await register();
+    expect(html).not.toContain('cs_');
+    expect(await opened.members.apps.find(clientId)).toMatchObject({
+      partnerId: 'spa',
+      redirectUris: ['https://spa.example/callback', 'com.example.spa:/callback'],
+      origins: ['https://spa.example'],
+    });
+    const page = await show('apps', spa());
+    expect(page).toContain('<span class="state public">public</span>');
+    expect(buttons(page)).toEqual(['remove', 'create']);
+  });
+
+  test('the secret of a confidential app is shown on the page that made it alone', async () => {
+    const { html, clientId } = await register([
+      ...FORM,
+      ['kind', 'confidential'],
+      ['origins', 'https://x.example'],
+    ]);
+    expect(html).toMatch(/cs_[\w-]{43}/);
+    expect(await show('apps', spa())).not.toContain('cs_');
+    const rotated = await submit(
+      'apps',
+      [
+        ['action', 'rotate'],
+        ['clientId', clientId],
+      ],
+      spa(),
+    );
+    expect(rotated).toMatch(/cs_[\w-]{43}/);
+    expect((await opened.members.apps.find(clientId))?.origins).toEqual(['https://x.example']);
+    expect(
+      await submit(
+        'apps',
+        [
+          ['action', 'remove'],
+          ['clientId', clientId],
+        ],
+        spa(),
+      ),
+    ).toBeUndefined();
+    expect(await opened.members.apps.find(clientId)).toBeUndefined();
+  });
+
+  test('what cannot be done says what to do', async () => {
+    const wrong = (name: string, value: string) =>
+      refusal('apps', [...FORM.filter(([each]) => each !== name), [name, value]], spa());
+    expect(await wrong('name', ' ')).toBe('The name must not be empty.');
+    expect(await wrong('redirects', 'javascript:alert(1)')).toMatch(
+      /^Each redirect URI must be https/,
+    );
+    expect(await wrong('origins', 'https://spa.example/path')).toMatch(/^Each origin must/);
+    expect(await wrong('action', 'make')).toMatch(/^Use one of/);
+    expect(await refusal('apps', FORM, visit('', 'inn'))).toContain('Ask the operator');
+  });
+
+  test('escalation: no form makes a first-party app, and the page has no button for one', async () => {
+    const { clientId } = await register([...FORM, ['isFirstParty', 'true'], ['firstParty', 'yes']]);
+    expect(await opened.members.apps.find(clientId)).not.toHaveProperty('isFirstParty');
+    await opened.members.apps.change(clientId, (app) => ({ ...app, isFirstParty: true }));
+    expect(buttons(await show('apps', spa()))).toEqual(['create']);
+    for (const action of ['rotate', 'remove'])
+      expect(
+        await refusal(
+          'apps',
+          [
+            ['action', action],
+            ['clientId', clientId],
+          ],
+          spa(),
+        ),
+      ).toContain('Only the operator');
+  });
+
+  test("isolation: another partner's app is neither shown nor changed, whatever a form says", async () => {
+    const { clientId } = await register();
+    expect(await show('apps', visit())).not.toContain('Guide');
+    for (const action of ['rotate', 'remove'])
+      expect(
+        await refusal('apps', [
+          ['action', action],
+          ['clientId', clientId],
+          ['partnerId', 'spa'],
+        ]),
+      ).toBe('There is no such app.');
+    expect(await opened.members.apps.find(clientId)).toBeDefined();
+  });
+
+  test('script injection: names and URIs are text', async () => {
+    const hostile: [string, string][] = [
+      ['action', 'create'],
+      ['name', HOSTILE],
+      ['redirects', new globalThis.URL(`https://spa.example/?${HOSTILE}`).href],
+      ['kind', 'confidential'],
+    ];
+    const { html } = await register(hostile);
+    for (const page of [html, await show('apps', spa())]) {
+      expect(page).not.toMatch(/<script|alert\('/);
+      expect(page).toContain('&quot;&gt;&lt;script&gt;');
+    }
+  });
+});

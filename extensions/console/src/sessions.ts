@@ -1,0 +1,113 @@
+// Who is signed in to the console, by the cookie of a browser and the stored session behind it.
+import { hash, randomBytes } from 'node:crypto';
+import type { KeyStore } from '@partner-loyalty/gateway/identity/keystore.ts';
+import {
+  type ConsoleSession,
+  placesOf,
+  type Staff,
+} from '@partner-loyalty/gateway/identity/staff.ts';
+import type { Cookies } from '@partner-loyalty/gateway/sign-in/cookies.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+
+const SESSION_MS = 12 * 3_600_000;
+/** A session is prolonged no more often, so that few views of a page write. */
+const PROLONGED_MS = 5 * 60_000;
+const COOKIE = 'console';
+
+/** What a browser is signed in to. */
+export type SignedIn = {
+  sessionId: string;
+  /** The staff of the partner that was chosen; undefined if none was. */
+  staff: Staff | undefined;
+  /** What the person is, for each of the partners. */
+  places: Staff[];
+  /** To be sent with the response. */
+  cookies: string[];
+};
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+/** Nothing is cached, so that a change of the staff shows at once in every process. */
+export function createSessions(keys: Pick<KeyStore, 'staffTables'>, cookies: Cookies) {
+  const idOf = (held: string) => hash('sha256', held);
+
+  const placesIn = async ({ address, demoPartnerId }: ConsoleSession) =>
+    demoPartnerId === undefined
+      ? placesOf(await keys.staffTables(), address)
+      : [demoStaff(demoPartnerId)];
+
+  async function prolong(held: string, { expiresAt }: ConsoleSession): Promise<string[]> {
+    if (expiresAt - Date.now() > SESSION_MS - PROLONGED_MS) return [];
+    const { sessions } = await keys.staffTables();
+    const until = Date.now() + SESSION_MS;
+    // It may have ended meanwhile.
+    await sessions.update(idOf(held), (before) => before && { ...before, expiresAt: until });
+    return [cookies.write(COOKIE, held, SESSION_MS)];
+  }
+
+  return {
+    /** Undefined without a session, or once the person is not staff there any more. */
+    async current(request: HttpRequest): Promise<SignedIn | undefined> {
+      const held = cookies.read(request, COOKIE);
+      if (held === '') return undefined;
+      const { sessions } = await keys.staffTables();
+      const session = await sessions.get(idOf(held));
+      if (session === undefined || session.isLink || session.expiresAt <= Date.now())
+        return undefined;
+      const places = await placesIn(session);
+      const staff = places.find(({ staffId }) => staffId === session.staffId);
+      if (places.length === 0 || (session.staffId !== undefined && staff === undefined))
+        return undefined;
+      const { sessionId } = session;
+      return { sessionId, staff, places, cookies: await prolong(held, session) };
+    },
+
+    /**
+     * Begins a session with a new ID, so that nobody can know it before, and ends the one that the
+     * browser has. Resolves with the cookie, or undefined if the person is nobody's staff.
+     */
+    async begin(
+      request: HttpRequest,
+      who: Pick<ConsoleSession, 'address' | 'demoPartnerId'>,
+    ): Promise<{ cookie: string; staff: Staff | undefined } | undefined> {
+      const held = randomBytes(32).toString('base64url');
+      const now = Date.now();
+      const session = { ...who, sessionId: idOf(held), expiresAt: now + SESSION_MS };
+      const [staff, ...others] = await placesIn(session);
+      if (staff === undefined) return undefined;
+      const chosen = others.length === 0 ? staff : undefined;
+      const { sessions } = await keys.staffTables();
+      await sessions.remove(idOf(cookies.read(request, COOKIE)));
+      await sessions.put({ ...session, ...(chosen && { staffId: chosen.staffId }) });
+      await sessions.removeUntil('expiresAt', now);
+      return { cookie: cookies.write(COOKIE, held, SESSION_MS), staff: chosen };
+    },
+
+    async choose({ sessionId }: SignedIn, { staffId }: Staff): Promise<void> {
+      const { sessions } = await keys.staffTables();
+      await sessions.update(sessionId, (before) => before && { ...before, staffId });
+    },
+
+    /** Resolves with the cookie that says so. */
+    async end({ sessionId }: SignedIn): Promise<string> {
+      await (await keys.staffTables()).sessions.remove(sessionId);
+      return cookies.write(COOKIE, '');
+    },
+
+    /** The partner of a link of the demo, which works once; undefined if there is no such link. */
+    async redeemDemo(token: string): Promise<string | undefined> {
+      const { sessions } = await keys.staffTables();
+      let partnerId: string | undefined;
+      await sessions.update(idOf(token), (link) => {
+        const isGood = link?.isLink && link.expiresAt > Date.now();
+        partnerId = isGood ? link.demoPartnerId : undefined;
+        return isGood ? undefined : link;
+      });
+      return partnerId;
+    },
+  };
+}
+
+function demoStaff(partnerId: string): Staff {
+  return { staffId: 'demo', partnerId, email: 'demo', role: 'admin', createdAt: new Date(0) };
+}

@@ -1,0 +1,143 @@
+// The page /console/sign-in: the address, then the mailed link or code.
+
+import type { KeyStore } from '@partner-loyalty/gateway/identity/keystore.ts';
+import {
+  type ConsoleSession,
+  DEMO_PREFIX,
+  keepLanguage,
+  type Staff,
+  staffAddress,
+} from '@partner-loyalty/gateway/identity/staff.ts';
+import { pageResponse } from '@partner-loyalty/gateway/pages/layout.ts';
+import { cardOf, messagePage } from '@partner-loyalty/gateway/sign-in/cards.ts';
+import type { Cookies } from '@partner-loyalty/gateway/sign-in/cookies.ts';
+import { FORM_COOKIE } from '@partner-loyalty/gateway/sign-in/forms.ts';
+import { textsOf } from '@partner-loyalty/gateway/sign-in/language.ts';
+import type { MembersClient } from '@partner-loyalty/gateway/sign-in/membersclient.ts';
+import type { Tokens } from '@partner-loyalty/gateway/sign-in/tokens.ts';
+import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import type { PageContent } from '@partner-loyalty/runtime/signin/exchange.ts';
+import type { Sessions } from './sessions.ts';
+
+export const CONSOLE_PATH = '/console';
+export const CONSOLE_SIGN_IN_PATH = '/console/sign-in';
+/** Where somebody chooses one of several partners. */
+export const CHOICE_PATH = '/console/partner';
+
+const SIGN_IN_MS = 15 * 60_000;
+const YEAR_MS = 365 * 24 * 3_600_000;
+/** What the browser holds that began sign-ins, and one that has signed in before. */
+const COOKIE = 'console-sign-in';
+const KNOWN_COOKIE = 'known';
+
+type Parts = {
+  keyStore: Pick<KeyStore, 'staffTables'>;
+  members: Pick<MembersClient, 'staffSignIn'>;
+  tokens: Pick<Tokens, 'refusal'>;
+  sessions: Pick<Sessions, 'begin' | 'current' | 'redeemDemo'>;
+  cookies: Cookies;
+  /** Called when a person is signed in to a partner. */
+  signedIn(request: HttpRequest, staff: Staff): void;
+};
+
+type Card = Extract<PageContent, { name: 'address' | 'code' | 'elsewhere' }>;
+
+export function createStaffSignInPage(parts: Parts) {
+  const { keyStore, members, tokens, sessions, cookies } = parts;
+
+  function card(request: HttpRequest, shown: Card, status = 200, set: string[] = []) {
+    const { console: own, ...texts } = textsOf(request);
+    const address = { ...texts.address, title: own.title };
+    const code = { ...texts.code, text: own.code };
+    const content = { ...shown, action: CONSOLE_SIGN_IN_PATH };
+    const text = cardOf(content, { ...texts, console: own, address, code });
+    return pageResponse(status, text, set.length > 0 ? { 'set-cookie': set } : {});
+  }
+
+  function held(request: HttpRequest) {
+    const known = cookies.read(request, KNOWN_COOKIE);
+    return { id: cookies.read(request, COOKIE), ...(known !== '' && { known }) };
+  }
+
+  async function begin(request: HttpRequest, email: string): Promise<HttpResponse> {
+    const canonical = canonicalEmail(email);
+    const tables = await keyStore.staffTables();
+    const staff =
+      canonical === undefined ? { isStaff: false } : await staffAddress(tables, canonical);
+    const { requestId, address: clientAddress } = request;
+    const { language } = textsOf(request);
+    const answer = await members.staffSignIn(
+      { kind: 'begin', email, ...staff, clientAddress, language, ...held(request) },
+      requestId,
+    );
+    if (answer.outcome === 'invalid' || answer.outcome === 'limited')
+      return card(request, { name: 'address', problem: answer.outcome, typed: email });
+    if (answer.outcome !== 'begun') return card(request, { name: 'address' });
+    const cookie = cookies.write(COOKIE, answer.id, SIGN_IN_MS);
+    return card(request, { name: 'code', address: answer.address }, 200, [cookie]);
+  }
+
+  async function finish(
+    request: HttpRequest,
+    by: { kind: 'code'; code: string } | { kind: 'link'; token: string },
+  ): Promise<HttpResponse> {
+    const answer = await members.staffSignIn({ ...by, ...held(request) }, request.requestId);
+    if (answer.outcome === 'wrong' || answer.outcome === 'expired')
+      return card(request, { name: 'code', address: answer.address, problem: answer.outcome });
+    if (answer.outcome !== 'proven') return card(request, { name: 'elsewhere' });
+    const { id = '' } = answer;
+    const left = cookies.write(COOKIE, id, id === '' ? 0 : SIGN_IN_MS);
+    const remembered = cookies.write(KNOWN_COOKIE, answer.known, YEAR_MS);
+    return enter(request, { address: answer.address }, [left, remembered]);
+  }
+
+  async function enter(
+    request: HttpRequest,
+    who: Pick<ConsoleSession, 'address' | 'demoPartnerId'>,
+    set: string[] = [],
+  ): Promise<HttpResponse> {
+    const former = await sessions.current(request);
+    const begun = await sessions.begin(request, who);
+    // Whoever was removed since the mail was sent.
+    if (begun === undefined) return messagePage(410, textsOf(request), 'invalidLink');
+    await keepLanguage(await keyStore.staffTables(), who.address, textsOf(request).language);
+    if (begun.staff !== undefined) parts.signedIn(request, begun.staff);
+    // Nothing that a form of the former session led to shows again.
+    const forgotten = former ? [cookies.write(FORM_COOKIE, '')] : [];
+    return redirect(CONSOLE_PATH, [...set, ...forgotten, begun.cookie]);
+  }
+
+  async function enterDemo(request: HttpRequest, token: string): Promise<HttpResponse> {
+    const demoPartnerId = await sessions.redeemDemo(token);
+    return demoPartnerId === undefined
+      ? messagePage(410, textsOf(request), 'invalidLink')
+      : enter(request, { address: 'demo', demoPartnerId });
+  }
+
+  return {
+    /** The form for the address; with 401 in place of what needs a session. */
+    form: (request: HttpRequest, status = 200) => card(request, { name: 'address' }, status),
+    async show(request: HttpRequest, token: string): Promise<HttpResponse> {
+      if (token === '') return card(request, { name: 'address' });
+      // The browser that began signs in by opening the link, so that nothing else may.
+      if (request.method === 'HEAD') return pageResponse(200, '');
+      const refusal = tokens.refusal(request);
+      if (refusal !== undefined) return refusal;
+      return token.startsWith(DEMO_PREFIX)
+        ? enterDemo(request, token)
+        : finish(request, { kind: 'link', token });
+    },
+    async submit(request: HttpRequest, form: URLSearchParams): Promise<HttpResponse> {
+      const [email, code] = [form.get('email'), form.get('code')];
+      if (code !== null) return finish(request, { kind: 'code', code });
+      return email === null ? card(request, { name: 'address' }) : begin(request, email);
+    },
+  };
+}
+
+export function redirect(location: string, set: string[] = []): HttpResponse {
+  const headers = { location, ...(set.length > 0 && { 'set-cookie': set }) };
+  return { status: 303, headers, body: '' };
+}

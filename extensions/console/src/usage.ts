@@ -1,0 +1,139 @@
+// The section usage: a partner's requests, errors, budget and latency by hour.
+import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
+import {
+  errorsIn,
+  keptHours,
+  quantile,
+  type RequestHour,
+  sumOf,
+} from '@partner-loyalty/gateway/usage/requests.ts';
+import type { UsageStore } from '@partner-loyalty/gateway/usage/usagestore.ts';
+import { barChart, type Chart, roundUp } from './chart.ts';
+import { shownHour, shownMs, shownNumber, shownPercent, shownShort } from './format.ts';
+import { empty, table } from './parts.ts';
+import type { Section } from './section.ts';
+
+export type UsageParts = { usageStore: Pick<UsageStore, 'requestHours' | 'requests'> };
+
+export function createUsageSection(
+  { usageStore }: UsageParts,
+  now: () => Date = () => new Date(),
+): Section {
+  return {
+    name: 'usage',
+    title: 'Usage',
+    about: 'Requests, errors, budget and latency of the last 7 days, by hour.',
+    async show({ staff }) {
+      const at = now();
+      const used = await usageStore.requestHours(staff.partnerId, at);
+      if (used.length === 0) return noRequests('a minute');
+      const charts = chartsOf(used).map(
+        (chart) => html`<figure class="chart"><figcaption>${chart.caption}</figcaption>
+${barChart({ ...chart, title: `${chart.title}. The table has the numbers.` }, keptHours(at))}</figure>`,
+      );
+      return html`<p class="soft">The last 7 days. Hours are in UTC.</p>
+${tiles(used)}
+<div class="usage"><div>${charts}</div>
+${hourTable(used)}</div>`;
+    },
+  };
+}
+
+export function noRequests(within: string): Html {
+  return empty(
+    'No requests in the last 7 days',
+    html`Requests appear here within ${within}. <a href="/docs">Send the first one</a> with one of your
+<a href="/console/keys">keys</a>.`,
+  );
+}
+
+function tiles(used: readonly RequestHour[]): Html {
+  const sum = sumOf(used);
+  const [requests, errors] = [sum.counts.requests ?? 0, errorsIn(sum)];
+  const values = [
+    ['Requests', shownNumber(requests), 'in 7 days'],
+    ['With errors', shownNumber(errors), `${shownPercent(errors / requests)} of requests`],
+    ['Peak budget use', shownPercent(sum.budget), 'of one key'],
+    ['Latency, p50', shownMs(quantile(sum, 0.5)), 'half are faster'],
+    ['Latency, p99', shownMs(quantile(sum, 0.99)), '99 in 100 are faster'],
+  ] as const;
+  const each = values.map(
+    ([name, value, note]) =>
+      html`<div><dt>${name}</dt><dd>${value}</dd><dd class="soft">${note}</dd></div>`,
+  );
+  return html`<dl class="tiles">${each}</dl>`;
+}
+
+function chartsOf(used: readonly RequestHour[]): (Chart & { caption: Html })[] {
+  const hours = used.map((each) => {
+    const [requests, errors] = [each.counts.requests ?? 0, errorsIn(each)];
+    return { ...each, requests, errors, p50: quantile(each, 0.5), p99: quantile(each, 0.99) };
+  });
+  const barsOf = (
+    parts: (each: (typeof hours)[0]) => number[],
+    text: (each: (typeof hours)[0]) => string,
+  ) =>
+    hours.map((each) => ({
+      hour: each.hour,
+      parts: parts(each),
+      label: `${shownHour(each.hour)} UTC: ${text(each)}`,
+    }));
+  return [
+    {
+      title: 'Requests and errors by hour',
+      caption: html`<b>Requests</b> ${legend('succeeded', 'Succeeded')} ${legend('erred', 'With errors')}`,
+      classes: ['succeeded', 'erred'],
+      bars: barsOf(
+        ({ requests, errors }) => [requests - errors, errors],
+        ({ requests, errors }) =>
+          `${shownNumber(requests)} requests, ${shownNumber(errors)} with errors`,
+      ),
+      most: roundUp(Math.max(2, ...hours.map(({ requests }) => requests))),
+      axis: shownShort,
+    },
+    {
+      title: 'Peak budget use by hour',
+      caption: html`<b>Peak budget use</b>`,
+      classes: ['succeeded'],
+      bars: barsOf(
+        ({ budget }) => [budget],
+        ({ budget }) => `${shownPercent(budget)} of the budget used`,
+      ),
+      most: 1,
+      axis: shownPercent,
+    },
+    {
+      title: 'Latency by hour',
+      caption: html`<b>Latency in ms</b> ${legend('p50', 'p50')} ${legend('p99', 'p99')}`,
+      classes: ['p50', 'p99'],
+      bars: barsOf(
+        ({ p50, p99 }) => [p50, p99 - p50],
+        ({ p50, p99 }) => `p50 ${shownMs(p50)}, p99 ${shownMs(p99)}`,
+      ),
+      most: roundUp(Math.max(2, ...hours.map(({ p99 }) => p99))),
+      axis: shownShort,
+    },
+  ];
+}
+
+function legend(name: string, text: string): Html {
+  return html`<span class="legend ${name}">${text}</span>`;
+}
+
+function hourTable(used: readonly RequestHour[]): Html {
+  const rows = used.toReversed().map((each) => {
+    const { requests = 0, partial = 0, refused = 0, failed = 0 } = each.counts;
+    const errors = [partial, refused, failed].map(
+      (count) => html`<td class="${count === 0 ? 'none' : 'some'}">${shownNumber(count)}</td>`,
+    );
+    return html`<tr>
+<th scope="row"><time datetime="${each.hour}:00Z">${shownHour(each.hour)}</time></th>
+<td>${shownNumber(requests)}</td>${errors}<td>${shownPercent(each.budget)}</td>
+<td>${shownMs(quantile(each, 0.5))}</td><td>${shownMs(quantile(each, 0.99))}</td></tr>`;
+  });
+  const columns = ['Hour (UTC)', 'Requests', 'Partial', '4xx', '5xx', 'Budget', 'p50', 'p99'].map(
+    (name) => [name] as const,
+  );
+  const caption = 'By hour. Partial means status 200 with errors.';
+  return table(['by-hour', caption], columns, rows, 'numbers');
+}

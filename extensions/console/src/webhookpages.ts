@@ -1,0 +1,223 @@
+// The pages of the section for webhooks as HTML.
+
+import { codeBlock, type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
+import { noticeBox } from '@partner-loyalty/gateway/sign-in/cards.ts';
+import type {
+  Webhook,
+  WebhookDelivery,
+  WebhookSummary,
+} from '@partner-loyalty/runtime/manage/webhooks.ts';
+import { timeText } from './format.ts';
+import { actionForm, confirmed, hidden, type Typed, typedInto } from './forms.ts';
+import { empty, facts, rowList, stateText } from './parts.ts';
+import { type ConsoleVisit, isAdmin } from './section.ts';
+
+const GUIDE = html`<a href="/docs/guides/events-and-webhooks">How webhooks work</a>`;
+
+type List = { webhooks: WebhookSummary[]; eventTypes: string[] };
+type Shown = { webhook: WebhookSummary; deliveries: WebhookDelivery[]; eventTypes: string[] };
+
+export function listPage({ webhooks, eventTypes }: List, visit: ConsoleVisit): Html {
+  const items = webhooks.map((webhook) => {
+    const { webhookId, url, types, waiting, last } = webhook;
+    const outcome = last && html`${stateText(last.outcome)} ${timeText(last.at)}`;
+    return html`<li class="row"><h2><a href="${pathOf(webhookId)}">${url}</a> ${stateText(webhook.state)}</h2>
+${facts([
+  ['Events', typesText(types)],
+  ['Waiting', waitingText(waiting)],
+  ...progressOf(webhook),
+  ['Last message', outcome ?? 'None yet'],
+])}</li>`;
+  });
+  const none = isAdmin(visit)
+    ? 'Add the URL where your system receives events. You get a secret to verify them with.'
+    : 'An admin of your company can add one here.';
+  const typed = typedInto(visit, 'create');
+  const fields = fieldsOf({ url: '', types: undefined }, eventTypes, typed);
+  const form = actionForm('webhooks', 'create', 'Add endpoint', fields);
+  const isOpen = webhooks.length === 0 || typed.isRejected;
+  return html`<p class="soft">We send signed events about your members to your endpoints, and
+retry failed deliveries. ${GUIDE}</p>
+${rowList(items, empty('No endpoints yet', none))}
+${isAdmin(visit) ? confirmed('Add an endpoint', form, isOpen, 'new') : ''}`;
+}
+
+export function endpointPage(shown: Shown, visit: ConsoleVisit): Html {
+  const { webhook, deliveries, eventTypes } = shown;
+  const { webhookId, url, types, waiting, createdAt } = webhook;
+  return html`<p><a href="/console/webhooks">All endpoints</a></p>
+<h2>${url} ${stateText(webhook.state)}</h2>
+${warningOf(webhook)}
+${facts([
+  ['ID', html`<code>${webhookId}</code>`],
+  ['Events', typesText(types)],
+  ['Waiting', waitingText(waiting)],
+  ...progressOf(webhook),
+  ['Created', timeText(createdAt)],
+])}
+${isAdmin(visit) ? changes(webhook, eventTypes, visit) : ''}
+<h2 id="messages" class="next">Latest messages</h2>
+${deliveryList(deliveries, webhook, isAdmin(visit))}`;
+}
+
+/** Forms of an endpoint lead to its own page, which shows what is wrong. */
+function endpointForm(
+  { webhookId }: Webhook,
+  ...[action, button, content, kind]: [name: string, text: string, content?: Html, kind?: string]
+): Html {
+  return actionForm(`webhooks?webhook=${webhookId}`, action, button, content, kind);
+}
+
+function changes(webhook: Webhook, eventTypes: string[], visit: ConsoleVisit): Html {
+  const [edited, replayed] = [typedInto(visit, 'edit'), typedInto(visit, 'replay')];
+  const hourAgo = new Date(Date.now() - 3_600_000).toISOString().slice(0, 16);
+  const replaying = html`<p>Your system receives events again that it already has, with the same
+<code>webhook-id</code>, at most 600 a minute.</p>
+${endpointForm(
+  webhook,
+  'replay',
+  'Send again',
+  html`<label for="since">Since, in UTC</label>
+<input id="since" name="since" type="datetime-local" value="${replayed.value('since', hourAgo)}" required>`,
+)}`;
+  const rotating = html`<p>The new secret is shown once. For 24 hours, we also sign with the old one,
+so that you have time to switch.</p>${endpointForm(webhook, 'rotate', 'Create a new secret')}`;
+  const removing = html`<p>Events that are waiting for it are discarded, and its messages are no
+longer listed. This cannot be undone.</p>${endpointForm(webhook, 'remove', 'Remove this endpoint', html``, 'danger')}`;
+  const isActive = webhook.state !== 'disabled';
+  return html`<div class="actions">${endpointForm(webhook, 'test', 'Send a test', html``, 'plain')}
+${endpointForm(webhook, isActive ? 'disable' : 'enable', isActive ? 'Disable' : 'Enable', html``, 'plain')}
+${confirmed('Edit', endpointForm(webhook, 'edit', 'Save', fieldsOf(webhook, eventTypes, edited)), edited.isRejected)}
+${isActive ? confirmed('Send events again', replaying, replayed.isRejected) : ''}
+${confirmed('New secret', rotating)}${confirmed('Remove', removing)}</div>`;
+}
+
+/** The secret is only on this page. */
+export function secretPage(
+  { webhook, secret }: { webhook: Webhook; secret: string },
+  text: string,
+): Html {
+  return html`${noticeBox(text, false)}
+<p>Save the secret of <strong>${webhook.url}</strong> now: it is not shown again. ${GUIDE}</p>
+${codeBlock('Secret', secret)}
+<p><a href="${pathOf(webhook.webhookId)}">I have saved it: go to the endpoint</a></p>`;
+}
+
+export function outcomePage(webhookId: string, text: string, isProblem = false): Html {
+  return html`${noticeBox(text, isProblem)}
+<p><a href="${pathOf(webhookId)}">Back to the endpoint</a></p>`;
+}
+
+export function testText(sent: WebhookDelivery | undefined): string {
+  if (sent === undefined)
+    return 'The test is on its way. Its outcome appears under Latest messages within 15 seconds.';
+  const not = sent.outcome === 'delivered' ? '' : 'not ';
+  return `The test was ${not}delivered: ${answerOf(sent)}.`;
+}
+
+function pathOf(webhookId: string): string {
+  return `/console/webhooks?webhook=${encodeURIComponent(webhookId)}`;
+}
+
+function typesText(types: string[] | undefined): string {
+  return types === undefined ? 'All types' : types.join(', ');
+}
+
+function waitingText(waiting: number): string {
+  if (waiting === 0) return 'Nothing';
+  return waiting === 1 ? '1 event' : `${waiting} events`;
+}
+
+/** What is sent again: after a failure, or by a replay. */
+function progressOf({ lastStatus, lastReason, nextAttemptAt, replay }: Webhook) {
+  const facts: [string, string | Html][] = [];
+  if (nextAttemptAt !== undefined)
+    facts.push(
+      ['Last failure', responseOf({ status: lastStatus, reason: lastReason })],
+      ['Next attempt', timeText(nextAttemptAt)],
+    );
+  if (replay === undefined) return facts;
+  const { done, total, startedAt } = replay;
+  const text = html`${done} of ${total} events, since ${timeText(startedAt)}`;
+  return [...facts, ['Sent again', text] as const];
+}
+
+const DISABLED = {
+  COMMAND: 'The operator of this service disabled it.',
+  CONSOLE: 'Your staff disabled it.',
+  SUSPENDED: 'It was disabled when your company was suspended.',
+  GONE: 'It responded with 410 (Gone), so we disabled it.',
+  FAILING: 'No message got through for five days, so we disabled it.',
+};
+
+function warningOf({ state, disabledBecause, failingSince, attempts }: Webhook): Html {
+  if (state === 'disabled') {
+    const why = disabledBecause === undefined ? '' : DISABLED[disabledBecause];
+    const then = 'Enable it to receive new events, then send the missed ones again.';
+    return noticeBox(`${why} ${then}`, true);
+  }
+  if (state !== 'failing' || failingSince === undefined) return html``;
+  return html`<p class="notice problem" role="alert">No message has got through since
+${timeText(failingSince)}, in ${attempts} attempts. We keep trying, one message at a time, and
+disable the endpoint after five days. Once a message gets through, we send what is waiting.
+Send a test to see how the endpoint responds.</p>`;
+}
+
+function fieldsOf(
+  { url, types }: Pick<Webhook, 'url' | 'types'>,
+  eventTypes: string[],
+  { value, checked }: Typed,
+): Html {
+  const isAll = types === undefined;
+  const boxes = eventTypes.map(
+    (
+      type,
+    ) => html`<label class="box"><input type="checkbox" name="type" value="${type}"${checked('type', type, types?.includes(type))}>
+<span><code>${type}</code></span></label>`,
+  );
+  return html`<label for="url">URL</label>
+<input id="url" name="url" type="url" value="${value('url', url)}" maxlength="2048" placeholder="https://example.com/webhooks"
+ autocomplete="off" spellcheck="false" aria-describedby="url-hint" required>
+<p class="soft" id="url-hint">It must use https and be reachable from the internet. A sandbox on your
+own machine accepts http too, such as http://localhost:4030/webhooks.</p>
+<fieldset class="events"><legend>Events</legend>
+<label class="box"><input type="radio" name="events" value="all"${checked('events', 'all', isAll)}>
+<span>All types, including future ones</span></label>
+<label class="box"><input type="radio" name="events" value="some"${checked('events', 'some', !isAll)}>
+<span>Only these</span></label>
+<div class="types">${boxes}</div>
+</fieldset>`;
+}
+
+function deliveryList(deliveries: WebhookDelivery[], webhook: Webhook, canSend: boolean): Html {
+  if (deliveries.length === 0)
+    return empty(
+      'No messages yet',
+      'Send a test, or wait for the first event. The last 100 delivered and the last 100 failed messages are listed here.',
+    );
+  const rows = deliveries.map((one) => {
+    const again = endpointForm(webhook, 'resend', 'Send again', hidden('event', one.id), 'plain');
+    return html`<li class="row"><h3>${one.type} ${stateText(one.outcome)}</h3>
+<p class="soft"><code>${one.id}</code><br>${timeText(one.at)}, ${answerOf(one)}</p>
+${canSend && webhook.state !== 'disabled' && one.isEvent ? again : ''}</li>`;
+  });
+  return html`<ul class="rows messages" aria-labelledby="messages">${rows}</ul>`;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ADDRESS: 'webhooks cannot be sent to its address',
+  DNS: 'its host name was not found',
+  REFUSED: 'no connection',
+  TLS: 'no valid certificate',
+  TIMEOUT: 'no answer within 15 seconds',
+  CONNECTION: 'the connection broke',
+  SECRET: 'its secret cannot be read here',
+};
+
+function answerOf({ durationMs, attempts, ...one }: WebhookDelivery): string {
+  return `${responseOf(one)}, ${durationMs} ms${attempts > 1 ? `, attempt ${attempts}` : ''}`;
+}
+
+function responseOf({ status, reason = '' }: Pick<WebhookDelivery, 'status' | 'reason'>): string {
+  return status === undefined ? (REASONS[reason] ?? reason) : `status ${status}`;
+}

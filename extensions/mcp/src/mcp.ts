@@ -1,0 +1,109 @@
+// The life of a request at /mcp, top to bottom, in the order of checks of docs/callers/requests.md.
+
+import { bytesParsed, readJsonBody, textOf } from '@partner-loyalty/gateway/edge/body.ts';
+import type { CorsRules } from '@partner-loyalty/gateway/edge/cors.ts';
+import { createEndpoint, type EndpointParts } from '@partner-loyalty/gateway/edge/endpoint.ts';
+import {
+  createIdentify,
+  type IdentifyParts,
+  requireUsable,
+} from '@partner-loyalty/gateway/edge/identify.ts';
+import type { ServedGraphs } from '@partner-loyalty/gateway/graph/served.ts';
+import type { Operate } from '@partner-loyalty/gateway/operate.ts';
+import { beginRequest, type RequestState } from '@partner-loyalty/gateway/state.ts';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
+import { createDescribe } from './describe.ts';
+import { RPC_FORM, withCode } from './errors.ts';
+import { parseMessage } from './message.ts';
+import type { RespondToMessage, RpcResponse } from './protocol.ts';
+
+export const MCP_PATH = '/mcp';
+
+/** Pages of assistants hold a key of their own. */
+export const MCP_CORS: CorsRules = {
+  methods: 'POST',
+  allowed: [
+    'x-api-key',
+    'content-type',
+    'x-request-id',
+    'traceparent',
+    'mcp-protocol-version',
+    'mcp-method',
+    'mcp-name',
+  ],
+};
+
+type McpParts = IdentifyParts &
+  EndpointParts & {
+    operate: Operate;
+    graphs: Pick<ServedGraphs, 'current'>;
+    tracing?: Tracing | undefined;
+    isSandbox: boolean;
+  };
+
+/**
+ * Builds the handler of `/mcp`: the Model Context Protocol, streamable HTTP, without sessions. Its
+ * tools are reads of the partner surface, which run as the operations of `/graphql` do. It never
+ * throws.
+ */
+export function createMcp(parts: McpParts): (request: HttpRequest) => Promise<HttpResponse> {
+  const { cors, tracing, budget, operate } = parts;
+  const identify = createIdentify(parts);
+  const respond = createEndpoint(parts, RPC_FORM);
+  const describe = createDescribe(parts.graphs);
+  let respondToMessage: Promise<RespondToMessage> | undefined;
+
+  return (request) =>
+    cors.answer(request, () => {
+      const isPost = request.method === 'POST';
+      const trace = tracing?.begin(isPost ? `POST ${MCP_PATH}` : 'HTTP', request.headers);
+      return respond(request, beginRequest(trace), execute);
+    });
+
+  async function execute(request: HttpRequest, state: RequestState): Promise<object | undefined> {
+    const { trace } = state;
+    trace?.phase('authenticate');
+    const identified = identify(request, state, true);
+    if (identified !== undefined) await identified;
+    if (!cors.admits(request)) fail('FORBIDDEN', 'pages of this origin may not call this endpoint');
+    if (request.method !== 'POST') fail('METHOD_NOT_ALLOWED');
+    requireUsable(state.credential);
+    if (parts.isSandbox && request.headers['x-sandbox-now'] !== undefined)
+      fail('BAD_REQUEST', 'x-sandbox-now is for /graphql alone');
+
+    trace?.phase('read');
+    const bytes = await readJsonBody(request);
+    await request.admit(state.principal?.owner, bytesParsed(bytes.length));
+    const message = parseMessage(textOf(bytes));
+    if (message.id !== undefined) state.messageId = message.id;
+    const principal =
+      state.principal ?? fail('UNAUTHENTICATED', 'send a valid MCP key as x-api-key');
+    // A call of a tool costs what its operation costs.
+    const isCall = message.method === 'tools/call' && message.id !== undefined;
+    if (!isCall && !(await budget.charge(request, state))) fail('RATE_LIMITED');
+
+    // Loaded at the first message with a valid key: it takes 10 MB and a tenth of a second.
+    respondToMessage ??= import('./protocol.ts').then(({ load }) =>
+      load(operate, budget, describe),
+    );
+    const respondTo = await respondToMessage;
+    const { status, body } = await respondTo(message, { request, state, principal });
+    return finished(status, body, request, state);
+  }
+}
+
+function finished(
+  status: number,
+  body: RpcResponse | undefined,
+  { requestId }: HttpRequest,
+  state: RequestState,
+): object | undefined {
+  state.status = status;
+  if (body === undefined || !('error' in body)) return body;
+  const { code, error } = withCode(body.error, status, requestId);
+  state.codes = [code];
+  return { ...body, error };
+}

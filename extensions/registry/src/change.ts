@@ -1,0 +1,225 @@
+// Checks and makes changes to the graph: each is assessed, then refused or appended.
+
+import { contentOf, type GraphContent } from '@partner-loyalty/gateway/graph/committed.ts';
+import type { GraphVersion } from '@partner-loyalty/gateway/graph/graph.ts';
+import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
+import { dayOf } from '@partner-loyalty/gateway/schema/dates.ts';
+import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
+import { approversOf, digestOf, endProposal, keepProposal, openNeeds } from './proposals.ts';
+import { assess, publisherOf } from './publish/assess.ts';
+import type { Assessment, Step } from './publish/assessment.ts';
+import { UnservedError } from './publish/faults.ts';
+import { type CheckedChange, withUsage } from './publish/inuse.ts';
+import { type Outcome, type Publisher, Refusal, type Registry, refuse, whoIs } from './request.ts';
+import { countLevels, namesWithUse, refuseBrokenPolicy, refuseInUse } from './verdict.ts';
+
+/** What is to be done to the graph as it is now. */
+export type Plan = {
+  /** The change as versions name it: `publish offers`. */
+  change: string;
+  step: Step;
+  /** What an approval is for. */
+  content: unknown;
+  force?: boolean | undefined;
+  approve?: boolean | undefined;
+  /** Asks the subgraph whether it can serve it. Resolves with lines for the publisher. */
+  ask?: () => Promise<string[]>;
+  about?: Pick<GraphVersion, 'commit' | 'message'>;
+};
+
+/** The graph as it is now; version 0 if none is published. */
+export type Current = {
+  version: number;
+  /** The newest version that gateways can serve. */
+  base: number;
+  before: GraphContent;
+};
+
+const MAX_TRIES = 10;
+const USAGE_DAYS = 30;
+const DAY_MS = 86_400_000;
+/** In bytes. A document of MongoDB has at most 16 MiB. */
+const MAX_GRAPH_BYTES = 15 * 1_000_000;
+
+/**
+ * Adds a version with the change that `plan` makes to the current graph. `plan` is called again if
+ * somebody else has published in the meantime. If there is nothing to do, it resolves with an
+ * Outcome, and so does this. Rejects with a Refusal, CompositionError or TooLargeError.
+ */
+export async function changeGraph(
+  registry: Registry,
+  publisher: Publisher,
+  plan: (current: Current) => Promise<Plan | Outcome>,
+): Promise<Outcome> {
+  let asked: Promise<string[]> | undefined;
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const outcome = await fromServed(registry.store, async (current) => {
+      const { version, base } = current;
+      const planned = await plan(current);
+      if (!('step' in planned)) return planned;
+      const assessed = await assessStep(registry, planned.step);
+      const { changes, notices } = assessed;
+      return orRefused({ changes, notices }, async () => {
+        refuseHarmful(publisher, planned, assessed);
+        await refuseUnapproved(registry, publisher, planned, assessed);
+        asked ??= planned.ask?.();
+        const lines = [...((await asked) ?? [])];
+        if (base < version) lines.push(`no gateway can serve what is newer than version ${base}`);
+        const result = await append(registry, publisher, { version, planned, assessed });
+        if (result === undefined || base === version)
+          return result && { changes, notices, lines, result };
+        const others = await registry.store.versions(version - base + 1);
+        const leftOut = others.slice(1).map((each) => `${each.change} (version ${each.version})`);
+        return { changes, notices, lines, result: { ...result, leftOut: leftOut.join(', ') } };
+      });
+    });
+    if (outcome !== undefined) return outcome;
+  }
+  return refuse('somebody else has published a version each time; try again');
+}
+
+/**
+ * Works on the newest version or, while gateways cannot serve that, on the one before: such a
+ * version keeps nobody from publishing the next.
+ */
+export async function fromServed<T>(
+  store: Registry['store'],
+  work: (current: Current) => Promise<T>,
+): Promise<T> {
+  const version = await store.latest();
+  for (let base = version; ; base -= 1)
+    try {
+      return await work({ version, base, before: await contentOf(store, base) });
+    } catch (error) {
+      if (!(error instanceof UnservedError) || base === 0) throw error;
+    }
+}
+
+/** What a change would do; refused as its publication would be. */
+export async function checkChange(
+  registry: Registry,
+  publisher: Publisher,
+  planned: Plan,
+  strict = false,
+): Promise<Outcome> {
+  const assessed = await assessStep(registry, planned.step);
+  const { changes, notices, policyFaults, needs } = assessed;
+  return orRefused({ changes, notices }, async () => {
+    const breaking = changes.filter(({ level }) => level === 'breaking');
+    if (strict && breaking.length > 0)
+      refuse(`there are breaking changes: ${namesWithUse(breaking)}`);
+    refuseInUse(changes, 'breaking changes are in use');
+    refuseBrokenPolicy(policyFaults, '');
+    const digest = digestOf(planned.content);
+    const open = await openNeeds(await registry.store.tables(), publisher, { digest, needs });
+    if (open.length > 0) refuse(`publishing it needs approval: ${open.map(inWords).join('; ')}`);
+    return { changes, notices, result: {} };
+  });
+}
+
+type Assessed = Omit<Assessment, 'changes'> & { changes: CheckedChange[] };
+
+async function assessStep({ usage }: Registry, step: Step): Promise<Assessed> {
+  const found = await assess(step);
+  const { changes, needs, newProvider } = found;
+  const isBreaking = changes.some(({ level }) => level === 'breaking');
+  const since = dayOf(Date.now() - (USAGE_DAYS - 1) * DAY_MS);
+  const checked = withUsage(changes, isBreaking ? await usage(since) : []);
+  return { ...found, needs: [...needs, ...needsOfProvider(newProvider)], changes: checked };
+}
+
+/** Callers see no change, but the provider decides which member tokens are valid. */
+function needsOfProvider(name: string | undefined): Need[] {
+  if (name === undefined) return [];
+  const what = `${name} would take over signingKeys and decide which member tokens are valid`;
+  return [{ rule: 'resolves', what, losing: [] }];
+}
+
+async function orRefused<T>(
+  shown: Pick<Outcome, 'changes' | 'notices'>,
+  work: () => Promise<T>,
+): Promise<T | Outcome> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Refusal) return { ...shown, refused: error.message };
+    throw error;
+  }
+}
+
+/**
+ * Unless it is forced or a subgraph goes back, which has to be possible, a change breaks nothing
+ * that is in use or promised.
+ */
+function refuseHarmful(
+  { kind }: Publisher,
+  { force, step }: Plan,
+  { changes, policyFaults }: Assessed,
+): void {
+  if (force || (step.kind === 'subgraph' && step.approved !== undefined)) return;
+  const isTeam = kind === 'team';
+  refuseInUse(
+    changes,
+    isTeam
+      ? 'breaking changes are in use, and only an operator can force them'
+      : 'breaking changes are in use, and need --force',
+  );
+  refuseBrokenPolicy(policyFaults, isTeam ? '' : ', and this needs --force');
+}
+
+async function refuseUnapproved(
+  registry: Registry,
+  publisher: Publisher,
+  { change, step, content, approve, force }: Plan,
+  { needs, newProvider }: Assessed,
+): Promise<void> {
+  const { store, audit } = registry;
+  const subgraph = publisherOf(step);
+  if (subgraph === undefined) {
+    // Whatever the earlier version has was approved before.
+    if (newProvider !== undefined && !force)
+      refuse(`${newProvider} would decide which member tokens are valid; this needs --force`);
+    return;
+  }
+  const tables = await store.tables();
+  const digest = digestOf(content);
+  const open = await openNeeds(tables, publisher, { digest, needs });
+  if (open.length === 0) return;
+  const target = { subgraph, needs: open.map(({ what }) => what) };
+  if (publisher.kind === 'operator' && approve)
+    return audit({ operation: 'supergraph.approve', ...whoIs(publisher), ...target });
+  const { proposalId } = await keepProposal(tables, publisher, { subgraph, digest, needs });
+  audit({ operation: 'supergraph.propose', ...whoIs(publisher), proposalId, ...target });
+  refuse(
+    `${change} needs approval: ${open.map(inWords).join('; ')}. After loyalty supergraph approve ${proposalId}, within 7 days, run this again`,
+  );
+}
+
+function inWords(need: Need): string {
+  return `${need.what} (approved by ${approversOf(need)})`;
+}
+
+/** The new version; undefined if somebody else was faster. */
+async function append(
+  { store, audit }: Registry,
+  publisher: Publisher,
+  { version, planned, assessed }: { version: number; planned: Plan; assessed: Assessed },
+): Promise<object | undefined> {
+  const { after, changes, lines } = assessed;
+  const { change, step, about, content } = planned;
+  const subgraph = publisherOf(step);
+  const texts = [after.supergraph, ...Object.values(after.schemas)];
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (bytes > MAX_GRAPH_BYTES)
+    refuse(`the graph would have ${bytes} bytes, but may have ${MAX_GRAPH_BYTES} at most`);
+  const counts = countLevels(changes);
+  const [next, publishedAt] = [version + 1, new Date()];
+  const facts = omitUndefined({ ...whoIs(publisher), ...about });
+  const made = { ...after, ...facts, version: next, publishedAt, change, changes: lines, counts };
+  if (!(await store.append(made))) return undefined;
+  const [verb] = change.split(' ');
+  const operation = `supergraph.${verb}`;
+  audit(omitUndefined({ operation, ...whoIs(publisher), subgraph, target: change, version: next }));
+  await endProposal(await store.tables(), digestOf(content));
+  return { version: next, change, publishedAt, ...counts };
+}

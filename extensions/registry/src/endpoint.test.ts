@@ -1,0 +1,142 @@
+// The registry's endpoint: what it caches, how teams share its places, and which URLs it withholds.
+import { EventEmitter, once } from 'node:events';
+import { createMemoryCounters } from '@partner-loyalty/gateway/budget/counters.ts';
+import { createLimiter } from '@partner-loyalty/gateway/budget/limiter.ts';
+import { committedContent } from '@partner-loyalty/gateway/graph/committed.ts';
+import type { GraphStore } from '@partner-loyalty/gateway/graph/graph.ts';
+import { openGraphStore } from '@partner-loyalty/gateway/stores.ts';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
+import { temporaryFolder } from '../../../test/support/folder.ts';
+import { UNSHARED } from '../../../test/support/requests/unshared.ts';
+import { createRegistryEndpoint } from './endpoint.ts';
+import { withSubgraph } from './publish/content.ts';
+import { createToken } from './tokens.ts';
+
+let store: GraphStore;
+let handle: ReturnType<typeof createRegistryEndpoint>;
+let release: () => Promise<void>;
+
+beforeEach(async () => {
+  const folder = temporaryFolder();
+  const settings = readSettings({ DATA_DIR: folder.path }, 'all');
+  store = await openGraphStore(settings);
+  release = async () => {
+    await store.close();
+    folder.remove();
+  };
+  handle = createRegistryEndpoint({
+    settings,
+    graphStore: store,
+    usageStore: { fields: async () => [] },
+    audit: undefined,
+    limiter: createLimiter(createMemoryCounters('sandbox'), 60),
+    caches: createCaches(),
+    log: createLog('silent'),
+  });
+});
+afterEach(() => release());
+
+const append = (version: number, content = committedContent()) => {
+  const change = `publish offers ${version}`;
+  const published = { publishedAt: new Date(), change, changes: [] };
+  return store.append({ ...content, ...published, version });
+};
+
+const tokenOf = async (subgraph: string) => {
+  const made = { subgraph, owner: `${subgraph}-team`, lifetimeMs: 60_000 };
+  return (await createToken(await store.tables(), made)).token;
+};
+
+const respond = (token: string, operation: string, body: () => Promise<Buffer>) =>
+  handle({
+    ...{ method: 'POST', path: `/registry/${operation}`, search: '', address: '192.0.2.1' },
+    ...UNSHARED,
+    requestId: 'r',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    signal: new AbortController().signal,
+    body,
+  });
+
+const ask = async (token: string, operation: string, body: object = {}) => {
+  const response = await respond(token, operation, async () => Buffer.from(JSON.stringify(body)));
+  expect([response.status, String(response.body)]).toEqual([200, expect.any(String)]);
+  return response.body;
+};
+
+test('list and show are built once for each version and subgraph, however many ask', async () => {
+  await append(1);
+  const [offers, spa] = [await tokenOf('offers'), await tokenOf('spa')];
+  const many = (...question: Parameters<typeof ask>) =>
+    Promise.all(Array.from({ length: 5 }, () => ask(...question)));
+
+  const [listed, shown] = [
+    new Set(await many(offers, 'list')),
+    new Set(await many(offers, 'show')),
+  ];
+  expect([listed.size, shown.size]).toEqual([1, 1]);
+  // A version says the same, whether it is the newest or is named.
+  expect(shown.has(await ask(offers, 'show', { version: 1 }))).toBe(true);
+  expect(shown.has(await ask(spa, 'show'))).toBe(false);
+  await append(2);
+  const next = await ask(offers, 'list');
+  expect(listed.has(next)).toBe(false);
+  expect(String(next)).toContain('publish offers 2');
+  expect(String(await ask(offers, 'show'))).toContain('publish offers 2');
+});
+
+test('a team that sends a slow body with each of its two tokens holds one place, and another team is served', async () => {
+  const [one, other, spa] = [
+    await tokenOf('offers'),
+    await tokenOf('offers'),
+    await tokenOf('spa'),
+  ];
+  const client = new EventEmitter();
+  const reads: string[] = [];
+  const slow = (token: string) =>
+    respond(token, 'rollback', async () => {
+      reads.push(token);
+      client.emit('read');
+      const [body] = await once(client, 'end');
+      return body;
+    });
+  const begins = once(client, 'read');
+  const held = [slow(one)];
+  await begins;
+  held.push(slow(other));
+  await ask(spa, 'rollback', { name: 'spa' });
+  expect(reads).toEqual([one]);
+  const next = once(client, 'read');
+  client.emit('end', Buffer.from('{}'));
+  await next;
+  client.emit('end', Buffer.from('{}'));
+  expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200]);
+});
+
+test('a team that guesses the URL of another in its schema does not learn whether it is right', async () => {
+  const guesses = ['https://spa.example/', 'https://wrong.example/'];
+  const [url = ''] = guesses;
+  const fields = guesses.map((guess, n) => `guess${n}(of: String = "${guess}"): Int`);
+  const lines = guesses.map((guess) => `SPA @join__graph(name: "spa", url: "${guess}")`);
+  const sdl = `"""\n${lines.join('\n')}\n""" type Query { ${fields.join('\n')} }`;
+  const options = { batching: false, codes: [] };
+  const spa = withSubgraph(
+    committedContent(),
+    { name: 'spa', url, ...options },
+    { sdl: 'type Query { spa: Int }', file: 'spa.graphql' },
+  );
+  const offers = { name: 'offers', url: 'https://offers.example/', ...options };
+  await append(1, withSubgraph(spa, offers, { sdl, file: 'offers.graphql' }));
+  const body = await ask(await tokenOf('offers'), 'show');
+  const { supergraph }: { supergraph: string } = JSON.parse(String(body)).result;
+  const found = supergraph
+    .split('\n')
+    .filter((line) => /guess|SPA @join__graph|example/.test(line));
+  expect(found.map((line) => line.trim())).toEqual([
+    'OFFERS @join__graph(name: "offers", url: "https://offers.example/")',
+    ...Array(3).fill('SPA @join__graph(name: "spa", url: "")'),
+    ...fields.map((field) => `${field} @join__field(graph: OFFERS)`),
+  ]);
+  expect(supergraph).not.toMatch(/gateway\.invalid|members:4011|standings:4012/);
+});

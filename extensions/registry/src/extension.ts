@@ -1,0 +1,14 @@
+// The registry below /registry/, as an extension of the gateway.
+import type { Core, Extension } from '@partner-loyalty/gateway/ports.ts';
+import { once } from '@partner-loyalty/runtime/once.ts';
+
+const REGISTRY_PATH = '/registry/';
+
+export function open(core: Core): Extension {
+  const registry = once(async () => (await import('./endpoint.ts')).createRegistryEndpoint(core));
+  const ask = async (...args: Parameters<Awaited<ReturnType<typeof registry>>>) =>
+    (await registry())(...args);
+  return {
+    handle: (request) => (request.path.startsWith(REGISTRY_PATH) ? ask(request) : undefined),
+  };
+}

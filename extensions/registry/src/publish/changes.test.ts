@@ -1,0 +1,329 @@
+// What changes mean to the callers of each surface, and whose use they affect.
+import type { FieldUsage } from '@partner-loyalty/gateway/usage/usagestore.ts';
+import { type SurfaceSchemas, surfaceChanges, surfaceSchemas } from './changes.ts';
+import { composeSupergraph } from './compose.ts';
+import { CompositionError } from './faults.ts';
+import { withUsage } from './inuse.ts';
+
+const SDL = `
+  extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@tag"])
+  type Query {
+    book(id: ID!, edition: Int = 1, filter: Filter): Book @tag(name: "partner")
+    shelf: Shelf @tag(name: "partner") @tag(name: "member")
+    find: [Found!] @tag(name: "partner")
+    secret: Int
+  }
+  type Mutation {
+    lend(input: Filter): Shelf @tag(name: "partner")
+  }
+  type Book {
+    id: ID! @tag(name: "partner")
+    title: String @tag(name: "partner")
+    genre: Genre @tag(name: "partner")
+    pages: Int! @tag(name: "partner")
+  }
+  type Shelf {
+    size: Int! @tag(name: "partner") @tag(name: "member")
+    lock: String @tag(name: "member")
+  }
+  input Filter { genre: Genre  word: String }
+  enum Genre { NOVEL POEM }
+  union Found = Book | Shelf
+`;
+
+const schemasOf = (sdl: string): SurfaceSchemas =>
+  surfaceSchemas(composeSupergraph([{ name: 'library', sdl, file: 'library.graphql' }]));
+const before = schemasOf(SDL);
+const after = (from: string, to: string) => {
+  expect(SDL).toContain(from);
+  return schemasOf(SDL.replace(from, to));
+};
+
+type Change = [surface: string, level: string, coordinate: string, affected?: string[]];
+
+test.each<[what: string, from: string, to: string, changes: Change[]]>([
+  ['nothing', 'secret: Int', 'secret: Int', []],
+  ['a field of no surface', 'secret: Int', 'secret: String', []],
+  [
+    'a new field',
+    'secret: Int',
+    'secret: Int  total: Int @tag(name: "member")',
+    [['member', 'safe', 'Query.total']],
+  ],
+  [
+    'a new type, as one change for each of what leads to it and itself',
+    'lock: String @tag(name: "member")',
+    'lock: String @tag(name: "member")  owner: Owner @tag(name: "member")\n}\ntype Owner {\n  name: String @tag(name: "member")',
+    [
+      ['member', 'safe', 'Owner'],
+      ['member', 'safe', 'Shelf.owner'],
+    ],
+  ],
+  [
+    'a removed field',
+    'title: String @tag(name: "partner")',
+    '',
+    [['partner', 'breaking', 'Book.title', ['Book.title']]],
+  ],
+  [
+    'a tag that is taken away',
+    'lock: String @tag(name: "member")',
+    'lock: String',
+    [['member', 'breaking', 'Shelf.lock', ['Shelf.lock']]],
+  ],
+  [
+    'a tag that moves to the other surface',
+    'lock: String @tag(name: "member")',
+    'lock: String @tag(name: "partner")',
+    [
+      ['partner', 'safe', 'Shelf.lock'],
+      ['member', 'breaking', 'Shelf.lock', ['Shelf.lock']],
+    ],
+  ],
+  [
+    'a field of both surfaces',
+    'size: Int!',
+    'size: String!',
+    [
+      ['partner', 'breaking', 'Shelf.size', ['Shelf.size']],
+      ['member', 'breaking', 'Shelf.size', ['Shelf.size']],
+    ],
+  ],
+  [
+    'a field that may be null now',
+    'pages: Int!',
+    'pages: Int',
+    [['partner', 'breaking', 'Book.pages', ['Book.pages']]],
+  ],
+  [
+    'a field that is never null now',
+    'title: String',
+    'title: String!',
+    [['partner', 'safe', 'Book.title']],
+  ],
+  [
+    'a removed field of a type that is described now',
+    'type Book {\n    id: ID! @tag(name: "partner")\n    title: String @tag(name: "partner")',
+    '"Printed." type Book {\n    id: ID! @tag(name: "partner")',
+    [
+      ['partner', 'breaking', 'Book.title', ['Book.title']],
+      ['partner', 'safe', 'Book'],
+    ],
+  ],
+  [
+    'a field of another type that is described now',
+    'pages: Int!',
+    '"How many." pages: String!',
+    [
+      ['partner', 'breaking', 'Book.pages', ['Book.pages']],
+      ['partner', 'safe', 'Book.pages'],
+    ],
+  ],
+  [
+    'a removed field of a type that implements an interface now',
+    'type Book {\n    id: ID! @tag(name: "partner")\n    title: String @tag(name: "partner")',
+    'interface Thing { id: ID! @tag(name: "partner") }\n type Book implements Thing {\n    id: ID! @tag(name: "partner")',
+    [
+      ['partner', 'breaking', 'Book.title', ['Book.title']],
+      ['partner', 'dangerous', 'Book'],
+      ['partner', 'safe', 'Thing'],
+    ],
+  ],
+  [
+    'a deprecated argument',
+    'edition: Int = 1, ',
+    'edition: Int = 1 @deprecated, ',
+    [['partner', 'safe', 'Query.book(edition:)']],
+  ],
+  [
+    'a deprecated field',
+    'title: String',
+    'title: String @deprecated(reason: "old")',
+    [['partner', 'safe', 'Book.title']],
+  ],
+  [
+    'a new optional argument',
+    'edition: Int = 1',
+    'edition: Int = 1, copy: Int',
+    [['partner', 'dangerous', 'Query.book(copy:)']],
+  ],
+  [
+    'a new required argument, which every use of the field lacks',
+    'edition: Int = 1',
+    'edition: Int = 1, copy: Int!',
+    [['partner', 'breaking', 'Query.book(copy:)', ['Query.book']]],
+  ],
+  [
+    'an argument that becomes required',
+    'filter: Filter): Book',
+    'filter: Filter!): Book',
+    [['partner', 'breaking', 'Query.book(filter:)', ['Query.book']]],
+  ],
+  [
+    'a removed argument',
+    'edition: Int = 1, ',
+    '',
+    [['partner', 'breaking', 'Query.book(edition:)', ['Query.book(edition:)']]],
+  ],
+  [
+    'an argument of another type',
+    'edition: Int = 1',
+    'edition: String = "1"',
+    [
+      ['partner', 'breaking', 'Query.book(edition:)', ['Query.book(edition:)']],
+      ['partner', 'dangerous', 'Query.book(edition:)'],
+    ],
+  ],
+  [
+    'another default',
+    'edition: Int = 1',
+    'edition: Int = 2',
+    [['partner', 'dangerous', 'Query.book(edition:)']],
+  ],
+  [
+    'a removed input field',
+    'word: String',
+    '',
+    [['partner', 'breaking', 'Filter.word', ['Filter.word']]],
+  ],
+  [
+    'an input field that becomes required, which every use of the input may lack',
+    'word: String',
+    'word: String!',
+    [
+      [
+        'partner',
+        'breaking',
+        'Filter.word',
+        ['Query.book(filter:)', 'Filter.genre', 'Filter.word', 'Mutation.lend(input:)'],
+      ],
+    ],
+  ],
+  [
+    'a removed enum value, which concerns what has the enum as its type',
+    'NOVEL POEM',
+    'NOVEL',
+    [['partner', 'breaking', 'Genre.POEM', ['Filter.genre', 'Book.genre']]],
+  ],
+  ['a new enum value', 'NOVEL POEM', 'NOVEL POEM ESSAY', [['partner', 'dangerous', 'Genre.ESSAY']]],
+  [
+    'a removed member of a union',
+    'union Found = Book | Shelf',
+    'union Found = Book',
+    [['partner', 'breaking', 'Found', ['Query.find']]],
+  ],
+  [
+    'a removed root type',
+    '  type Mutation {\n    lend(input: Filter): Shelf @tag(name: "partner")\n  }',
+    '',
+    [['partner', 'breaking', 'Mutation', ['Mutation.lend']]],
+  ],
+])('%s', async (_what, from, to, changes) => {
+  const found = await surfaceChanges(before, after(from, to));
+  expect(
+    found.map(({ surface, level, coordinate, affected }) => [
+      surface,
+      level,
+      coordinate,
+      ...(affected.length > 0 ? [[...affected].sort()] : []),
+    ]),
+  ).toEqual(
+    changes.map(([surface, level, coordinate, affected]) => [
+      surface,
+      level,
+      coordinate,
+      ...(affected === undefined ? [] : [affected.sort()]),
+    ]),
+  );
+});
+
+test('a breaking change has the callers that used it on its surface, the most frequent first', async () => {
+  const changes = await surfaceChanges(before, after('size: Int!', 'size: String!'));
+  const used = (surface: FieldUsage['surface'], partnerId: string | undefined, count: number) => ({
+    day: '2031-05-17',
+    surface,
+    partnerId,
+    coordinate: 'Shelf.size',
+    count,
+  });
+  const usage: FieldUsage[] = [
+    used('partner', 'acme', 2),
+    { ...used('partner', 'acme', 3), day: '2031-05-18' },
+    used('partner', 'blue', 9),
+    used('member', undefined, 1),
+    { ...used('partner', 'pub', 7), coordinate: 'Shelf.lock' },
+  ];
+  expect(withUsage(changes, usage)).toMatchObject([
+    {
+      surface: 'partner',
+      usedBy: [
+        { partnerId: 'blue', count: 9 },
+        { partnerId: 'acme', count: 5 },
+      ],
+    },
+    { surface: 'member', usedBy: [{ count: 1 }] },
+  ]);
+});
+
+test('of several coordinates that one change affects, a caller has the count of the one used most', async () => {
+  const changes = await surfaceChanges(before, after('NOVEL POEM', 'NOVEL'));
+  const use = (coordinate: string, count: number): FieldUsage => ({
+    day: '2031-05-17',
+    surface: 'partner',
+    partnerId: 'acme',
+    coordinate,
+    count,
+  });
+  expect(withUsage(changes, [use('Book.genre', 4), use('Filter.genre', 6)])).toMatchObject([
+    { coordinate: 'Genre.POEM', usedBy: [{ partnerId: 'acme', count: 6 }] },
+  ]);
+});
+
+test('a surface that shows a type without visible fields is a fault', () => {
+  const sdl = SDL.replaceAll(/(size|lock): (\S+).*/g, '$1: $2');
+  expect(() => schemasOf(sdl)).toThrow(
+    'the partner surface: Mutation shows Shelf, which has no visible field on the partner surface',
+  );
+});
+
+/** The schemas with another field of no surface, and other types. */
+const withMore = (field: string, types = '') =>
+  schemasOf(SDL.replace('secret: Int', `secret: Int ${field}`) + types);
+
+test.each(['{a: [1, {}]}', '[{}, 1]', '9007199254740993'])(
+  'the default value %s of a custom scalar is no fault, and no change',
+  async (value) => {
+    const field = `later(filter: Any = ${value}, all: [Any] = ${value}): Int @tag(name: "partner")`;
+    const [one, other] = [withMore(field, 'scalar Any'), withMore(field, 'scalar Any scalar More')];
+    expect(await surfaceChanges(one, other)).toEqual([]);
+  },
+);
+
+test.each([
+  ['enum', 'enum Level { LOW HIGH }'],
+  ['scalar', 'scalar Level'],
+  ['input', 'input Level { at: Depth } enum Depth { LOW }'],
+])(
+  "a subgraph's own directive may have an argument of an %s type, which callers do not see",
+  (_, type) => {
+    const sdl = SDL.replace('"@tag"]', '"@tag", "@composeDirective"]').replace(
+      'secret: Int',
+      'secret: Int @audit',
+    );
+    const { partner, member } = schemasOf(`${sdl}
+    extend schema @link(url: "https://acme.example/audit/v1.0", import: ["@audit"])
+      @composeDirective(name: "@audit")
+    directive @audit(level: Level, all: [Level!]) on FIELD_DEFINITION
+    ${type}`);
+    for (const schema of [partner, member])
+      expect([schema.getType('Level'), schema.getDirective('audit')]).toEqual([
+        undefined,
+        undefined,
+      ]);
+  },
+);
+
+test('what no gateway could build is a fault', () => {
+  const field = 'later(of: Of): Int @tag(name: "partner")';
+  expect(() => withMore(field, 'input Of { of: Of = {} }')).toThrow(CompositionError);
+});

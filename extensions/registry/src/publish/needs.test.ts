@@ -1,0 +1,402 @@
+// What a subgraph cannot do to others without their approval, and what it can.
+
+import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
+import { composeSupergraph } from './compose.ts';
+import { needsOf } from './needs.ts';
+
+const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: [
+  "@key", "@tag", "@shareable", "@external", "@requires", "@provides", "@override",
+  "@inaccessible", "@interfaceObject"
+])`;
+const GUESTS = `
+  directive @fast on FIELD
+  type Query {
+    guest(id: ID!, exact: Boolean = true): Guest @tag(name: "partner") @shareable
+    find(level: Wish): Found
+    page: PageInfo
+  }
+  type Mutation { add(input: NewGuest!): Guest @tag(name: "partner") @tag(name: "scope-enroll") }
+  interface Node @key(fields: "id") { id: ID! @tag(name: "partner") }
+  type Guest implements Node @key(fields: "id") @key(fields: "email") {
+    "Never changes."
+    id: ID! @tag(name: "partner")
+    email: String @tag(name: "partner")
+    name(short: Boolean = false): String @tag(name: "partner")
+    nick: String! @shareable @tag(name: "partner")
+    room: Room
+    level: Level
+  }
+  input NewGuest { name: String  level: Wish }
+  enum Level { LOW HIGH }
+  enum Wish { LOW HIGH }
+  union Found = Guest | Room
+  interface Listed { number: Int! }
+  type Room implements Listed @key(fields: "number") { number: Int!  safe: String }
+  type PageInfo @shareable { more: Boolean!  end: String }
+  scalar Day @specifiedBy(url: "https://example.com/day")
+`;
+const SCORES = `
+  directive @fast on FIELD
+  type Query { best(limit: Int): Guest }
+  type Guest @key(fields: "id") { id: ID!  points(on: Day): Int! @tag(name: "partner") }
+  scalar Day @specifiedBy(url: "https://example.com/day")
+  type PageInfo @shareable { more: Boolean!  end: String }
+`;
+const OFFERS = `
+  directive @fast on FIELD
+  type Query { offers: [Offer!] @tag(name: "partner") }
+  type Guest @key(fields: "id") { id: ID!  offers(sort: Sort = NEW): [Offer!] @tag(name: "partner") }
+  interface Sold { price: Int }
+  type Offer implements Sold @key(fields: "code") {
+    code: ID! @tag(name: "partner")  price: Int  guest: Guest
+  }
+  enum Sort { NEW OLD }
+`;
+
+function contentOf(
+  offers: string | undefined,
+  url = 'https://offers.example/graphql',
+  scores = SCORES,
+) {
+  const schemas = {
+    guests: `${LINK} ${GUESTS}`,
+    scores: `${LINK} ${scores}`,
+    ...(offers !== undefined && { offers: `${LINK} ${offers}` }),
+  };
+  const subgraphs = Object.keys(schemas).map((name) => {
+    return {
+      name,
+      url: name === 'offers' ? url : 'https://other.example',
+      batching: false,
+      codes: [],
+    };
+  });
+  const sources = Object.entries(schemas).map(([name, sdl]) => ({ name, sdl, file: name }));
+  return { schemas, subgraphs, supergraph: composeSupergraph(sources) };
+}
+
+const summary = ({ rule, what, losing }: Need) => {
+  const read = /^offers would (?:get|answer for every|answer) ([\w.]+)/.exec(what)?.[1];
+  const [changed] = rule === 'url' ? [] : what.split(' ');
+  return [rule, read ?? changed, ...[...losing].sort()].filter(Boolean).join(' ');
+};
+
+const before = contentOf(OFFERS);
+const needed = (offers: string | undefined, from = before) => [
+  ...new Set(needsOf(from, contentOf(offers), 'offers').map(summary).sort()),
+];
+const more = (sdl: string) => `${OFFERS} ${sdl}`;
+/** The schema of offers with more in its Guest. */
+const guest = (fields: string, keys = '', rest = '') =>
+  `${OFFERS.replace('type Guest @key(fields: "id") {', `type Guest @key(fields: "id") ${keys} { ${fields} `)} ${rest}`;
+
+/** A schema without a Guest. */
+const node = (fields: string) => `
+  directive @fast on FIELD
+  type Query { offers: [Offer!] }
+  type Offer @key(fields: "code") { code: ID!  price: Int }
+  type Node @key(fields: "id") @interfaceObject { id: ID!  ${fields} }
+`;
+const WISH = 'enum Wish { LOW HIGH }';
+const NAME = 'name(short: Boolean = false): String @external';
+
+test.each<[attack: string, sdl: string, ...needs: string[]]>([
+  // (a)
+  [
+    'takes a field over',
+    guest('points(on: Day): Int! @override(from: "scores")', '', 'scalar Day'),
+    'resolves Guest.points scores',
+  ],
+  [
+    'takes a share of a field, by a label',
+    guest('points(on: Day): Int! @override(from: "scores", label: "percent(1)")', '', 'scalar Day'),
+    'resolves Guest.points scores',
+  ],
+  [
+    'resolves a shareable field too',
+    guest('nick: String! @shareable'),
+    'resolves Guest.nick guests',
+  ],
+  [
+    'resolves a shareable root field too',
+    more('extend type Query { guest(id: ID!, exact: Boolean = true): Guest @shareable }'),
+    'resolves Query.guest guests',
+  ],
+  [
+    'finds an object by one key and answers with another',
+    guest('email: String', '@key(fields: "email")'),
+    'resolves Guest.email guests',
+    'resolves Guest.id guests scores',
+  ],
+  [
+    'resolves a key field of a type that it has no key of',
+    more('type Room { number: Int! @shareable }  extend type Offer { room: Room }'),
+    'resolves Room.number guests',
+  ],
+  // (b)
+  [
+    'requires a field',
+    guest(`${NAME}  hello: String @requires(fields: "name")`),
+    'reads Guest.name guests',
+  ],
+  [
+    'requires a field of another type',
+    guest(
+      'room: Room @external  hello: String @requires(fields: "room { safe }")',
+      '',
+      'type Room @key(fields: "number") { number: Int!  safe: String @external }',
+    ),
+    'reads Guest.room guests',
+    'reads Room.safe guests',
+  ],
+  [
+    'requires a field behind an interface of its own',
+    guest(
+      `me: Own  ${NAME}  hello: String @requires(fields: "me { ... on Guest { name } }")`,
+      '',
+      'interface Own { offers(sort: Sort = NEW): [Offer!] }',
+    ).replace('type Guest', 'type Guest implements Own'),
+    'reads Guest.name guests',
+    'shape Guest guests scores',
+  ],
+  [
+    'has a wider key',
+    guest('nick: String!').replace('@key(fields: "id")', '@key(fields: "id nick")'),
+    'reads Guest.id guests scores',
+    'reads Guest.nick guests',
+    'resolves Guest.id guests scores',
+    'resolves Guest.nick guests',
+  ],
+  [
+    'has a key of two that are offered one by one',
+    guest('email: String').replace('@key(fields: "id")', '@key(fields: "id email")'),
+    'reads Guest.email guests',
+    'reads Guest.id guests scores',
+    'resolves Guest.email guests',
+    'resolves Guest.id guests scores',
+  ],
+  [
+    'provides a field',
+    guest('nick: String! @external').replace(
+      'guest: Guest',
+      'guest: Guest @provides(fields: "nick")',
+    ),
+    'reads Guest.nick guests',
+  ],
+  ['answers for every type of an interface', node('rank: Int'), 'reads Node guests'],
+  [
+    'resolves a field of a type by an interface object',
+    node('nick: String! @shareable'),
+    'reads Node guests',
+    'resolves Guest.nick guests',
+  ],
+  // (d)
+  [
+    'takes an input field away',
+    more(`input NewGuest { level: Wish }  ${WISH}  extend type Query { x(i: NewGuest): Int }`),
+    'shape NewGuest.name guests',
+  ],
+  [
+    'makes an input field required',
+    more(`input NewGuest { name: String!  level: Wish }  ${WISH}`),
+    'shape NewGuest.name guests',
+  ],
+  [
+    'hides an input field',
+    more(`input NewGuest { name: String @inaccessible  level: Wish }  ${WISH}`),
+    'shape NewGuest.name guests',
+  ],
+  [
+    'takes an enum value away',
+    more('enum Wish { LOW }  extend type Query { x(wish: Wish): Int }'),
+    'shape Wish.HIGH guests',
+  ],
+  [
+    'adds an enum value',
+    more('enum Level { LOW HIGH TOP }  extend type Offer { level: Level }'),
+    'shape Level.TOP guests',
+  ],
+  ['hides an enum value', more('enum Level { LOW HIGH @inaccessible }'), 'shape Level.HIGH guests'],
+  [
+    'takes an argument away',
+    more('extend type Query { guest(id: ID!): Guest @shareable }'),
+    'resolves Query.guest guests',
+    'shape Query.guest(exact:) guests',
+  ],
+  [
+    'changes the scope of a root field',
+    more(`extend type Query { guest(id: ID!, exact: Boolean = true): Guest
+      @shareable @tag(name: "scope-none") }`),
+    'resolves Query.guest guests',
+    'shape Query.guest guests',
+  ],
+  [
+    'lets a field be null',
+    guest('nick: String @shareable'),
+    'resolves Guest.nick guests',
+    'shape Guest.nick guests',
+  ],
+  [
+    'hides a field',
+    guest('nick: String! @shareable @inaccessible'),
+    'resolves Guest.nick guests',
+    'shape Guest.nick guests',
+  ],
+  [
+    'shows a field on a surface',
+    OFFERS.replace('id: ID! ', 'id: ID! @tag(name: "member") '),
+    'shape Guest.id guests scores',
+  ],
+  [
+    'deprecates a field',
+    OFFERS.replace('id: ID! ', 'id: ID! @deprecated(reason: "use code") '),
+    'shape Guest.id guests scores',
+  ],
+  [
+    'describes a type',
+    OFFERS.replace('type Guest', '"Ours." type Guest'),
+    'shape Guest guests scores',
+  ],
+  ['adds a member to a union', more('union Found = Offer'), 'shape Found guests'],
+  [
+    'adds a type to an interface',
+    more('interface Listed { number: Int! }  type Gift implements Listed { number: Int! }'),
+    'shape Gift guests',
+  ],
+  [
+    'adds a field to an interface',
+    guest('', '', 'interface Listed { number: Int!  best: Int }').concat(
+      'type Room implements Listed @key(fields: "number") { number: Int!  best: Int }',
+    ),
+    'shape Listed.best guests',
+  ],
+  [
+    'adds an interface to a type',
+    OFFERS.replace('type Guest', 'interface Keyed { id: ID! }  type Guest implements Keyed'),
+    'shape Guest guests scores',
+  ],
+  [
+    'takes away a directive of callers',
+    OFFERS.replace('directive @fast on FIELD', ''),
+    'shape @fast guests scores',
+  ],
+  [
+    'makes a value weaker',
+    more('type PageInfo @shareable { more: Boolean  end: String }'),
+    'shape PageInfo.more guests scores',
+  ],
+  [
+    'gives a value a key',
+    more('type PageInfo @key(fields: "more") @shareable { more: Boolean!  end: String }'),
+    'reads PageInfo.more guests scores',
+    'resolves PageInfo.end guests scores',
+    'resolves PageInfo.more guests scores',
+  ],
+])('a subgraph needs approval if it %s', (_attack, sdl, ...needs) => {
+  expect(needed(sdl)).toEqual(needs);
+});
+
+test.each<[what: string, sdl: string]>([
+  ['changes nothing', OFFERS],
+  ['goes away', ''],
+  ['adds a field to a type of another', guest('more(a: Int): Int @tag(name: "partner")')],
+  [
+    'changes, deprecates and describes what is its own',
+    OFFERS.replace('price: Int  g', '"In cents." price: Int! @deprecated  g')
+      .replace('NEW OLD', 'NEW BEST')
+      .replace('sort: Sort = NEW', 'sort: Sort = BEST, all: Boolean')
+      .replace('implements Sold ', ''),
+  ],
+  [
+    'declares values and scalars that others have',
+    more(`
+    type PageInfo @shareable { more: Boolean!  end: String }  scalar Day  ${WISH}
+    extend type Offer { page: PageInfo  until: Day }`),
+  ],
+  ['extends a second type', more('type Room @key(fields: "number") { number: Int!  view: Int }')],
+  [
+    'refers to a type by another key',
+    OFFERS.replace('"id"', '"email"').replace('id: ID!', 'email: String'),
+  ],
+  [
+    'has a union and a requirement of its own',
+    more(`
+    union Hit = Offer | Guest  extend type Query { hit: Hit }`),
+  ],
+  [
+    'is described otherwise where others have more votes',
+    OFFERS.replace('id: ID!', '"Ours." id: ID!'),
+  ],
+])('a subgraph needs none if it %s', (_what, sdl) => {
+  expect(needed(sdl || undefined)).toEqual([]);
+});
+
+test('what was approved needs no approval again, and is given back without one', () => {
+  const share = '@override(from: "scores", label: "percent(1)")';
+  const taken = (how: string, rest = '') =>
+    guest(`points(on: Day): Int! ${how} ${rest}`, '', 'scalar Day');
+  const shared = contentOf(taken(share));
+  expect(needed(taken(share, '@deprecated'), shared)).toEqual(['shape Guest.points scores']);
+  expect(needed(taken('@override(from: "scores")'), shared)).toEqual([
+    'resolves Guest.points scores',
+  ]);
+  expect(needed(OFFERS, shared)).toEqual([]);
+  const whole = contentOf(taken('@override(from: "scores")'));
+  expect(needed(undefined, whole)).toEqual([]);
+  const reads = contentOf(guest(`${NAME}  hello: String @requires(fields: "name")`));
+  const again = `${NAME}  hello: String @requires(fields: "name")  x: Int @requires(fields: "name")`;
+  expect(needed(guest(again), reads)).toEqual([]);
+  const otherwise = `${NAME}  hello: String @requires(fields: "name(short: true)")`;
+  expect(needed(guest(otherwise), reads)).toEqual(['reads Guest.name guests']);
+});
+
+test('going back to what was approved needs approval of what others have gained since alone', () => {
+  const stars = (directive: string) => `stars: Int @shareable ${directive}`;
+  const scoresWith = (field: string) => SCORES.replace('id: ID!  ', `id: ID!  ${field}  `);
+  const taking = guest(
+    `${stars('')}  points(on: Day): Int! @override(from: "scores")`,
+    '',
+    'scalar Day',
+  );
+  const approved = contentOf(taking);
+  const back = (scores: string) =>
+    needsOf(
+      contentOf(OFFERS, undefined, scores),
+      contentOf(taking, 'https://o.example', scores),
+      'offers',
+      { approved },
+    ).map(summary);
+  expect(back(SCORES)).toEqual([]);
+  expect(back(scoresWith(stars('')))).toEqual(['resolves Guest.stars scores']);
+  const removed = needsOf(contentOf(undefined), contentOf(taking), 'offers', { approved });
+  expect(removed.map(summary)).toEqual(['resolves Guest.points scores']);
+});
+
+test('another scheme, host or port is for an operator alone, and another path is not', () => {
+  const moved = (url: string) => needsOf(before, contentOf(OFFERS, url), 'offers').map(summary);
+  for (const url of [
+    'http://offers.example/graphql',
+    'https://o.example',
+    'https://offers.example:1',
+  ])
+    expect(moved(url)).toEqual(['url']);
+  expect(moved('https://offers.example/v2?x=1')).toEqual([]);
+});
+
+test('what a subgraph of the service loses is for an operator alone', () => {
+  const sdl = (name: string, rest: string) => {
+    return { name, sdl: `${LINK} type Query { ${name}: Int ${rest} }`, file: name };
+  };
+  const content = (rest: string) => {
+    const sources = [sdl('members', 'one: Int  two: Int'), sdl('offers', rest)];
+    return { schemas: {}, subgraphs: [], supergraph: composeSupergraph(sources) };
+  };
+  const after = content('one: Int @override(from: "members")');
+  expect(needsOf(content(''), after, 'offers')).toEqual([
+    {
+      rule: 'resolves',
+      what: 'Query.one would be resolved by offers instead of members',
+      losing: [],
+    },
+  ]);
+});

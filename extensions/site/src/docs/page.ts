@@ -1,0 +1,64 @@
+// The layout of the documentation, the contents beside the text, and the pages of docs/callers.
+
+import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
+import { type About, baseUrlOf, framed } from '../frame.ts';
+import { markdownHtml, pageSections, pageText, pageTitle } from './guides.ts';
+import {
+  DOCS_PATH,
+  GUIDE_PAGES,
+  INDEX_PATH,
+  LICENSES_PATH,
+  LLMS_PATH,
+  pagePath,
+  SCRIPT_PATH,
+  TOPICS,
+} from './paths.ts';
+
+type DocsPage = {
+  path: string;
+  title: string;
+  /** What follows the guides and topics in the contents, as items of a list. */
+  contents: Html | Html[];
+  text: Html | Html[];
+};
+
+export function docsFramed(about: About, { path, title, contents, text }: DocsPage): string {
+  const main = html`<nav class="contents" aria-label="Contents">
+<div id="search" data-index="${INDEX_PATH}"></div>
+<ul><li><a href="${DOCS_PATH}#guides">Guides</a>${pagesList(GUIDE_PAGES, path)}</li>
+<li><a href="${DOCS_PATH}#topics">In detail</a>${pagesList(TOPICS, path)}</li>
+${contents}</ul></nav>
+<div class="text">
+${text}
+<p class="soft end"><a href="${LLMS_PATH}">For assistants</a> · <a href="${LICENSES_PATH}">Licenses</a></p>
+</div>`;
+  return framed(about, {
+    title: `${title} – Partner Loyalty API`,
+    path,
+    kind: 'docs',
+    main,
+    head: html`<script type="module" src="${SCRIPT_PATH}"></script>`,
+  });
+}
+
+export function pagesList(pages: readonly string[], path?: string): Html {
+  const links = pages.map((page) => {
+    const to = pagePath(page);
+    const current = to === path ? html` aria-current="page"` : '';
+    return html`<li><a href="${to}"${current}>${pageTitle(page)}</a></li>`;
+  });
+  return html`<ul>${links}</ul>`;
+}
+
+export function callersPage(about: About, page: string): string {
+  const links = pageSections(page).map(
+    ({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`,
+  );
+  return docsFramed(about, {
+    path: pagePath(page),
+    title: pageTitle(page),
+    contents: html`<li><a href="${DOCS_PATH}">Reference</a></li>
+<li><a href="#main">On this page</a><ul>${links}</ul></li>`,
+    text: { html: markdownHtml(pageText(page, baseUrlOf(about)), page) },
+  });
+}

@@ -1,0 +1,102 @@
+// The routes of the documentation. What makes their content is loaded when one is first asked for.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ReadChangelogs } from '@partner-loyalty/gateway/graph/changelog.ts';
+import type { DocumentedGraph } from '@partner-loyalty/gateway/graph/served.ts';
+import { pageHeaders } from '@partner-loyalty/gateway/pages/layout.ts';
+import { SURFACE_NAMES } from '@partner-loyalty/gateway/schema/surfaces.ts';
+import { once } from '@partner-loyalty/runtime/once.ts';
+import { type About, baseUrlOf } from '../frame.ts';
+import { prepare } from '../prepared.ts';
+import { onceForEach, type Route } from '../route.ts';
+import { DOCS_STYLE } from '../style.ts';
+import {
+  DOCS_PATH,
+  GUIDE_EXAMPLES,
+  guideExamplePath,
+  INDEX_PATH,
+  LICENSES_PATH,
+  LLMS_PATH,
+  PAGES,
+  pagePath,
+  SCRIPT_PATH,
+  schemaPath,
+} from './paths.ts';
+import type { Budget } from './tables.ts';
+
+const PAGE_HEADERS = {
+  ...pageHeaders(DOCS_STYLE, ["script-src 'self'", "connect-src 'self'", "form-action 'none'"]),
+  // Browsers keep the page and ask whether it is still the same.
+  'cache-control': 'no-cache',
+};
+
+type DocsParts = {
+  about: About;
+  budget: Budget;
+  current: () => DocumentedGraph;
+  changelogs: ReadChangelogs;
+};
+
+export function docsRoutes({ about, budget, current, changelogs }: DocsParts): [string, Route][] {
+  const baseUrl = baseUrlOf(about);
+  const reference = onceForEach(current, async ({ version, surfaces: { partner, member } }) => {
+    const { docsPage } = await import('./docs.ts');
+    const schemas = { partner: partner.schema, member: member.schema };
+    const served = { version, schemas, scopes: partner.rootScopes, changelogs: await changelogs() };
+    return prepare(await docsPage(about, served, budget), PAGE_HEADERS);
+  });
+  const pages: [string, Route][] = [
+    [DOCS_PATH, { isPage: true, content: reference }],
+    ...PAGES.map((page) => pageRoute(page, about)),
+  ];
+  const index = onceForEach(current, async () => {
+    const { searchIndex } = await import('./search.ts');
+    const texts = new Map<string, string>();
+    for (const [path, { content }] of pages)
+      texts.set(path, (await content()).bodies.identity.toString());
+    return prepare(await searchIndex(texts), headersOf('application/json'));
+  });
+  return [
+    ...pages,
+    [INDEX_PATH, { isPage: false, content: index }],
+    [SCRIPT_PATH, textRoute('text/javascript', async () => fileBeside('app.generated.js'))],
+    [LICENSES_PATH, textRoute('text/plain', async () => fileBeside('licenses.txt'))],
+    [LLMS_PATH, textRoute('text/plain', async () => (await import('./llms.ts')).llmsText(about))],
+    ...PAGES.map((page): [string, Route] => [
+      `${pagePath(page)}.md`,
+      textRoute('text/markdown', async () => (await import('./guides.ts')).pageText(page, baseUrl)),
+    ]),
+    ...GUIDE_EXAMPLES.map((path): [string, Route] => [
+      guideExamplePath(path),
+      textRoute('text/plain', async () =>
+        (await import('./guides.ts')).guideExample(path, baseUrl),
+      ),
+    ]),
+    ...SURFACE_NAMES.map((surface): [string, Route] => {
+      const content = onceForEach(current, async ({ surfaces }) =>
+        prepare(surfaces[surface].sdl, headersOf('text/plain')),
+      );
+      return [schemaPath(surface), { isPage: false, content }];
+    }),
+  ];
+}
+
+function pageRoute(page: string, about: About): [string, Route] {
+  const content = once(async () => {
+    const { callersPage } = await import('./page.ts');
+    return prepare(callersPage(about, page), PAGE_HEADERS);
+  });
+  return [pagePath(page), { isPage: true, content }];
+}
+
+function textRoute(type: string, make: () => Promise<string>): Route {
+  return { isPage: false, content: once(async () => prepare(await make(), headersOf(type))) };
+}
+
+function headersOf(type: string): Record<string, string> {
+  return { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-cache' };
+}
+
+function fileBeside(name: string): string {
+  return readFileSync(join(import.meta.dirname, name), 'utf8');
+}

@@ -1,0 +1,43 @@
+// The audit log: members that partners were shown or changed, and what staff and publishers did.
+import type { DependencyState } from '@partner-loyalty/runtime/process/readiness.ts';
+import type { MemberAccess } from './execute/members.ts';
+import type { Principal } from './identity/authenticate.ts';
+import type { Staff } from './identity/staff.ts';
+
+/** What somebody did in the console. */
+export type StaffAction = {
+  requestId: string;
+  staff: Staff;
+  /** Such as `console.keys.rotate`. */
+  operation: string;
+  /** The ID of what was made or changed. */
+  target?: string | undefined;
+  /** Whether it ended with an error of the service, having done perhaps a part. */
+  failed?: true | undefined;
+};
+
+/** What was done with the graph, by an operator if there is no token. */
+export type GraphAction = {
+  /** Such as `supergraph.publish`. */
+  operation: string;
+  owner?: string;
+  tokenId?: string;
+  subgraph?: string;
+  /** The change as versions have it: `publish offers`. */
+  target?: string;
+  version?: number;
+  proposalId?: string;
+  /** What was approved, or waits for it. */
+  needs?: readonly string[];
+};
+
+export type Audit = {
+  /** The list for a request's accesses; undefined if no partner makes the request. */
+  begin(principal: Principal): MemberAccess[] | undefined;
+  /** Writes a line for each member; accesses of one member by one root field make one line. */
+  record(requestId: string, principal: Principal, accesses: readonly MemberAccess[]): void;
+  staff(action: StaffAction): void;
+  graph(action: GraphAction): void;
+  state(): DependencyState;
+  close(): Promise<void>;
+};

@@ -1,0 +1,83 @@
+// What the gateway lends its extensions, and what an extension adds to it.
+import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import type { Audit } from './audit.ts';
+import type { Budget } from './budget/budget.ts';
+import type { Counters } from './budget/counters.ts';
+import type { Limiter } from './budget/limiter.ts';
+import type { Documents } from './document/documents.ts';
+import type { GraphStore } from './graph/graph.ts';
+import type { ServedGraphs } from './graph/served.ts';
+import type { Keyring } from './identity/keyring.ts';
+import type { KeyStore } from './identity/keystore.ts';
+import type { Operate } from './operate.ts';
+import type { Visit } from './pages/visit.ts';
+import type { Forms } from './sign-in/forms.ts';
+import type { MembersClient } from './sign-in/membersclient.ts';
+import type { Tokens } from './sign-in/tokens.ts';
+import type { UsageCounter } from './usage/counter.ts';
+import type { KeyUseCounter } from './usage/keyuse.ts';
+import type { RequestRecorder } from './usage/recorder.ts';
+import type { UsageStore } from './usage/usagestore.ts';
+
+/** What a gateway is built from. Whoever opened it closes it. */
+export type GatewayParts = {
+  settings: Settings;
+  keyStore: KeyStore;
+  counters: Counters;
+  graphs: ServedGraphs;
+  graphStore: GraphStore;
+  documents: Documents;
+  usage: UsageCounter;
+  usageStore: Pick<
+    UsageStore,
+    'fields' | 'keyActivities' | 'fieldsOf' | 'requestHours' | 'requests'
+  >;
+  /** Undefined if there is no audit log. */
+  audit: Audit | undefined;
+  keyUse: KeyUseCounter;
+  requests: RequestRecorder;
+  log: Log;
+  metrics: Metrics;
+  caches: Caches;
+  tracing?: Tracing | undefined;
+};
+
+/** Everything that an extension may use. */
+export type Core = GatewayParts & {
+  /** The base URL of this environment, and that of the other one. */
+  own: string;
+  other: string;
+  members: MembersClient;
+  limiter: Limiter;
+  budget: Budget;
+  keyring: Keyring;
+  operate: Operate;
+  /** Handles a request to `/graphql` or to a path that does not exist. */
+  graphql: Handle;
+  visit: Visit;
+  forms: Forms;
+  tokens: Tokens;
+};
+
+type Handle = (request: HttpRequest) => Promise<HttpResponse>;
+
+export type Extension = {
+  /** Returns undefined, without doing anything, if the path is not this extension's. */
+  handle?(request: HttpRequest): Promise<HttpResponse> | undefined;
+  /** Ends what it does in the background. */
+  close?(): Promise<void>;
+};
+
+/** What the module of an extension exports. */
+export type GatewayExtension = {
+  /** Called once, before the gateway serves. The first request for it loads most of its code. */
+  open?(core: Core): Extension;
+  /** Throws if the audit log that is set cannot be written. */
+  openAudit?(settings: Settings, observe: { log: Log; metrics: Metrics }): Audit | undefined;
+};

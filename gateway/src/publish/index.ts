@@ -1,9 +1,0 @@
-// The public list of publishing and checking, apart from the gateway, which never loads them.
-
-export { surfaceText } from '../execute/committed.ts';
-export { committedContent, type GraphContent } from '../graph/committed.ts';
-export { noticing, runningSdl } from './asked.ts';
-export { assess } from './assess.ts';
-export { surfaceSchemas } from './changes.ts';
-export { compose } from './compose.ts';
-export { CompositionError } from './faults.ts';
