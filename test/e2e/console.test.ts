@@ -93,7 +93,7 @@ describe('signing in', () => {
     const { email } = await invite('alpha', 'viewer');
     const visitor = createVisitor();
     const { link } = await begin(visitor, email);
-    expect(heading(await createVisitor().visit(link))).toBe('Type the code where you began');
+    expect(heading(await createVisitor().visit(link))).toBe('Enter the code where you started');
     // Opened twice, by a double click or because the response was lost.
     for (const page of await Promise.all([visitor.visit(link), visitor.visit(link)]))
       expect([new URL(page.url).pathname, page.html.includes(`${email}, viewer`)]).toEqual([
@@ -101,7 +101,7 @@ describe('signing in', () => {
         true,
       ]);
     const again = createVisitor();
-    expect(heading(await again.visit(link))).toBe('Type the code where you began');
+    expect(heading(await again.visit(link))).toBe('Enter the code where you started');
   });
 
   test('what is no address is shown again, to be corrected', async () => {

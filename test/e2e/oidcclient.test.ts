@@ -229,7 +229,7 @@ test('the mailed link finishes where sign-in began, and shows anyone else where 
   const mail = await nextEmail(service, email, () => press(page, 'Weiter'));
   const stranger = await open();
   await stranger.goto(linkIn(mail));
-  expect(await heading(stranger)).toBe('Type the code where you began');
+  expect(await heading(stranger)).toBe('Enter the code where you started');
   await page.goto(linkIn(mail));
   const { profile, access_token: token } = await user(page, clientId);
   expect(profile.email).toBe(email);
@@ -316,7 +316,7 @@ describe('the account page', () => {
     await leave.first().focus();
     await page.keyboard.press('Enter');
     expect(await page.locator('details[open]').innerText()).toMatch(
-      /You lose your [\d,]+ points and the tier \w+ with alpha, which can no longer see you itself. Its apps still can, until you revoke/,
+      /You lose your [\d,]+ points and the tier \w+ with alpha, which can no longer see your data itself. Its apps still can, until you revoke/,
     );
     expect(await leave.count()).toBe(2);
     expect(await accessibilityFaults(page)).toEqual([]);

@@ -147,7 +147,7 @@ describe.each(ENGINES)('mail to inbox.test on %s', (engine) => {
     await signIn('beta', email);
     const visitor = await signIn('alpha', email);
     const page = await visitor.visit(`${issuer}/account`);
-    expect(page.html).toContain('your address and your name cannot be changed');
+    expect(page.html).toContain('you cannot change your address or your name here');
     for (const hidden of ['beta', 'Bea', 'name="firstName"', 'name="new-email"', 'name="end"'])
       expect(page.html).not.toContain(hidden);
     const post = async (fields: Record<string, string>) => {

@@ -97,7 +97,7 @@ test('a link leads to the profile, where the address can be changed, confirmed a
     await page.goto(linkIn(proof));
     expect(await heading(page)).toBe('Confirm your new email address');
     await press(page, 'Confirm the new address');
-    expect(await heading(page)).toBe('Your email address is changed');
+    expect(await heading(page)).toBe('Your email address has been changed');
     expect(await page.getByRole('main').innerText()).toContain('Teal@Example.org');
   });
   expect(notice).not.toMatch(/teal@example.org/i);
@@ -115,7 +115,7 @@ test('a link leads to the profile, where the address can be changed, confirmed a
   });
 
   await page.goto(linkIn(notice));
-  expect(await heading(page)).toBe('Undo the change of your email address');
+  expect(await heading(page)).toBe('Undo the change to your email address');
   await press(page, 'Undo the change');
   expect(await heading(page)).toBe('Your former email address is back');
   expect(await byEmail('both@example.com')).toEqual({
@@ -224,7 +224,7 @@ test('a button shows that it was pressed, and its form is sent once', async () =
   expect(await page.evaluate(`${press}; ${shown}`)).toBe('"…"');
   await until(() => posts.length > 0);
   await posts[0]?.continue();
-  await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+  await page.getByRole('heading', { name: 'Check your email' }).waitFor();
   expect([posts.length, faults]).toEqual([1, []]);
 });
 
@@ -248,7 +248,7 @@ test('the link of a sign-in that is opened twice where it began leads to the pro
   const open = () => visitor.visit(linkIn(mail));
   for (const { url } of await Promise.all([open(), open()])) expect(url).toBe(`${origin}/account`);
   expect((await createVisitor().visit(linkIn(mail))).html).toContain(
-    'Type the code where you began',
+    'Enter the code where you started',
   );
 });
 

@@ -51,7 +51,7 @@ describe.each(ENGINES)('notices to staff on %s', (engine) => {
     expect(sentTo(EVE.address)[1]?.text).toContain(`${BASE}/console/webhooks`);
     await ask({ ...KEY, noticeId: 'wh_1/2', letter: 'webhookFailing', about: 'wh_1', recipients });
     await arrived(4);
-    expect(sentTo(EVE.address)[2]?.text).toContain('has accepted no event for an hour or longer');
+    expect(sentTo(EVE.address)[2]?.text).toContain('has not accepted an event for an hour or more');
     await ask({ ...KEY, noticeId: 's_1', letter: 'staffInvited', about: EVE.address, recipients });
     await arrived(5);
     expect(sentTo(EVE.address)[3]?.text).toContain(`To sign in, enter ${EVE.address} at this`);

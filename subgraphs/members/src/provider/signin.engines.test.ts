@@ -430,10 +430,10 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
   test('mail is in the language of the page that caused it, or of the last one', async () => {
     const german = createBrowser(stage, '192.0.2.1', 'de');
     expect((await begun(ADA, german)).text).toContain(
-      'geben Sie dort, wo Sie begonnen haben, diesen Code ein',
+      'geben Sie dort, wo Sie angefangen haben, diesen Code ein',
     );
     await signIn(ADA, german);
-    expect((await begun()).text).toContain('type this code');
+    expect((await begun()).text).toContain('enter this code');
     await stage.link('inn');
     expect(stage.server.mails.at(-1)?.html).toContain('<html lang="de">');
   });
