@@ -15,7 +15,7 @@ export type Scalars = {
   Boolean: { input: boolean; output: boolean; }
   Int: { input: number; output: number; }
   Float: { input: number; output: number; }
-  /** An instant as RFC 3339 has it, in UTC: 2026-03-01T12:00:00.000Z */
+  /** An instant in UTC, in the format of RFC 3339: 2026-03-01T12:00:00.000Z */
   DateTime: { input: string; output: string; }
 };
 
@@ -30,7 +30,7 @@ export type Activity = {
   readonly membershipYear: Scalars['String']['output'];
 };
 
-/** A page of activities, as the GraphQL Cursor Connections Specification has it. */
+/** A page of activities, as in the GraphQL Cursor Connections Specification. */
 export type ActivityConnection = {
   readonly edges: ReadonlyArray<ActivityEdge>;
   readonly pageInfo: PageInfo;
@@ -38,7 +38,7 @@ export type ActivityConnection = {
 
 export type ActivityEdge = {
   readonly node: Activity;
-  /** Only good for the same caller and the same member. */
+  /** Valid only for the same caller and the same member. */
   readonly cursor: Scalars['String']['output'];
 };
 
@@ -85,8 +85,8 @@ export type Mutation = {
    */
   readonly confirmEmailChange: Maybe<MemberProfile>;
   /**
-   * Sets the signed-in member's own names, which every partner that the member has confirmed sees
-   * instead of others. A name that is null is cleared, and one that is left out stays.
+   * Sets the signed-in member's own names. Every partner that the member has confirmed sees these
+   * instead of others. Null clears a name; a name that is left out stays as it is.
    */
   readonly updateProfile: Maybe<MemberProfile>;
 };
@@ -109,10 +109,10 @@ export type MutationUpdateProfileArgs = {
 export type PageInfo = {
   /** Whether there are more entries after this page. */
   readonly hasNextPage: Scalars['Boolean']['output'];
-  /** Whether the page is not the first one. */
+  /** Whether this is not the first page. */
   readonly hasPreviousPage: Scalars['Boolean']['output'];
   readonly startCursor: Maybe<Scalars['String']['output']>;
-  /** What `after` takes for the next page. */
+  /** Pass it as `after` to get the next page. */
   readonly endCursor: Maybe<Scalars['String']['output']>;
 };
 
@@ -153,7 +153,7 @@ export type Standing = {
   readonly stays: Scalars['Int']['output'];
   /** The tier above the one held; null at the top. */
   readonly nextTier: Maybe<Scalars['String']['output']>;
-  /** The points of this year that are missing for it; null at the top. */
+  /** How many more points this year it takes to reach it; null at the top. */
   readonly pointsToNextTier: Maybe<Scalars['Int']['output']>;
   /** When this membership year began. */
   readonly yearStart: Scalars['DateTime']['output'];
@@ -201,7 +201,7 @@ export type ActivityConnectionSelection = {
 
 export type ActivityEdgeSelection = {
   readonly node?: ActivitySelection;
-  /** Only good for the same caller and the same member. */
+  /** Valid only for the same caller and the same member. */
   readonly cursor?: true;
 };
 
@@ -233,10 +233,10 @@ export type MembershipYearStatsSelection = {
 export type PageInfoSelection = {
   /** Whether there are more entries after this page. */
   readonly hasNextPage?: true;
-  /** Whether the page is not the first one. */
+  /** Whether this is not the first page. */
   readonly hasPreviousPage?: true;
   readonly startCursor?: true;
-  /** What `after` takes for the next page. */
+  /** Pass it as `after` to get the next page. */
   readonly endCursor?: true;
 };
 
@@ -265,7 +265,7 @@ export type StandingSelection = {
   readonly stays?: true;
   /** The tier above the one held; null at the top. */
   readonly nextTier?: true;
-  /** The points of this year that are missing for it; null at the top. */
+  /** How many more points this year it takes to reach it; null at the top. */
   readonly pointsToNextTier?: true;
   /** When this membership year began. */
   readonly yearStart?: true;
@@ -325,8 +325,8 @@ export type Operations = {
   >;
 
   /**
-   * Sets the signed-in member's own names, which every partner that the member has confirmed sees
-   * instead of others. A name that is null is cleared, and one that is left out stays.
+   * Sets the signed-in member's own names. Every partner that the member has confirmed sees these
+   * instead of others. Null clears a name; a name that is left out stays as it is.
    */
   updateProfile: Operation<
     MutationUpdateProfileArgs,

@@ -15,7 +15,7 @@ export type Scalars = {
   Boolean: { input: boolean; output: boolean; }
   Int: { input: number; output: number; }
   Float: { input: number; output: number; }
-  /** An instant as RFC 3339 has it, in UTC: 2026-03-01T12:00:00.000Z */
+  /** An instant in UTC, in the format of RFC 3339: 2026-03-01T12:00:00.000Z */
   DateTime: { input: string; output: string; }
 };
 
@@ -30,7 +30,7 @@ export type Activity = {
   readonly membershipYear: Scalars['String']['output'];
 };
 
-/** A page of activities, as the GraphQL Cursor Connections Specification has it. */
+/** A page of activities, as in the GraphQL Cursor Connections Specification. */
 export type ActivityConnection = {
   readonly edges: ReadonlyArray<ActivityEdge>;
   readonly pageInfo: PageInfo;
@@ -38,7 +38,7 @@ export type ActivityConnection = {
 
 export type ActivityEdge = {
   readonly node: Activity;
-  /** Only good for the same caller and the same member. */
+  /** Valid only for the same caller and the same member. */
   readonly cursor: Scalars['String']['output'];
 };
 
@@ -78,9 +78,12 @@ export type EnrollMemberInput = {
   readonly email: Scalars['String']['input'];
   /** The partner's own ID for the member, at most 255 characters. */
   readonly externalId?: InputMaybe<Scalars['String']['input']>;
-  /** At most 100 characters. Ignored if the calling partner sees one already. No other partner sees it. */
+  /**
+   * At most 100 characters. Ignored if the calling partner already sees a first name. No other partner
+   * sees it.
+   */
   readonly firstName?: InputMaybe<Scalars['String']['input']>;
-  /** At most 100 characters. Ignored in the same case. */
+  /** At most 100 characters. Ignored if the calling partner already sees a last name. */
   readonly lastName?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -94,13 +97,13 @@ export type EnrollmentStatus =
   | 'ACTIVE'
   | 'ENDED';
 
-/** A change that the partner can see. It names nobody. */
+/** A change that the partner can see. It contains no name and no address. */
 export type Event = {
-  /** It never changes, so whoever gets an event twice can tell. */
+  /** It never changes: use it to recognize an event that you receive twice. */
   readonly id: Scalars['ID']['output'];
-  /** Null if the event is of no single member. */
+  /** Null if the event concerns no single member. */
   readonly memberId: Maybe<Scalars['ID']['output']>;
-  /** The member as he is now; null if not enrolled any more, or if the event is of no single member. */
+  /** The member as it is now; null if no longer enrolled, or if the event concerns no single member. */
   readonly member: Maybe<PartnerMemberRead>;
   readonly type: EventType;
   /** When the change was made or recorded. */
@@ -111,12 +114,12 @@ export type Event = {
   readonly mergedMemberId: Maybe<Scalars['ID']['output']>;
   readonly tierBefore: Maybe<Scalars['String']['output']>;
   readonly tierAfter: Maybe<Scalars['String']['output']>;
-  /** Those of the activity, not the balance. */
+  /** The points of the activity, not the balance. */
   readonly points: Maybe<Scalars['Int']['output']>;
   readonly activityId: Maybe<Scalars['ID']['output']>;
 };
 
-/** A page of events, as the GraphQL Cursor Connections Specification has it. */
+/** A page of events, as in the GraphQL Cursor Connections Specification. */
 export type EventConnection = {
   readonly edges: ReadonlyArray<EventEdge>;
   readonly pageInfo: PageInfo;
@@ -124,17 +127,17 @@ export type EventConnection = {
 
 export type EventEdge = {
   readonly node: Event;
-  /** Good until the event after it is dropped. */
+  /** Valid until the event after it is deleted. */
   readonly cursor: Scalars['String']['output'];
 };
 
 export type EventType =
-  /** Also of a member whose enrollment had ended. */
+  /** The enrollment began, or began again after it had ended. */
   | 'MEMBER_ENROLLED'
   | 'ENROLLMENT_ENDED'
-  /** The member's address, names or anything else that the partner can see. */
+  /** The member's address, names or anything else that the partner can see has changed. */
   | 'MEMBER_UPDATED'
-  /** `externalId` is the new one, null if it was taken away. */
+  /** `externalId` is the new one, or null if it was removed. */
   | 'EXTERNAL_ID_CHANGED'
   /** The member is gone. Earlier events keep no external ID and no activity ID. */
   | 'MEMBER_ERASED'
@@ -142,11 +145,11 @@ export type EventType =
   | 'MEMBER_MERGED'
   /** An activity was recorded, of this or an earlier membership year. */
   | 'POINTS_CHANGED'
-  /** The tier held has changed by the activity of the event before. */
+  /** The activity of the preceding event changed the tier. */
   | 'TIER_CHANGED'
-  /** A membership year of the program has ended: all points begin at 0, and tiers may have ended. */
+  /** A membership year of the program has ended: points start again at 0, and tiers may have ended. */
   | 'YEAR_ENDED'
-  /** The operator has changed the program: any tier may be another one. */
+  /** The operator has changed the program: any member's tier may have changed. */
   | 'PROGRAM_CHANGED';
 
 export type InviteMemberPayload = {
@@ -154,7 +157,7 @@ export type InviteMemberPayload = {
   readonly accepted: Scalars['Boolean']['output'];
 };
 
-/** What became of one key. */
+/** The result of looking up one key. */
 export type LookupStatus =
   /** The member is actively enrolled with the calling partner. */
   | 'FOUND'
@@ -164,7 +167,10 @@ export type LookupStatus =
   | 'ENDED'
   /** Only by `memberId`: the member was once enrolled with the calling partner, and was erased. */
   | 'ERASED'
-  /** The key has not exactly one field, or its value is empty, too long or has control characters. */
+  /**
+   * The key does not have exactly one field, or its value is empty, too long or has control
+   * characters.
+   */
   | 'INVALID';
 
 export type MagicLinkSession = {
@@ -178,7 +184,7 @@ export type MagicLinkSession = {
   readonly expiresAt: Scalars['String']['output'];
 };
 
-/** A page of members, as the GraphQL Cursor Connections Specification has it. */
+/** A page of members, as in the GraphQL Cursor Connections Specification. */
 export type MemberConnection = {
   readonly edges: ReadonlyArray<MemberEdge>;
   readonly pageInfo: PageInfo;
@@ -190,7 +196,7 @@ export type MemberEdge = {
   readonly node: Maybe<PartnerMemberRead>;
   /** It never expires. */
   readonly cursor: Scalars['String']['output'];
-  /** When the calling partner could last see a change of the member's identity or enrollment. */
+  /** The last change to the member's identity or enrollment that the calling partner could see. */
   readonly updatedAt: Scalars['DateTime']['output'];
   readonly status: EnrollmentStatus;
 };
@@ -225,13 +231,13 @@ export type Mutation = {
    */
   readonly endEnrollment: Maybe<EndEnrollmentPayload>;
   /**
-   * Sets the external ID of the member's active enrollment with the calling partner. Null takes it
-   * away; leaving it out is an error.
+   * Sets the external ID of the member's active enrollment with the calling partner. Null removes
+   * it; leaving it out is an error.
    */
   readonly changeExternalId: Maybe<PartnerMemberRead>;
   /**
-   * Corrects the names of an enrolled member for the calling partner. A name that is null is cleared,
-   * and one that is left out stays. No other partner sees them.
+   * Corrects the names of an enrolled member for the calling partner. Null clears a name; a name that
+   * is left out stays as it is. No other partner sees them.
    */
   readonly updateMember: Maybe<PartnerMemberRead>;
   /**
@@ -294,7 +300,7 @@ export type MutationRecordActivitiesArgs = {
   activities: ReadonlyArray<ActivityInput>;
 };
 
-/** An object with an ID of its own, by which caches can keep it. */
+/** An object that caches can identify by its ID. */
 export type Node = {
   readonly id: Scalars['ID']['output'];
 };
@@ -302,10 +308,10 @@ export type Node = {
 export type PageInfo = {
   /** Whether there are more entries after this page. */
   readonly hasNextPage: Scalars['Boolean']['output'];
-  /** Whether the page is not the first one. */
+  /** Whether this is not the first page. */
   readonly hasPreviousPage: Scalars['Boolean']['output'];
   readonly startCursor: Maybe<Scalars['String']['output']>;
-  /** What `after` takes for the next page. */
+  /** Pass it as `after` to get the next page. */
   readonly endCursor: Maybe<Scalars['String']['output']>;
 };
 
@@ -321,8 +327,8 @@ export type PartnerMemberRead = Node & {
    */
   readonly email: Scalars['String']['output'];
   /**
-   * The names that the member has set, or else those that the partner sent; until the member confirms
-   * the partner, the latter alone.
+   * The names that the member has set, or else those that the partner sent. Until the member confirms
+   * the partner, only those that the partner sent.
    */
   readonly firstName: Maybe<Scalars['String']['output']>;
   readonly lastName: Maybe<Scalars['String']['output']>;
@@ -362,7 +368,7 @@ export type Program = {
 };
 
 export type Query = {
-  /** What the key of this request is and may do. It needs no scope. */
+  /** What the key of this request is, and what it may do. It needs no scope. */
   readonly viewer: Maybe<Viewer>;
   /**
    * The member with this address, current or historical, if actively enrolled with the calling
@@ -375,7 +381,7 @@ export type Query = {
   readonly memberById: Maybe<PartnerMemberRead>;
   /**
    * Looks up 1 to 100 members at once, in the order of the keys; 10 keys cost 1. A key that finds no
-   * member, or that is not valid, is no error.
+   * member, or that is not valid, is not an error.
    */
   readonly memberLookups: Maybe<ReadonlyArray<MemberLookup>>;
   /**
@@ -383,19 +389,19 @@ export type Query = {
    * could see, in pages.
    */
   readonly members: Maybe<MemberConnection>;
-  /** The object with this ID: a member enrolled with the calling partner. Otherwise null, no error. */
+  /** The object with this ID: a member enrolled with the calling partner, or null without an error. */
   readonly node: Maybe<Node>;
   /**
-   * The mails to an address at `inbox.test` that calls of this partner have caused in the last 24
-   * hours, the newest first, at most 100. Only a sandbox has them; empty for an address elsewhere.
+   * The emails that calls of this partner have sent to an address at `inbox.test` in the last 24
+   * hours, newest first, at most 100. Only a sandbox has them; empty for any other address.
    */
   readonly sandboxMails: Maybe<ReadonlyArray<SandboxMail>>;
   /** The calling partner's membership year and tiers. */
   readonly program: Maybe<Program>;
   /**
-   * What changed for the calling partner, oldest first. `first` is from 1 to 500. Whoever passes
-   * `endCursor` on gets each event exactly once. With `types`, a page looks at up to 10 times `first`
-   * events, so it may have fewer than `first` although there are more.
+   * What changed for the calling partner, oldest first. `first` is from 1 to 500. Pass `endCursor` as
+   * `after` to get each event exactly once. With `types`, a page looks at up to 10 times `first`
+   * events, so it can have fewer than `first` even if there are more.
    */
   readonly events: Maybe<EventConnection>;
 };
@@ -445,11 +451,11 @@ export type QueryEventsArgs = {
   types?: InputMaybe<ReadonlyArray<EventType>>;
 };
 
-/** What became of an activity. */
+/** The outcome for one activity. */
 export type RecordedActivity = {
   readonly activityId: Scalars['ID']['output'];
   readonly outcome: ActivityOutcome;
-  /** The path of what makes it `INVALID`, such as activities.3.occurredAt; null otherwise. */
+  /** If it is `INVALID`, the argument at fault, such as activities.3.occurredAt; otherwise null. */
   readonly argument: Maybe<Scalars['String']['output']>;
 };
 
@@ -482,7 +488,7 @@ export type Standing = {
   readonly stays: Scalars['Int']['output'];
   /** The tier above the one held; null at the top. */
   readonly nextTier: Maybe<Scalars['String']['output']>;
-  /** The points of this year that are missing for it; null at the top. */
+  /** How many more points this year it takes to reach it; null at the top. */
   readonly pointsToNextTier: Maybe<Scalars['Int']['output']>;
   /** When this membership year began. */
   readonly yearStart: Scalars['DateTime']['output'];
@@ -496,11 +502,11 @@ export type Standing = {
 
 export type Tier = {
   readonly name: Scalars['String']['output'];
-  /** The points that reach it. */
+  /** The points needed to reach it. */
   readonly points: Scalars['Int']['output'];
 };
 
-/** For how long a tier holds once a member has reached it. */
+/** How long a member keeps a tier after reaching it. */
 export type TierValidity =
   /** To the end of the membership year in which it was earned. */
   | 'YEAR'
@@ -519,12 +525,12 @@ export type UpdateMemberInput = {
 export type Viewer = {
   readonly partnerId: Scalars['ID']['output'];
   readonly partnerName: Scalars['String']['output'];
-  /** As it is in the operator's list of keys; it is not the key. */
+  /** The ID of the key in lists of keys, not the key itself. */
   readonly keyId: Scalars['ID']['output'];
   readonly scopes: ReadonlyArray<Scalars['String']['output']>;
   /** Null if it never expires. */
   readonly expiresAt: Maybe<Scalars['DateTime']['output']>;
-  /** Root fields in a window. */
+  /** How many root fields a window allows. */
   readonly budget: Scalars['Int']['output'];
   readonly windowSeconds: Scalars['Int']['output'];
   /** `sandbox` or `production`. */
@@ -559,7 +565,7 @@ export type ActivityConnectionSelection = {
 
 export type ActivityEdgeSelection = {
   readonly node?: ActivitySelection;
-  /** Only good for the same caller and the same member. */
+  /** Valid only for the same caller and the same member. */
   readonly cursor?: true;
 };
 
@@ -574,11 +580,11 @@ export type EnrollMemberPayloadSelection = {
 };
 
 export type EventSelection = {
-  /** It never changes, so whoever gets an event twice can tell. */
+  /** It never changes: use it to recognize an event that you receive twice. */
   readonly id?: true;
-  /** Null if the event is of no single member. */
+  /** Null if the event concerns no single member. */
   readonly memberId?: true;
-  /** The member as he is now; null if not enrolled any more, or if the event is of no single member. */
+  /** The member as it is now; null if no longer enrolled, or if the event concerns no single member. */
   readonly member?: PartnerMemberReadSelection;
   readonly type?: true;
   /** When the change was made or recorded. */
@@ -589,7 +595,7 @@ export type EventSelection = {
   readonly mergedMemberId?: true;
   readonly tierBefore?: true;
   readonly tierAfter?: true;
-  /** Those of the activity, not the balance. */
+  /** The points of the activity, not the balance. */
   readonly points?: true;
   readonly activityId?: true;
 };
@@ -601,7 +607,7 @@ export type EventConnectionSelection = {
 
 export type EventEdgeSelection = {
   readonly node?: EventSelection;
-  /** Good until the event after it is dropped. */
+  /** Valid until the event after it is deleted. */
   readonly cursor?: true;
 };
 
@@ -632,7 +638,7 @@ export type MemberEdgeSelection = {
   readonly node?: PartnerMemberReadSelection;
   /** It never expires. */
   readonly cursor?: true;
-  /** When the calling partner could last see a change of the member's identity or enrollment. */
+  /** The last change to the member's identity or enrollment that the calling partner could see. */
   readonly updatedAt?: true;
   readonly status?: true;
 };
@@ -646,10 +652,10 @@ export type MemberLookupSelection = {
 export type PageInfoSelection = {
   /** Whether there are more entries after this page. */
   readonly hasNextPage?: true;
-  /** Whether the page is not the first one. */
+  /** Whether this is not the first page. */
   readonly hasPreviousPage?: true;
   readonly startCursor?: true;
-  /** What `after` takes for the next page. */
+  /** Pass it as `after` to get the next page. */
   readonly endCursor?: true;
 };
 
@@ -664,8 +670,8 @@ export type PartnerMemberReadSelection = {
    */
   readonly email?: true;
   /**
-   * The names that the member has set, or else those that the partner sent; until the member confirms
-   * the partner, the latter alone.
+   * The names that the member has set, or else those that the partner sent. Until the member confirms
+   * the partner, only those that the partner sent.
    */
   readonly firstName?: true;
   readonly lastName?: true;
@@ -699,7 +705,7 @@ export type ProgramSelection = {
 export type RecordedActivitySelection = {
   readonly activityId?: true;
   readonly outcome?: true;
-  /** The path of what makes it `INVALID`, such as activities.3.occurredAt; null otherwise. */
+  /** If it is `INVALID`, the argument at fault, such as activities.3.occurredAt; otherwise null. */
   readonly argument?: true;
 };
 
@@ -731,7 +737,7 @@ export type StandingSelection = {
   readonly stays?: true;
   /** The tier above the one held; null at the top. */
   readonly nextTier?: true;
-  /** The points of this year that are missing for it; null at the top. */
+  /** How many more points this year it takes to reach it; null at the top. */
   readonly pointsToNextTier?: true;
   /** When this membership year began. */
   readonly yearStart?: true;
@@ -745,19 +751,19 @@ export type StandingSelection = {
 
 export type TierSelection = {
   readonly name?: true;
-  /** The points that reach it. */
+  /** The points needed to reach it. */
   readonly points?: true;
 };
 
 export type ViewerSelection = {
   readonly partnerId?: true;
   readonly partnerName?: true;
-  /** As it is in the operator's list of keys; it is not the key. */
+  /** The ID of the key in lists of keys, not the key itself. */
   readonly keyId?: true;
   readonly scopes?: true;
   /** Null if it never expires. */
   readonly expiresAt?: true;
-  /** Root fields in a window. */
+  /** How many root fields a window allows. */
   readonly budget?: true;
   readonly windowSeconds?: true;
   /** `sandbox` or `production`. */
@@ -795,7 +801,7 @@ export const DEFAULTS = {
 /** The methods of the surface, one for each of its root fields. */
 
 export type Operations = {
-  /** What the key of this request is and may do. It needs no scope. */
+  /** What the key of this request is, and what it may do. It needs no scope. */
   viewer: Operation<
     Record<string, never>,
     Viewer | null,
@@ -832,7 +838,7 @@ export type Operations = {
 
   /**
    * Looks up 1 to 100 members at once, in the order of the keys; 10 keys cost 1. A key that finds no
-   * member, or that is not valid, is no error.
+   * member, or that is not valid, is not an error.
    */
   memberLookups: Operation<
     QueryMemberLookupsArgs,
@@ -853,8 +859,8 @@ export type Operations = {
   >;
 
   /**
-   * The mails to an address at `inbox.test` that calls of this partner have caused in the last 24
-   * hours, the newest first, at most 100. Only a sandbox has them; empty for an address elsewhere.
+   * The emails that calls of this partner have sent to an address at `inbox.test` in the last 24
+   * hours, newest first, at most 100. Only a sandbox has them; empty for any other address.
    */
   sandboxMails: Operation<
     QuerySandboxMailsArgs,
@@ -872,9 +878,9 @@ export type Operations = {
   >;
 
   /**
-   * What changed for the calling partner, oldest first. `first` is from 1 to 500. Whoever passes
-   * `endCursor` on gets each event exactly once. With `types`, a page looks at up to 10 times `first`
-   * events, so it may have fewer than `first` although there are more.
+   * What changed for the calling partner, oldest first. `first` is from 1 to 500. Pass `endCursor` as
+   * `after` to get each event exactly once. With `types`, a page looks at up to 10 times `first`
+   * events, so it can have fewer than `first` even if there are more.
    */
   events: Operation<
     QueryEventsArgs,
@@ -915,8 +921,8 @@ export type Operations = {
   >;
 
   /**
-   * Sets the external ID of the member's active enrollment with the calling partner. Null takes it
-   * away; leaving it out is an error.
+   * Sets the external ID of the member's active enrollment with the calling partner. Null removes
+   * it; leaving it out is an error.
    */
   changeExternalId: Operation<
     MutationChangeExternalIdArgs,
@@ -926,8 +932,8 @@ export type Operations = {
   >;
 
   /**
-   * Corrects the names of an enrolled member for the calling partner. A name that is null is cleared,
-   * and one that is left out stays. No other partner sees them.
+   * Corrects the names of an enrolled member for the calling partner. Null clears a name; a name that
+   * is left out stays as it is. No other partner sees them.
    */
   updateMember: Operation<
     MutationUpdateMemberArgs,

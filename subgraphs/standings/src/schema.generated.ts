@@ -21,7 +21,7 @@ export type Scalars = {
   Boolean: { input: boolean; output: boolean; }
   Int: { input: number; output: number; }
   Float: { input: number; output: number; }
-  /** An instant as RFC 3339 has it, in UTC: 2026-03-01T12:00:00.000Z */
+  /** An instant in UTC, in the format of RFC 3339: 2026-03-01T12:00:00.000Z */
   DateTime: { input: unknown; output: Date; }
   _FieldSet: { input: any; output: any; }
 };
@@ -30,17 +30,17 @@ export type Query = {
   /** The calling partner's membership year and tiers. */
   program: Maybe<Program>;
   /**
-   * What changed for the calling partner, oldest first. `first` is from 1 to 500. Whoever passes
-   * `endCursor` on gets each event exactly once. With `types`, a page looks at up to 10 times `first`
-   * events, so it may have fewer than `first` although there are more.
+   * What changed for the calling partner, oldest first. `first` is from 1 to 500. Pass `endCursor` as
+   * `after` to get each event exactly once. With `types`, a page looks at up to 10 times `first`
+   * events, so it can have fewer than `first` even if there are more.
    */
   events: Maybe<EventConnection>;
   /**
-   * The webhook endpoints that were disabled at `since` or later, but for suspensions, in JSON, as
+   * The webhook endpoints that were disabled at `since` or later, except by a suspension, in JSON, as
    * runtime/src/manage/webhooks.ts has them. In milliseconds since 1970.
    */
   disabledWebhooks: Scalars['String']['output'];
-  /** Those that are failing, and have had no success since `before` or earlier, in the same way. */
+  /** The endpoints that fail and have had no success since `before` or earlier, in the same form. */
   failingWebhooks: Scalars['String']['output'];
 };
 
@@ -72,7 +72,7 @@ export type Program = {
   tiers: Array<Tier>;
 };
 
-/** For how long a tier holds once a member has reached it. */
+/** How long a member keeps a tier after reaching it. */
 export type TierValidity =
   /** To the end of the membership year in which it was earned. */
   | 'YEAR'
@@ -81,7 +81,7 @@ export type TierValidity =
 
 export type Tier = {
   name: Scalars['String']['output'];
-  /** The points that reach it. */
+  /** The points needed to reach it. */
   points: Scalars['Int']['output'];
 };
 
@@ -123,11 +123,11 @@ export type ActivityInput = {
   occurredAt: Scalars['DateTime']['input'];
 };
 
-/** What became of an activity. */
+/** The outcome for one activity. */
 export type RecordedActivity = {
   activityId: Scalars['ID']['output'];
   outcome: ActivityOutcome;
-  /** The path of what makes it `INVALID`, such as activities.3.occurredAt; null otherwise. */
+  /** If it is `INVALID`, the argument at fault, such as activities.3.occurredAt; otherwise null. */
   argument: Maybe<Scalars['String']['output']>;
   /** Null for `INVALID` and `NOT_ENROLLED`. It is for the audit log only. */
   memberId: Maybe<Scalars['ID']['output']>;
@@ -207,7 +207,7 @@ export type Standing = {
   stays: Scalars['Int']['output'];
   /** The tier above the one held; null at the top. */
   nextTier: Maybe<Scalars['String']['output']>;
-  /** The points of this year that are missing for it; null at the top. */
+  /** How many more points this year it takes to reach it; null at the top. */
   pointsToNextTier: Maybe<Scalars['Int']['output']>;
   /** When this membership year began. */
   yearStart: Scalars['DateTime']['output'];
@@ -230,7 +230,7 @@ export type YearStanding = {
   yearEnd: Scalars['DateTime']['output'];
 };
 
-/** A page of activities, as the GraphQL Cursor Connections Specification has it. */
+/** A page of activities, as in the GraphQL Cursor Connections Specification. */
 export type ActivityConnection = {
   edges: Array<ActivityEdge>;
   pageInfo: PageInfo;
@@ -238,21 +238,21 @@ export type ActivityConnection = {
 
 export type ActivityEdge = {
   node: Activity;
-  /** Only good for the same caller and the same member. */
+  /** Valid only for the same caller and the same member. */
   cursor: Scalars['String']['output'];
 };
 
 export type PageInfo = {
   /** Whether there are more entries after this page. */
   hasNextPage: Scalars['Boolean']['output'];
-  /** Whether the page is not the first one. */
+  /** Whether this is not the first page. */
   hasPreviousPage: Scalars['Boolean']['output'];
   startCursor: Maybe<Scalars['String']['output']>;
-  /** What `after` takes for the next page. */
+  /** Pass it as `after` to get the next page. */
   endCursor: Maybe<Scalars['String']['output']>;
 };
 
-/** A page of events, as the GraphQL Cursor Connections Specification has it. */
+/** A page of events, as in the GraphQL Cursor Connections Specification. */
 export type EventConnection = {
   edges: Array<EventEdge>;
   pageInfo: PageInfo;
@@ -260,18 +260,18 @@ export type EventConnection = {
 
 export type EventEdge = {
   node: Event;
-  /** Good until the event after it is dropped. */
+  /** Valid until the event after it is deleted. */
   cursor: Scalars['String']['output'];
 };
 
-/** A change that the partner can see. It names nobody. */
+/** A change that the partner can see. It contains no name and no address. */
 export type Event = {
-  /** It never changes, so whoever gets an event twice can tell. */
+  /** It never changes: use it to recognize an event that you receive twice. */
   id: Scalars['ID']['output'];
   type: EventType;
   /** When the change was made or recorded. */
   occurredAt: Scalars['DateTime']['output'];
-  /** Null if the event is of no single member. */
+  /** Null if the event concerns no single member. */
   memberId: Maybe<Scalars['ID']['output']>;
   /** The partner's own ID for the member, as it was after the change. */
   externalId: Maybe<Scalars['String']['output']>;
@@ -279,18 +279,18 @@ export type Event = {
   mergedMemberId: Maybe<Scalars['ID']['output']>;
   tierBefore: Maybe<Scalars['String']['output']>;
   tierAfter: Maybe<Scalars['String']['output']>;
-  /** Those of the activity, not the balance. */
+  /** The points of the activity, not the balance. */
   points: Maybe<Scalars['Int']['output']>;
   activityId: Maybe<Scalars['ID']['output']>;
 };
 
 export type EventType =
-  /** Also of a member whose enrollment had ended. */
+  /** The enrollment began, or began again after it had ended. */
   | 'MEMBER_ENROLLED'
   | 'ENROLLMENT_ENDED'
-  /** The member's address, names or anything else that the partner can see. */
+  /** The member's address, names or anything else that the partner can see has changed. */
   | 'MEMBER_UPDATED'
-  /** `externalId` is the new one, null if it was taken away. */
+  /** `externalId` is the new one, or null if it was removed. */
   | 'EXTERNAL_ID_CHANGED'
   /** The member is gone. Earlier events keep no external ID and no activity ID. */
   | 'MEMBER_ERASED'
@@ -298,11 +298,11 @@ export type EventType =
   | 'MEMBER_MERGED'
   /** An activity was recorded, of this or an earlier membership year. */
   | 'POINTS_CHANGED'
-  /** The tier held has changed by the activity of the event before. */
+  /** The activity of the preceding event changed the tier. */
   | 'TIER_CHANGED'
-  /** A membership year of the program has ended: all points begin at 0, and tiers may have ended. */
+  /** A membership year of the program has ended: points start again at 0, and tiers may have ended. */
   | 'YEAR_ENDED'
-  /** The operator has changed the program: any tier may be another one. */
+  /** The operator has changed the program: any member's tier may have changed. */
   | 'PROGRAM_CHANGED';
 
 /** Points and stays that a member earned or gave back. */

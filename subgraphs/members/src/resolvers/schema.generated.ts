@@ -19,7 +19,7 @@ export type Scalars = {
   Boolean: { input: boolean; output: boolean; }
   Int: { input: number; output: number; }
   Float: { input: number; output: number; }
-  /** An instant as RFC 3339 has it, in UTC: 2026-03-01T12:00:00.000Z */
+  /** An instant in UTC, in the format of RFC 3339: 2026-03-01T12:00:00.000Z */
   DateTime: { input: unknown; output: Date; }
   _FieldSet: { input: any; output: any; }
 };
@@ -36,7 +36,7 @@ export type Query = {
   memberById: Maybe<PartnerMemberRead>;
   /**
    * Looks up 1 to 100 members at once, in the order of the keys; 10 keys cost 1. A key that finds no
-   * member, or that is not valid, is no error.
+   * member, or that is not valid, is not an error.
    */
   memberLookups: Maybe<Array<MemberLookup>>;
   /**
@@ -44,11 +44,11 @@ export type Query = {
    * could see, in pages.
    */
   members: Maybe<MemberConnection>;
-  /** The object with this ID: a member enrolled with the calling partner. Otherwise null, no error. */
+  /** The object with this ID: a member enrolled with the calling partner, or null without an error. */
   node: Maybe<Node>;
   /**
-   * The mails to an address at `inbox.test` that calls of this partner have caused in the last 24
-   * hours, the newest first, at most 100. Only a sandbox has them; empty for an address elsewhere.
+   * The emails that calls of this partner have sent to an address at `inbox.test` in the last 24
+   * hours, newest first, at most 100. Only a sandbox has them; empty for any other address.
    */
   sandboxMails: Maybe<Array<SandboxMail>>;
   /** The signed-in member's own profile. */
@@ -70,7 +70,7 @@ export type Query = {
   appOrigins: Array<Scalars['String']['output']>;
   /** What an invitation offers, by the token of its link. */
   invitation: Maybe<Invitation>;
-  /** Those of at most 100 members who were ever enrolled with the partner. Only standings needs it. */
+  /** Which of at most 100 members were ever enrolled with the partner. Only standings needs it. */
   everEnrolled: Array<Scalars['ID']['output']>;
   /**
    * The oldest events of changes that have not been acknowledged, at most 1,000; those of a member in
@@ -172,13 +172,13 @@ export type Mutation = {
    */
   endEnrollment: Maybe<EndEnrollmentPayload>;
   /**
-   * Sets the external ID of the member's active enrollment with the calling partner. Null takes it
-   * away; leaving it out is an error.
+   * Sets the external ID of the member's active enrollment with the calling partner. Null removes
+   * it; leaving it out is an error.
    */
   changeExternalId: Maybe<PartnerMemberRead>;
   /**
-   * Corrects the names of an enrolled member for the calling partner. A name that is null is cleared,
-   * and one that is left out stays. No other partner sees them.
+   * Corrects the names of an enrolled member for the calling partner. Null clears a name; a name that
+   * is left out stays as it is. No other partner sees them.
    */
   updateMember: Maybe<PartnerMemberRead>;
   /**
@@ -199,8 +199,8 @@ export type Mutation = {
    */
   confirmEmailChange: Maybe<MemberProfile>;
   /**
-   * Sets the signed-in member's own names, which every partner that the member has confirmed sees
-   * instead of others. A name that is null is cleared, and one that is left out stays.
+   * Sets the signed-in member's own names. Every partner that the member has confirmed sees these
+   * instead of others. Null clears a name; a name that is left out stays as it is.
    */
   updateProfile: Maybe<MemberProfile>;
   /**
@@ -354,7 +354,7 @@ export type MutationAcknowledgeEventsArgs = {
   acks: Array<Scalars['String']['input']>;
 };
 
-/** An object with an ID of its own, by which caches can keep it. */
+/** An object that caches can identify by its ID. */
 export type Node = {
   id: Scalars['ID']['output'];
 };
@@ -371,8 +371,8 @@ export type PartnerMemberRead = Node & {
    */
   email: Scalars['String']['output'];
   /**
-   * The names that the member has set, or else those that the partner sent; until the member confirms
-   * the partner, the latter alone.
+   * The names that the member has set, or else those that the partner sent. Until the member confirms
+   * the partner, only those that the partner sent.
    */
   firstName: Maybe<Scalars['String']['output']>;
   lastName: Maybe<Scalars['String']['output']>;
@@ -385,7 +385,7 @@ export type PartnerMemberRead = Node & {
 export type Event = {
   id: Scalars['ID']['output'];
   memberId: Maybe<Scalars['ID']['output']>;
-  /** The member as he is now; null if not enrolled any more, or if the event is of no single member. */
+  /** The member as it is now; null if no longer enrolled, or if the event concerns no single member. */
   member: Maybe<PartnerMemberRead>;
 };
 
@@ -404,7 +404,7 @@ export type MemberLookup = {
   status: LookupStatus;
 };
 
-/** What became of one key. */
+/** The result of looking up one key. */
 export type LookupStatus =
   /** The member is actively enrolled with the calling partner. */
   | 'FOUND'
@@ -414,10 +414,13 @@ export type LookupStatus =
   | 'ENDED'
   /** Only by `memberId`: the member was once enrolled with the calling partner, and was erased. */
   | 'ERASED'
-  /** The key has not exactly one field, or its value is empty, too long or has control characters. */
+  /**
+   * The key does not have exactly one field, or its value is empty, too long or has control
+   * characters.
+   */
   | 'INVALID';
 
-/** A page of members, as the GraphQL Cursor Connections Specification has it. */
+/** A page of members, as in the GraphQL Cursor Connections Specification. */
 export type MemberConnection = {
   edges: Array<MemberEdge>;
   pageInfo: PageInfo;
@@ -429,7 +432,7 @@ export type MemberEdge = {
   node: Maybe<PartnerMemberRead>;
   /** It never expires. */
   cursor: Scalars['String']['output'];
-  /** When the calling partner could last see a change of the member's identity or enrollment. */
+  /** The last change to the member's identity or enrollment that the calling partner could see. */
   updatedAt: Scalars['DateTime']['output'];
   status: EnrollmentStatus;
 };
@@ -441,10 +444,10 @@ export type EnrollmentStatus =
 export type PageInfo = {
   /** Whether there are more entries after this page. */
   hasNextPage: Scalars['Boolean']['output'];
-  /** Whether the page is not the first one. */
+  /** Whether this is not the first page. */
   hasPreviousPage: Scalars['Boolean']['output'];
   startCursor: Maybe<Scalars['String']['output']>;
-  /** What `after` takes for the next page. */
+  /** Pass it as `after` to get the next page. */
   endCursor: Maybe<Scalars['String']['output']>;
 };
 
@@ -453,9 +456,12 @@ export type EnrollMemberInput = {
   email: Scalars['String']['input'];
   /** The partner's own ID for the member, at most 255 characters. */
   externalId?: InputMaybe<Scalars['String']['input']>;
-  /** At most 100 characters. Ignored if the calling partner sees one already. No other partner sees it. */
+  /**
+   * At most 100 characters. Ignored if the calling partner already sees a first name. No other partner
+   * sees it.
+   */
   firstName?: InputMaybe<Scalars['String']['input']>;
-  /** At most 100 characters. Ignored in the same case. */
+  /** At most 100 characters. Ignored if the calling partner already sees a last name. */
   lastName?: InputMaybe<Scalars['String']['input']>;
 };
 
