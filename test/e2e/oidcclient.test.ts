@@ -302,7 +302,7 @@ describe('the account page', () => {
     expect(await page.getByRole('main').innerText()).toContain('Alpha Rooms of alpha');
 
     await press(page, 'Revoke');
-    expect(await page.getByRole('status').innerText()).toContain('can see nothing');
+    expect(await page.getByRole('status').innerText()).toContain('can no longer see anything');
     const inside = await open();
     await inside.goto(home);
     const refused = async () => (await codeOf(inside, token, query)) === 'UNAUTHENTICATED';
