@@ -1,5 +1,6 @@
 // Runs an operation for a caller, whichever endpoint it came to: document, budget, execution.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
+import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { createFieldNames } from '@partner-loyalty/runtime/transport/fieldnames.ts';
@@ -10,7 +11,6 @@ import { type ClientDocument, type Operation, selectOperation } from './document
 import type { Documents } from './document/documents.ts';
 import type { ExecutableOperation } from './document/executable.ts';
 import { MAX_ITEMS } from './document/lists.ts';
-import { createSemaphore } from './document/semaphore.ts';
 import type { GraphqlBody } from './edge/body.ts';
 import { buildResponse, type GraphqlResponse } from './edge/response.ts';
 import type { ExecutionResult } from './execute/executor.ts';
@@ -48,7 +48,7 @@ export function createOperate(parts: OperateParts): Operate {
   const { budget, graphs, documents, usage, audit, log, isSandbox = false } = parts;
   const scopesOfAll = isSandbox ? SANDBOX_SCOPE : 0;
   const fieldNames = createFieldNames();
-  const introspections = createSemaphore(MAX_INTROSPECTIONS);
+  const placeToIntrospect = createPlaces({ places: MAX_INTROSPECTIONS });
 
   return async function operate(request, state, { query, operationName, variables, isRead }) {
     const { requestId } = request;
@@ -131,8 +131,7 @@ export function createOperate(parts: OperateParts): Operate {
         });
       usage.count(name, surface.schema, executable, caller, variables);
       trace?.phase('execute');
-      if (executable.introspection !== undefined)
-        state.releaseSlot = await introspections.acquire();
+      if (executable.introspection !== undefined) state.releaseSlot = await placeToIntrospect();
       const { sandboxNow } = state;
       const asked = { variables, caller, requestId, sandboxNow, trace, accesses };
       const executing = surface.execute(executable, asked);

@@ -1,7 +1,6 @@
 // The console of partners' staff at /console: finds the page, and who is signed in to see it.
 
 import type { Audit } from '@partner-loyalty/gateway/audit.ts';
-import { createTurns } from '@partner-loyalty/gateway/document/semaphore.ts';
 import type { Partner } from '@partner-loyalty/gateway/identity/keystore.ts';
 import type { Staff } from '@partner-loyalty/gateway/identity/staff.ts';
 import { createCookies } from '@partner-loyalty/gateway/sign-in/cookies.ts';
@@ -9,6 +8,7 @@ import { createFormPage, type Sent } from '@partner-loyalty/gateway/sign-in/form
 import { FORM_COOKIE, type Forms } from '@partner-loyalty/gateway/sign-in/forms.ts';
 import type { MembersClient } from '@partner-loyalty/gateway/sign-in/membersclient.ts';
 import type { Tokens } from '@partner-loyalty/gateway/sign-in/tokens.ts';
+import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
@@ -48,7 +48,7 @@ export function createConsole(
   const signIn = createStaffSignInPage({ ...parts, sessions, cookies, signedIn: auditSignIn });
   const sections = createSections(parts);
   const sectionPages = createSectionPages({ audit, page });
-  const turnOf = createTurns();
+  const place = createPlaces({ ofOwner: 1 });
   const frame = { settings, sections };
   // Then nothing that a form led to is shown again.
   const forgotten = cookies.write(FORM_COOKIE, '');
@@ -114,8 +114,8 @@ export function createConsole(
     // Whatever a form creates, it creates once.
     if (sent?.isAgain && sectionOf(request)) return redirect(`${path}?${INTERRUPTED}=yes`);
     const before = await sessions.current(request);
-    const end = before?.staff && (await turnOf(before.staff.partnerId));
-    return change(request, form, before?.cookies).finally(end);
+    const leave = before?.staff && (await place({ owner: before.staff.partnerId }));
+    return change(request, form, before?.cookies).finally(leave);
   }
 
   /** One at a time for each partner, so that none exceeds a limit that it read before another. */

@@ -2,7 +2,6 @@
 
 import type { Audit } from '@partner-loyalty/gateway/audit.ts';
 import type { Limiter } from '@partner-loyalty/gateway/budget/limiter.ts';
-import { createPlaces } from '@partner-loyalty/gateway/budget/places.ts';
 import { parseJson, requireJson, textOf } from '@partner-loyalty/gateway/edge/body.ts';
 import { logMasked } from '@partner-loyalty/gateway/edge/endpoint.ts';
 import type { GraphStore } from '@partner-loyalty/gateway/graph/graph.ts';
@@ -12,6 +11,7 @@ import { observed } from '@partner-loyalty/gateway/pages/layout.ts';
 import type { UsageStore } from '@partner-loyalty/gateway/usage/usagestore.ts';
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { ApiError, extensionsOf, fail } from '@partner-loyalty/runtime/errors.ts';
+import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';

@@ -1,5 +1,6 @@
 // Hands requests over to the built-in identity provider, and renders the pages it answers with.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
+import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
 import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
@@ -7,7 +8,6 @@ import {
   FORWARDED_HEADERS,
   type IdentityResponse,
 } from '@partner-loyalty/runtime/signin/exchange.ts';
-import { createPlaces } from '../budget/places.ts';
 import { cardHeaders, pageResponse } from '../pages/layout.ts';
 import { cardOf } from './cards.ts';
 import { textsOf } from './language.ts';

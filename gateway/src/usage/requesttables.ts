@@ -1,6 +1,6 @@
 // The part of the usage store that has the requests of partners, on tables of either engine.
 import { setTimeout as pause } from 'node:timers/promises';
-import { createTurns } from '../document/semaphore.ts';
+import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
 import type { Counts, CountTable } from './counts.ts';
 import { hourId } from './records.ts';
 import {
@@ -33,7 +33,7 @@ export function createRequestTables(
   chunks: ChunkTable,
 ): Pick<UsageStore, 'addRequests' | 'requestHours' | 'requests'> {
   /** A partner has one search at a time, which pauses: they take half of a core at most. */
-  const turnOf = createTurns();
+  const place = createPlaces({ ofOwner: 1 });
   let lastHour = '';
   /** Partners before it have no old records in this hour; undefined if none has. */
   let swept: string | undefined;
@@ -85,8 +85,8 @@ export function createRequestTables(
       const before = search.before && Math.max(0, Math.min(now.getTime(), search.before));
       const to = before === undefined ? endOf(partnerId) : chunkPlace(partnerId, before);
       const range = { from: await keptFrom(partnerId, now), to };
-      const end = await turnOf(partnerId);
-      return findNewest(chunks, range, { ...search, before }, least).finally(end);
+      const leave = await place({ owner: partnerId });
+      return findNewest(chunks, range, { ...search, before }, least).finally(leave);
     },
   };
 }

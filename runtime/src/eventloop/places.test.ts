@@ -1,12 +1,11 @@
 // Places for requests: how many there are, who gets the next, and who gives up.
 import { createPlaces } from './places.ts';
 
-const HOUR_MS = 3_600_000;
 const nobody = new AbortController().signal;
 
 /** Asks for places, and notes who has got one. */
-function start({ places = 2, ofOwner = 1, waitMs = HOUR_MS } = {}) {
-  const place = createPlaces({ places, ofOwner, waitMs });
+function start(options: Parameters<typeof createPlaces>[0] = {}) {
+  const place = createPlaces({ places: 2, ofOwner: 1, ...options });
   const got: string[] = [];
   const ask = (owner: string, signal = nobody, part = '') => {
     const found = place({ owner, part, signal });
@@ -68,4 +67,14 @@ test('an owner with hundreds that wait leaves every other place to others, and a
     ...['b', 'a2', 'b', 'a1', 'b', 'a2'],
   ]);
   expect(got).toHaveLength(305);
+});
+
+test('without a limit for all, an owner does one thing at a time and waits for no other owner', async () => {
+  const { got, ask } = start({ places: Number.POSITIVE_INFINITY });
+  const [first, second] = [ask('a'), ask('a')];
+  await Promise.all(['b', 'c'].map((owner) => ask(owner)));
+  expect(got).toEqual(['a', 'b', 'c']);
+  (await first)();
+  await second;
+  expect(got).toEqual(['a', 'b', 'c', 'a']);
 });

@@ -1,28 +1,35 @@
-// Places for work that takes much memory or time: a few at a time, for owners in turn.
-import { ApiError } from '@partner-loyalty/runtime/errors.ts';
+// Limits what runs at the same time: a few places in all and for each owner, given in turn.
+import { ApiError } from '../errors.ts';
 
 type Waiting = { grant(): void };
 /** What waits for an owner. Its parts, such as client addresses, take turns within it. */
 type Parts = Map<string, Set<Waiting>>;
 
 /** Who takes a place. `signal` gives it up while it waits. */
-type Holder = { owner: string; part?: string; signal: AbortSignal };
+type Holder = { owner?: string; part?: string; signal?: AbortSignal };
 
 /**
  * Returns a function that waits for a place, of which an owner has at most `ofOwner`, and resolves
- * with a function that gives it back. It rejects with SERVICE_UNAVAILABLE after `waitMs`, or when
- * the client goes away.
+ * with a function that gives it back. Owners take turns, and an owner's requests are in order. It
+ * rejects with SERVICE_UNAVAILABLE after `waitMs`, if given, or when `signal` is aborted.
  */
-export function createPlaces(options: { places: number; ofOwner: number; waitMs: number }) {
-  const { ofOwner, waitMs } = options;
+export function createPlaces({
+  places = Number.POSITIVE_INFINITY,
+  ofOwner = Number.POSITIVE_INFINITY,
+  waitMs,
+}: {
+  places?: number;
+  ofOwner?: number;
+  waitMs?: number | undefined;
+}) {
   const held = new Map<string, number>();
   // In the order of their turns.
   const queues = new Map<string, Parts>();
-  let free = options.places;
+  let free = places;
 
-  function hold(owner: string, places: 1 | -1): void {
-    free -= places;
-    const own = (held.get(owner) ?? 0) + places;
+  function hold(owner: string, count: 1 | -1): void {
+    free -= count;
+    const own = (held.get(owner) ?? 0) + count;
     if (own === 0) held.delete(owner);
     else held.set(owner, own);
   }
@@ -42,7 +49,7 @@ export function createPlaces(options: { places: number; ofOwner: number; waitMs:
     }
   }
 
-  return ({ owner, part = '', signal }: Holder): Promise<() => void> =>
+  return ({ owner = '', part = '', signal }: Holder = {}): Promise<() => void> =>
     new Promise((resolve, reject) => {
       const parts: Parts = queues.get(owner) ?? new Map();
       const waiting = parts.get(part) ?? new Set();
@@ -52,11 +59,11 @@ export function createPlaces(options: { places: number; ofOwner: number; waitMs:
         if (parts.size === 0) queues.delete(owner);
         reject(new ApiError('SERVICE_UNAVAILABLE', 'too much is in progress'));
       };
-      const timer = setTimeout(giveUp, waitMs);
+      const timer = waitMs === undefined ? undefined : setTimeout(giveUp, waitMs);
       const end = () => {
         waiting.delete(one);
         clearTimeout(timer);
-        signal.removeEventListener('abort', giveUp);
+        signal?.removeEventListener('abort', giveUp);
       };
       const one: Waiting = {
         grant() {
@@ -67,10 +74,10 @@ export function createPlaces(options: { places: number; ofOwner: number; waitMs:
           });
         },
       };
-      signal.addEventListener('abort', giveUp);
+      signal?.addEventListener('abort', giveUp);
       queues.set(owner, parts.set(part, waiting.add(one)));
       grantNext();
-      if (signal.aborted) giveUp();
+      if (signal?.aborted) giveUp();
     });
 }
 
