@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { refuseReservedName } from '@partner-loyalty/registry';
+import { startLoop } from '@partner-loyalty/runtime/eventloop/loop.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { type Lifecycle, runProcess } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import { readEnv, readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
@@ -62,7 +63,9 @@ export async function dev(
       },
       (fault) => shell.note(fault),
     );
-    const published = look();
+    const loop = startLoop(look, { everyMs: EVERY_MS, failed: (error) => shell.note(`${error}`) });
+    lifecycle.opened('following', loop.stop);
+    const published = loop.run();
     const others = base.subgraphs.filter((each) => !isBuiltIn(each.name) && each.name !== name);
     const inProcess = Object.fromEntries(others.map((each) => [each.name, absentSubgraph()]));
     const log = createLog(settings.logLevel);
@@ -70,8 +73,6 @@ export async function dev(
     const { dataDir } = settings;
     if (shell.json) shell.print(asRow(started, { secret, dataDir }));
     else shell.write(asText(started, { name, url, secret, dataDir, service }));
-    const timer = setInterval(() => void look(), EVERY_MS);
-    lifecycle.opened('following', async () => clearInterval(timer));
   }
 
   await runProcess(createLog(settings.logLevel), start);

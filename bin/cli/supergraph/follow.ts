@@ -6,7 +6,6 @@ import { noticing, runningSdl } from '@partner-loyalty/registry/publish/index.ts
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { createHttpTransport } from '@partner-loyalty/runtime/transport/client.ts';
 import { oneSecret } from '@partner-loyalty/runtime/transport/secrets.ts';
-import { unlessBusy } from '@partner-loyalty/runtime/unlessbusy.ts';
 
 /** Where the schema is. `read` rejects with a line that says why there is none. */
 type SchemaSource = {
@@ -49,8 +48,8 @@ export function runningSchema(at: { name: string; url: string; secret: string })
 }
 
 /**
- * Returns a function that passes the schema on if it differs from the last one, one at a time, and
- * reports why there is none, once for each reason.
+ * Returns a function that passes the schema on if it differs from the last one, and reports why
+ * there is none, once for each reason.
  */
 export function createFollower(
   { read }: Pick<SchemaSource, 'read'>,
@@ -60,7 +59,7 @@ export function createFollower(
   let last: string | undefined;
   let fault: string | undefined;
 
-  async function look(): Promise<void> {
+  return async () => {
     try {
       const sdl = await read();
       fault = undefined;
@@ -72,7 +71,5 @@ export function createFollower(
       if (why !== fault) report(why);
       fault = why;
     }
-  }
-
-  return unlessBusy(look);
+  };
 }

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { type Loop, startLoop } from '@partner-loyalty/runtime/eventloop/loop.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { DependencyState } from '@partner-loyalty/runtime/process/readiness.ts';
@@ -64,17 +65,16 @@ class AuditFile implements AuditSink {
   private readonly path: string;
   private readonly observe: Parameters<typeof openAuditFile>[1];
   private readonly maxBytes: number;
-  private readonly timer: NodeJS.Timeout;
+  private readonly loop: Loop;
   private fd: number | undefined;
   private lines: string[] = [];
   private length = 0;
   private isFailing = false;
-  private flushing: Promise<void> | undefined;
-  private flushingSince = 0;
-  private readonly flushSoon = () => void this.flush();
+  /** Undefined unless lines are being written. */
+  private writingSince: number | undefined;
   private readonly writeAtExit = () => {
     // While the disk hangs, waiting for it would keep the process from ending.
-    if (this.flushing !== undefined || this.fd === undefined) return;
+    if (this.writingSince !== undefined || this.fd === undefined) return;
     try {
       const { size } = fstatSync(this.fd);
       const last = Buffer.of(LINE_FEED);
@@ -95,8 +95,12 @@ class AuditFile implements AuditSink {
     this.fd = fd;
     this.observe = observe;
     this.maxBytes = maxBytes;
-    this.timer = setInterval(this.flushSoon, INTERVAL_MS).unref();
-    process.on('SIGHUP', this.flushSoon).on('exit', this.writeAtExit);
+    this.loop = startLoop(() => this.writeLines(), {
+      everyMs: INTERVAL_MS,
+      failed: (error) => this.fail(error),
+      recovered: () => this.recover(),
+    });
+    process.on('SIGHUP', this.loop.wake).on('exit', this.writeAtExit);
   }
 
   write(line: string): void {
@@ -106,54 +110,49 @@ class AuditFile implements AuditSink {
     }
     this.lines.push(line);
     this.length += line.length;
-    if (this.length >= EAGER_BYTES && !this.isFailing) this.flushSoon();
+    if (this.length >= EAGER_BYTES && !this.isFailing) this.loop.wake();
   }
 
   state() {
-    const isHung = this.flushing !== undefined && performance.now() - this.flushingSince > HUNG_MS;
+    const { writingSince } = this;
+    const isHung = writingSince !== undefined && performance.now() - writingSince > HUNG_MS;
     return this.isFailing || isHung ? 'degraded' : 'up';
   }
 
   async close(): Promise<void> {
-    clearInterval(this.timer);
-    process.off('SIGHUP', this.flushSoon);
-    const flushed = Promise.resolve(this.flushing).then(() => this.flush());
-    await withTimeout(flushed, CLOSE_MS, 'it hangs').catch(() => {});
+    process.off('SIGHUP', this.loop.wake);
+    const written = this.loop.stop().then(this.loop.run);
+    await withTimeout(written, CLOSE_MS, 'it hangs').catch(() => {});
     process.off('exit', this.writeAtExit);
     if (this.lines.length > 0) this.observe.metrics.audit('lost', this.lines.length);
-    if (this.fd !== undefined && this.flushing === undefined) await closeAsync(this.fd);
+    if (this.fd !== undefined && this.writingSince === undefined) await closeAsync(this.fd);
     this.fd = undefined;
     if (this.lines.length > 0) throw new Error(`${this.lines.length} lines could not be written`);
   }
 
-  /** Writes all lines. One call at a time does so; never rejects. */
-  private flush(): Promise<void> {
-    if (this.flushing !== undefined) return this.flushing;
-    if (this.lines.length === 0) return Promise.resolve();
-    this.flushingSince = performance.now();
-    this.flushing = this.writeLines().finally(() => {
-      this.flushing = undefined;
-    });
-    return this.flushing;
-  }
-
   private async writeLines(): Promise<void> {
-    const { log, metrics } = this.observe;
+    if (this.lines.length === 0) return;
+    this.writingSince = performance.now();
     try {
       await this.followPath();
       while (this.lines.length > 0) await this.writeBatch();
-      if (this.isFailing) log.recovered({}, 'the audit log is written again');
-      this.isFailing = false;
-    } catch (err) {
-      metrics.audit('failed', 1);
-      // Cast: errors of the file system have a code, which says enough.
-      const { code } = err as { code?: string };
-      log.outage(
-        code === undefined ? { err } : { reason: code },
-        'the audit log cannot be written',
-      );
-      this.isFailing = true;
+    } finally {
+      this.writingSince = undefined;
     }
+  }
+
+  private fail(err: unknown): void {
+    const { log, metrics } = this.observe;
+    metrics.audit('failed', 1);
+    // Cast: errors of the file system have a code, which says enough.
+    const { code } = err as { code?: string };
+    log.outage(code === undefined ? { err } : { reason: code }, 'the audit log cannot be written');
+    this.isFailing = true;
+  }
+
+  private recover(): void {
+    this.observe.log.recovered({}, 'the audit log is written again');
+    this.isFailing = false;
   }
 
   /** Opens the path again if it no longer leads to the file: it was renamed or removed. */

@@ -3,6 +3,7 @@
 import type { KeyRecord, KeyStore } from '@partner-loyalty/gateway/identity/keystore.ts';
 import { type NoticeRow, recipientsOf } from '@partner-loyalty/gateway/identity/staff.ts';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
+import { startLoop } from '@partner-loyalty/runtime/eventloop/loop.ts';
 import type { NotedWebhook } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { StaffNotice } from '@partner-loyalty/runtime/signin/staff.ts';
@@ -28,50 +29,44 @@ type NoticeParts = {
   keyStore: Pick<KeyStore, 'expiringKeys' | 'partner' | 'staffTables'>;
   members: { mailStaff(notice: StaffNotice): Promise<void> };
   graphs: { askFeed(request: SubgraphRequest): Promise<SubgraphResponse> };
-  log: Pick<Log, 'outage'>;
 };
 
 /** The mark that it was mailed is kept until then, which is longer than it is due by any clock. */
 type DueNotice = Omit<StaffNotice, 'recipients'> & { keptUntil: number };
 
 /** Mails what is due, now and every 5 minutes. Gateways that share a store mail each once. */
-export function startNotices(parts: NoticeParts): { close(): Promise<void> } {
-  const closing = new AbortController();
-  let sending: Promise<void> | undefined;
-  const send = () => {
-    sending ??= sendNotices(parts, Date.now(), closing.signal).finally(() => {
-      sending = undefined;
-    });
-  };
-  const timer = setInterval(send, INTERVAL_MS).unref();
-  send();
-  return {
-    async close() {
-      clearInterval(timer);
-      closing.abort();
-      await sending;
-    },
-  };
+export function startNotices({
+  log,
+  ...parts
+}: NoticeParts & { log: Pick<Log, 'outage' | 'recovered'> }): { close(): Promise<void> } {
+  const loop = startLoop((signal) => sendNotices(parts, Date.now(), signal), {
+    everyMs: INTERVAL_MS,
+    failed: (err) => log.outage({ err }, 'notices to staff wait'),
+    recovered: () => log.recovered({}, 'notices to staff are mailed again'),
+  });
+  loop.wake();
+  return { close: loop.stop };
 }
 
 /**
- * Mails what is due at `now`, in milliseconds since 1970. Never rejects: what cannot be mailed is
- * logged, and due for a day. If a process ends between the mail and its mark, it is mailed again,
- * with the same ID.
+ * Mails what is due at `now`, in milliseconds since 1970. Rejects at its end as the first does that
+ * cannot be mailed, which is due for a day. If a process ends between the mail and its mark, it is
+ * mailed again, with the same ID.
  */
 export async function sendNotices(
   parts: NoticeParts,
   now: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  const unavailable = (err: unknown): [] => {
-    parts.log.outage({ err }, 'notices to staff wait');
+  const faults: unknown[] = [];
+  const note = (fault: unknown): [] => {
+    faults.push(fault);
     return [];
   };
   for (const find of [dueKeys, ...ENDPOINTS.map(dueEndpoints)])
-    for (const notice of await find(parts, now).catch(unavailable)) {
+    for (const notice of await find(parts, now).catch(note)) {
       if (signal?.aborted) return;
-      await send(notice, parts, now).catch(unavailable);
+      await send(notice, parts, now).catch(note);
     }
   const clean = async () => {
     const { notices, outcomes } = await parts.keyStore.staffTables();
@@ -79,7 +74,8 @@ export async function sendNotices(
     // A form removes those of earlier ones, but there may be no other form.
     await outcomes.removeUntil('expiresAt', now);
   };
-  await clean().catch(unavailable);
+  await clean().catch(note);
+  if (faults.length > 0) throw faults[0];
 }
 
 async function dueKeys({ keyStore }: NoticeParts, now: number): Promise<DueNotice[]> {

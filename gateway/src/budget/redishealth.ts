@@ -1,4 +1,5 @@
 // Tracks whether a Redis server responds: detects an outage, and probes until it ends.
+import { type Loop, startLoop } from '@partner-loyalty/runtime/eventloop/loop.ts';
 import type { Redis } from 'ioredis';
 
 const INTERVAL_MS = 1_000;
@@ -17,22 +18,19 @@ export class RedisHealth {
   /** Resolves when the first state is known, about a second after the start at the latest. */
   readonly known: Promise<void>;
   private readonly redis: Redis;
-  private readonly probe: () => Promise<unknown>;
+  private readonly probes: Loop;
   private readonly listener: RedisHealthListener;
   private state: 'starting' | 'up' | 'down' | 'closed' = 'starting';
   private upSince = 0;
   /** Why uses and probes fail, as far as a code says so. */
   private reason = NO_CODE;
   private failedProbes = 0;
-  private probing = false;
   private connectionError: unknown = undefined;
-  private timer: NodeJS.Timeout | undefined = undefined;
   private resolveKnown = () => {};
 
   /** `probe` rejects if Redis does not do its work in time. */
   constructor(redis: Redis, probe: () => Promise<unknown>, listener: RedisHealthListener) {
     this.redis = redis;
-    this.probe = probe;
     this.listener = listener;
     this.known = new Promise((resolve) => {
       this.resolveKnown = resolve;
@@ -41,8 +39,16 @@ export class RedisHealth {
       this.connectionError = error;
     });
     redis.on('close', () => this.noteFailure(this.connectionError));
-    redis.on('ready', () => this.probeNow());
-    this.probeIn(redis.status === 'ready' ? 0 : INTERVAL_MS);
+    this.probes = startLoop(
+      async () => {
+        if (this.state === 'up' || this.state === 'closed') return;
+        await probe();
+        this.reportSuccess();
+      },
+      { everyMs: INTERVAL_MS, failed: (error) => this.noteFailedProbe(error) },
+    );
+    redis.on('ready', this.probes.wake);
+    if (redis.status === 'ready') this.probes.wake();
   }
 
   /** Whether Redis responded the last time it was used. */
@@ -63,7 +69,7 @@ export class RedisHealth {
 
   close(): void {
     this.state = 'closed';
-    clearTimeout(this.timer);
+    void this.probes.stop();
     this.redis.disconnect();
   }
 
@@ -77,7 +83,7 @@ export class RedisHealth {
     this.state = 'down';
     this.listener.lost(this.reason);
     this.resolveKnown();
-    this.probeIn(wasStable ? 0 : INTERVAL_MS);
+    if (wasStable) this.probes.wake();
   }
 
   private reportSuccess(): void {
@@ -90,26 +96,11 @@ export class RedisHealth {
     this.resolveKnown();
   }
 
-  private probeIn(waitMs: number): void {
-    clearTimeout(this.timer);
-    if (this.state !== 'closed') this.timer = setTimeout(() => this.probeNow(), waitMs).unref();
-  }
-
-  private async probeNow(): Promise<void> {
-    if (this.probing || this.state === 'up' || this.state === 'closed') return;
-    this.probing = true;
-    try {
-      await this.probe();
-      this.reportSuccess();
-    } catch (error) {
-      this.noteFailure(error);
-      this.failedProbes += 1;
-      // A connection whose other end has vanished reports no error: open a new one.
-      if (this.failedProbes % PROBES_PER_CONNECTION === 0) this.redis.disconnect(true);
-      this.probeIn(INTERVAL_MS);
-    } finally {
-      this.probing = false;
-    }
+  private noteFailedProbe(error: unknown): void {
+    this.noteFailure(error);
+    this.failedProbes += 1;
+    // A connection whose other end has vanished reports no error: open a new one.
+    if (this.failedProbes % PROBES_PER_CONNECTION === 0) this.redis.disconnect(true);
   }
 }
 

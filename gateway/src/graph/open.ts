@@ -40,8 +40,8 @@ export async function openGraphs(options: {
   const { graph, served: graphs } = await serveNewest(first, serve, before, { observe, message });
   await keepForNextStart(source, graph, log);
   const refused = graph === first ? undefined : first;
-  const stop = watchGraphs(graphs, source, { ...observe, refused });
-  lifecycle.opened('graphs', async () => stop());
+  const { stop } = watchGraphs(graphs, source, { ...observe, refused });
+  lifecycle.opened('graphs', stop);
   return graphs;
 }
 

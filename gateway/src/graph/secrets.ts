@@ -1,10 +1,10 @@
 // The stored secrets of other teams' subgraphs: made, changed and followed while gateways run.
+import { startLoop } from '@partner-loyalty/runtime/eventloop/loop.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { createSealedSecrets } from '@partner-loyalty/runtime/store/vault.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import type { SubgraphSecrets } from '@partner-loyalty/runtime/transport/secrets.ts';
-import { unlessBusy } from '@partner-loyalty/runtime/unlessbusy.ts';
 import type { GraphStore } from './graph.ts';
 import type { RegistryTables, SecretsRow, StoredSecret } from './tables.ts';
 
@@ -155,19 +155,24 @@ export function openSecrets(
 }
 
 /** Opens the secrets of a subgraph and reads them every 2 seconds, until they are closed. */
-export async function followSecrets(subgraph: string, parts: Parts): Promise<OpenSecrets> {
-  const secrets = openSecrets(subgraph, parts);
-  const noteOutage = (err: unknown) =>
-    parts.log.outage({ store: 'graph', subgraph, err }, 'the secret of a subgraph cannot be read');
-  const read = unlessBusy(() => secrets.read().catch(noteOutage));
+export async function followSecrets(
+  subgraph: string,
+  { log, ...parts }: Parts & { log: Pick<Log, 'recovered'> },
+): Promise<OpenSecrets> {
+  const secrets = openSecrets(subgraph, { log, ...parts });
+  const fields = { store: 'graph', subgraph };
+  const loop = startLoop(secrets.read, {
+    everyMs: READ_MS,
+    failed: (err) => log.outage({ ...fields, err }, 'the secret of a subgraph cannot be read'),
+    recovered: () => log.recovered(fields, 'the secret of a subgraph is read again'),
+  });
   // A store that hangs must not keep the graph from serving.
-  await withTimeout(read(), READ_MS, 'the store of graphs does not answer').catch(() => {});
-  const timer = setInterval(read, READ_MS).unref();
+  await withTimeout(loop.run(), READ_MS, 'the store of graphs does not answer').catch(() => {});
   return {
     ...secrets,
-    close() {
-      clearInterval(timer);
-      return secrets.close();
+    async close() {
+      void loop.stop();
+      await secrets.close();
     },
   };
 }

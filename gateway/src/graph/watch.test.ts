@@ -27,7 +27,7 @@ function follow(next: GraphSource['next'], refused?: Graph) {
   const unbuildable = new Set<number>();
   const write = ({ version, reason }: LogFields, message: string) =>
     void lines.push([message, version, reason].filter((part) => part !== undefined).join(' '));
-  const stop = watchGraphs(
+  const { stop } = watchGraphs(
     {
       async replace({ version }) {
         tried.push(version);

@@ -1,8 +1,8 @@
 // Follows the source of graphs: a new graph replaces the one that is served.
+import { type Loop, startLoop } from '@partner-loyalty/runtime/eventloop/loop.ts';
 import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
-import { unlessBusy } from '@partner-loyalty/runtime/unlessbusy.ts';
 import type { Graph } from './graph.ts';
 import type { ServedGraphs } from './served.ts';
 import { type GraphSource, UnreadableFile } from './source.ts';
@@ -18,7 +18,7 @@ type Observe = {
 };
 
 /**
- * Looks for a new graph every second until the returned function is called. Of several new graphs,
+ * Looks for a new graph every second, until the loop is stopped. Of several new graphs,
  * the newest that can be built serves. One that cannot is tried again every minute. A source that
  * cannot be read changes nothing. `refused` is a graph that was tried just before.
  */
@@ -26,8 +26,7 @@ export function watchGraphs(
   graphs: Pick<ServedGraphs, 'replace' | 'current'>,
   source: Omit<GraphSource, 'lastServed'>,
   { log, metrics, refused }: Observe & { refused?: Graph | undefined },
-): () => void {
-  let isReadable = true;
+): Loop {
   let waiting = refused;
   let triedAt = performance.now();
 
@@ -53,21 +52,14 @@ export function watchGraphs(
     await keepForNextStart(source, graph, log);
   }
 
-  const look = unlessBusy(() =>
-    check().then(
-      () => {
-        if (!isReadable) log.recovered({}, 'the source of graphs is available again');
-        isReadable = true;
-      },
-      (error: unknown) => {
-        metrics.graph('unreadable');
-        log.outage(explain(error), 'the source of graphs is unavailable');
-        isReadable = false;
-      },
-    ),
-  );
-  const timer = setInterval(look, CHECK_MS).unref();
-  return () => clearInterval(timer);
+  return startLoop(check, {
+    everyMs: CHECK_MS,
+    failed(error) {
+      metrics.graph('unreadable');
+      log.outage(explain(error), 'the source of graphs is unavailable');
+    },
+    recovered: () => log.recovered({}, 'the source of graphs is available again'),
+  });
 }
 
 /**

@@ -1,4 +1,5 @@
 // Writes to the usage store what was counted, at intervals.
+import { startLoop } from '@partner-loyalty/runtime/eventloop/loop.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 
@@ -20,33 +21,23 @@ export function createWriter<Batch>(
   add: (batch: Batch) => Promise<void>,
   { intervalMs, what, log }: { intervalMs: number; what: string; log: Pick<Log, 'outage'> },
 ): Writer {
-  let writing: Promise<void> | undefined;
-
-  async function writeBatch(batch: Batch): Promise<void> {
-    try {
-      await withTimeout(add(batch), DEADLINE_MS, 'the usage store did not respond in time');
-    } catch (error) {
-      log.outage({ store: 'usage', err: error }, `${what} could not be written`);
-    } finally {
-      writing = undefined;
-    }
-  }
-
-  function write(isLast = false): Promise<void> {
-    if (writing !== undefined) return writing;
+  let isLast = false;
+  async function writeBatch(): Promise<void> {
     const batch = take(isLast);
-    if (batch === undefined) return Promise.resolve();
-    writing = writeBatch(batch);
-    return writing;
+    if (batch !== undefined)
+      await withTimeout(add(batch), DEADLINE_MS, 'the usage store did not respond in time');
   }
 
-  const timer = setInterval(() => write(), intervalMs).unref();
+  const { run, stop } = startLoop(writeBatch, {
+    everyMs: intervalMs,
+    failed: (err) => log.outage({ store: 'usage', err }, `${what} could not be written`),
+  });
   return {
-    write: () => write(),
+    write: run,
     async close() {
-      clearInterval(timer);
-      await writing;
-      await write(true);
+      await stop();
+      isLast = true;
+      await run();
     },
   };
 }

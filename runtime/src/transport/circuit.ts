@@ -1,4 +1,5 @@
 // A circuit breaker: calls to a hanging subgraph fail at once instead of at their deadlines.
+import { type Loop, startLoop } from '../eventloop/loop.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { unavailable } from './deadline.ts';
@@ -27,7 +28,7 @@ type Options = {
 export class Circuit {
   private readonly options: Options;
   private missed = 0;
-  private timer: NodeJS.Timeout | undefined = undefined;
+  private probes: Loop | undefined = undefined;
 
   constructor(options: Options) {
     this.options = options;
@@ -35,7 +36,7 @@ export class Circuit {
 
   /** Whether calls fail at once. */
   isOpen(): boolean {
-    return this.timer !== undefined;
+    return this.probes !== undefined;
   }
 
   /** The response to a call while the circuit is open. */
@@ -61,8 +62,9 @@ export class Circuit {
   missedDeadline(): void {
     this.missed += 1;
     if (this.missed < MAX_MISSED || this.isOpen()) return;
-    this.timer = setInterval(() => this.probe(), PROBE_MS).unref();
-    const { name: subgraph, metrics, log } = this.options;
+    const { name: subgraph, metrics, log, probe } = this.options;
+    const tryOnce = () => probe().then(() => this.answered());
+    this.probes = startLoop(tryOnce, { everyMs: PROBE_MS, failed() {} });
     const count = this.missed;
     metrics?.circuit(subgraph, 'opened');
     log.warn({ subgraph, count }, 'a subgraph missed its deadlines: its circuit is open');
@@ -70,14 +72,7 @@ export class Circuit {
 
   /** Ends the probes. */
   close(): void {
-    clearInterval(this.timer);
-    this.timer = undefined;
-  }
-
-  private probe(): void {
-    this.options.probe().then(
-      () => this.answered(),
-      () => {}, // The next probe is in a second.
-    );
+    void this.probes?.stop();
+    this.probes = undefined;
   }
 }

@@ -1,5 +1,5 @@
 // The mail worker: sends the mail in the outbox, when woken or once a second, and cleans it up.
-import { setTimeout as pause } from 'node:timers/promises';
+import { startLoop } from '@partner-loyalty/runtime/eventloop/loop.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
@@ -27,31 +27,21 @@ export function startMailWorker(
   { log, metrics, now = Date.now }: { log: Log; metrics: Metrics; now?: () => number },
 ) {
   const { outbox, invitations, signIns, payloads, sandboxMails } = sender.store;
-  const stopping = new AbortController();
   const sending = new AbortController();
-  const signals = { stopping: stopping.signal, sending: sending.signal };
-  const context = { sender, outbox, log, metrics, now, ...signals };
+  const context = { sender, outbox, log, metrics, now, sending: sending.signal };
   const running = new Set<Promise<void>>();
-  let woken = new AbortController();
   let delay: NodeJS.Timeout | undefined;
   let cleanedAt = Number.NEGATIVE_INFINITY;
 
-  /** Ends the pause, or the next one if the worker is at work. */
-  function wakeNow(): void {
-    clearTimeout(delay);
-    delay = undefined;
-    woken.abort();
-  }
-
   /** Starts as many jobs as are due and may run at the same time. */
-  async function claim(): Promise<void> {
-    while (running.size < CONCURRENCY && !stopping.signal.aborted) {
+  async function claim(stopping: AbortSignal): Promise<void> {
+    while (running.size < CONCURRENCY && !stopping.aborted) {
       const job = await outbox.claim(now(), LEASE_MS);
       if (job === undefined) return;
-      const run = handleJob(job, context).finally(() => {
+      const run = handleJob(job, { ...context, stopping }).finally(() => {
         running.delete(run);
         // More may be due than could be claimed.
-        if (running.size === CONCURRENCY - 1) wakeNow();
+        if (running.size === CONCURRENCY - 1) loop.wake();
       });
       running.add(run);
     }
@@ -64,35 +54,34 @@ export function startMailWorker(
       await store.clean(cleanedAt);
   }
 
-  async function work(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      try {
-        await claim();
-        await cleanUp();
-      } catch (err) {
-        log.outage({ err, store: 'members' }, 'the outbox cannot be read');
-      }
-      await pause(POLL_MS, undefined, { signal: woken.signal }).catch(() => undefined);
-      woken = new AbortController();
-    }
+  async function work(stopping: AbortSignal): Promise<void> {
+    clearTimeout(delay);
+    delay = undefined;
+    await claim(stopping);
+    await cleanUp();
   }
-  const working = work();
+
+  const loop = startLoop(work, {
+    everyMs: POLL_MS,
+    failed: (err) => log.outage({ err, store: 'members' }, 'the outbox cannot be read'),
+    recovered: () => log.recovered({ store: 'members' }, 'the outbox is read again'),
+  });
+  loop.wake();
   watchQueue(outbox, metrics, now);
 
   return {
     /** Makes the worker check the outbox soon; otherwise it does so about once a second. */
     wake(): void {
-      delay ??= setTimeout(wakeNow, WAKE_DELAY_MS.min + Math.random() * WAKE_DELAY_MS.spread);
+      delay ??= setTimeout(loop.wake, WAKE_DELAY_MS.min + Math.random() * WAKE_DELAY_MS.spread);
     },
     /**
      * Claims no more jobs and waits up to 10 seconds for those in progress; what is not sent by
      * then is tried again later.
      */
     async stop(): Promise<void> {
-      stopping.abort();
-      wakeNow();
+      clearTimeout(delay);
       const timeout = setTimeout(() => sending.abort(), STOP_TIMEOUT_MS);
-      await working;
+      await loop.stop();
       await Promise.all(running);
       clearTimeout(timeout);
     },

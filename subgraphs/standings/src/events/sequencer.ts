@@ -1,5 +1,5 @@
 // The sequencer: gives events their positions, ends membership years and drops old days.
-import { setTimeout as pause } from 'node:timers/promises';
+import { startLoop } from '@partner-loyalty/runtime/eventloop/loop.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { MembersClient, PendingMemberEvent } from '../members.ts';
@@ -83,45 +83,44 @@ export function startSequencer(
     log,
     metrics,
     ...options
-  }: SequencerOptions & { log: Pick<Log, 'outage'>; metrics: Pick<Metrics, 'eventBacklog'> },
+  }: SequencerOptions & {
+    log: Pick<Log, 'outage' | 'recovered'>;
+    metrics: Pick<Metrics, 'eventBacklog'>;
+  },
 ) {
   const sequencer = createSequencer(feed, options);
-  const stopping = new AbortController();
   /** When nothing waited; undefined while another process has the lease. */
   let doneAt: number | undefined = performance.now();
   metrics.eventBacklog(() =>
     doneAt === undefined ? [] : [[{}, (performance.now() - doneAt) / 1_000]],
   );
 
-  async function passOrRetry(): Promise<number> {
+  const fields = { store: 'standings' };
+  async function pass(): Promise<number> {
     const startedAt = performance.now();
     try {
       const hasMore = await sequencer.pass();
       doneAt = hasMore === undefined ? undefined : hasMore ? (doneAt ?? startedAt) : startedAt;
       if (hasMore === undefined) return RETRY_MS;
       return hasMore ? 0 : PASS_MS;
-    } catch (err) {
+    } catch (error) {
       doneAt ??= startedAt;
-      if (!(err instanceof LeaseLost))
-        log.outage({ err, store: 'standings' }, 'events do not get their positions');
-      return RETRY_MS;
+      if (error instanceof LeaseLost) return RETRY_MS;
+      throw error;
     }
   }
-  async function work(): Promise<void> {
-    const { signal } = stopping;
-    while (!signal.aborted) {
-      const waitMs = await passOrRetry();
-      await pause(waitMs, undefined, { signal }).catch(() => undefined);
-    }
-    await sequencer.release().catch(() => undefined); // It ends within seconds.
-  }
-  const working = work();
+  const loop = startLoop(pass, {
+    everyMs: RETRY_MS,
+    failed: (err) => log.outage({ ...fields, err }, 'events do not get their positions'),
+    recovered: () => log.recovered(fields, 'events get their positions again'),
+  });
+  loop.wake();
 
   return {
     /** Finishes the pass in progress and gives up the lease. */
     async stop(): Promise<void> {
-      stopping.abort();
-      await working;
+      await loop.stop();
+      await sequencer.release().catch(() => undefined); // It ends within seconds.
     },
   };
 }

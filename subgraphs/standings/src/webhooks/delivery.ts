@@ -12,7 +12,7 @@ import type { Send, Sent } from './send.ts';
 
 export type DeliveryOptions = {
   send: Send;
-  log: Pick<Log, 'info' | 'warn' | 'outage'>;
+  log: Pick<Log, 'info' | 'warn' | 'outage' | 'recovered'>;
   metrics: Pick<Metrics, 'webhookDelivery' | 'webhookAttempt'>;
   /** Returns milliseconds since 1970. */
   now: () => number;

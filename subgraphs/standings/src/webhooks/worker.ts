@@ -1,5 +1,5 @@
 // The delivery of a process: it takes the leases of endpoints that are free, and delivers to them.
-import { setTimeout as pause } from 'node:timers/promises';
+import { startLoop } from '@partner-loyalty/runtime/eventloop/loop.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { StandingsStore } from '../store/store.ts';
 import { type Delivery, type DeliveryOptions, startDelivery } from './delivery.ts';
@@ -22,7 +22,6 @@ export function startDeliveries(
   { now = Date.now, ...options }: DeliveriesOptions,
 ) {
   const deliveries = new Map<string, Delivery>();
-  const stopping = new AbortController();
   const all = () => [...deliveries.values()];
   const shares = { attempts: MAX_ATTEMPTS.each, rows: MAX_ROWS.each };
 
@@ -49,17 +48,13 @@ export function startDeliveries(
     delivery.ended.then(() => deliveries.delete(webhookId));
   }
 
-  async function work(): Promise<void> {
-    const { signal } = stopping;
-    while (!signal.aborted) {
-      await look().catch((err: unknown) =>
-        options.log.outage({ err, store: 'standings' }, 'webhooks wait'),
-      );
-      await pause(LOOK_MS, undefined, { signal }).catch(() => undefined);
-    }
-    await Promise.all(all().map(({ stop }) => stop()));
-  }
-  const working = work();
+  const { log } = options;
+  const loop = startLoop(look, {
+    everyMs: LOOK_MS,
+    failed: (err) => log.outage({ err, store: 'standings' }, 'webhooks wait'),
+    recovered: () => log.recovered({ store: 'standings' }, 'webhooks are delivered again'),
+  });
+  loop.wake();
   options.metrics.webhookOldest(() =>
     all().map(({ endpoint, oldestSeconds }) => [endpoint.partnerId, oldestSeconds()] as const),
   );
@@ -75,9 +70,9 @@ export function startDeliveries(
       for (const { wake } of all()) wake();
     },
     /** Finishes the attempts in progress, for 5 seconds at most, and gives up the leases. */
-    stop(): Promise<void> {
-      stopping.abort();
-      return working;
+    async stop(): Promise<void> {
+      await loop.stop();
+      await Promise.all(all().map(({ stop }) => stop()));
     },
   };
 }
