@@ -5,16 +5,24 @@ import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 
-// A changed record shows within STALE_MS. A look-up from REFRESH_MS on reads the record again in
-// the background, so that no look-up of a busy record waits.
-const REFRESH_MS = 2_500;
-const STALE_MS = 5_000;
-// While the store fails, a record stays valid for OUTAGE_MS after its last successful read. A
-// failed read is retried after RETRY_MS, and look-ups within NO_WAIT_MS of it do not wait for the
-// retry; that is below STALE_MS, so that a change takes effect in time after an outage.
+/** While the store of keys fails, a record stays valid this long after its last successful read. */
 export const OUTAGE_MS = 60_000;
-const RETRY_MS = 500;
-const NO_WAIT_MS = 4_000;
+
+/**
+ * A look-up from `refreshMs` on reads the record again in the background, so that no look-up of a
+ * busy record waits; a changed one shows within `staleMs`. While reads fail, a record stays valid
+ * for `outageMs`. A failed read is retried after `retryMs`, and look-ups within `noWaitMs` of it do
+ * not wait for the retry; that is below `staleMs`, so that a change takes effect in time.
+ */
+const KEY_STORE = {
+  refreshMs: 2_500,
+  staleMs: 5_000,
+  outageMs: OUTAGE_MS,
+  retryMs: 500,
+  noWaitMs: 4_000,
+  deadlineMs: 2_000,
+};
+export type FreshTimes = typeof KEY_STORE;
 
 export type Outcome = 'hit' | 'miss' | 'stale';
 
@@ -26,7 +34,7 @@ export type Client = { readonly address: string };
  * both refresh and expiry.
  */
 export function createFreshRecords<T>(source: RecordSource<T>, count: (outcome: Outcome) => void) {
-  const { caches, uptime, admit, log } = source;
+  const { caches, uptime, admit, log, times = KEY_STORE } = source;
   const entries = caches.open<Entry<T>>(({ record }) => source.weigh(record));
   const reads = new Map<string, Promise<RecordRead<T>>>();
   let lastReadAt = Number.NEGATIVE_INFINITY;
@@ -46,7 +54,7 @@ export function createFreshRecords<T>(source: RecordSource<T>, count: (outcome: 
     try {
       const found = source.find(id);
       if (!(found instanceof Promise)) return succeeded(found);
-      const reading = withTimeout(found, DEADLINE_MS, 'the key store did not respond in time')
+      const reading = withTimeout(found, times.deadlineMs, 'the source did not respond in time')
         .then(succeeded, failed)
         .finally(() => reads.delete(id));
       reads.set(id, reading);
@@ -106,9 +114,13 @@ export function createFreshRecords<T>(source: RecordSource<T>, count: (outcome: 
     find(id: string, client?: Client): MaybePromise<T | undefined> {
       const entry = entries.get(id);
       if (entry === undefined) return findUncached(id, client);
-      const state = stateOf(entry, uptime());
+      const state = stateOf(entry, uptime(), times);
       return state === 'fresh' ? counted(entry.record, 'hit') : findCached(id, entry, state);
     },
+    /** The read in progress, if there is one. Never rejects. */
+    reading: (id: string): Promise<unknown> | undefined => reads.get(id),
+    /** Joins the read in progress, or reads the record again. Never rejects. */
+    read,
     /** When the last read that found a record began, on `uptime`'s clock. */
     lastReadAt: () => lastReadAt,
   };
@@ -126,22 +138,20 @@ export function createFreshRecords<T>(source: RecordSource<T>, count: (outcome: 
  */
 type State = 'fresh' | 'aging' | 'stale' | 'failing' | 'retrying' | 'expired';
 
-function stateOf({ readAt, failedAt }: Entry<unknown>, time: number): State {
+function stateOf({ readAt, failedAt }: Entry<unknown>, time: number, times: FreshTimes): State {
   const age = time - readAt;
-  if (age < REFRESH_MS) return 'fresh';
-  if (age >= OUTAGE_MS) return 'expired';
+  if (age < times.refreshMs) return 'fresh';
+  if (age >= times.outageMs) return 'expired';
   const sinceFailure = time - failedAt;
-  if (sinceFailure < RETRY_MS) return 'failing';
-  if (sinceFailure < NO_WAIT_MS) return 'retrying';
-  return age < STALE_MS ? 'aging' : 'stale';
+  if (sinceFailure < times.retryMs) return 'failing';
+  if (sinceFailure < times.noWaitMs) return 'retrying';
+  return age < times.staleMs ? 'aging' : 'stale';
 }
 
 function recordOrThrow<T>(read: RecordRead<T>): T | undefined {
   if ('error' in read) throw read.error;
   return read.record;
 }
-
-const DEADLINE_MS = 2_000;
 
 /** `readAt` is when the read that found the record began, `failedAt` when a later read failed. */
 type Entry<T> = { record: T; readAt: number; failedAt: number };
@@ -159,6 +169,7 @@ export type RecordSource<T> = {
     read: () => MaybePromise<T | undefined>,
   ): MaybePromise<T | undefined>;
   weigh(record: T): number;
+  times?: FreshTimes;
   caches: Caches;
   log: Pick<Log, 'outage'>;
   /** Counts milliseconds and never jumps. */

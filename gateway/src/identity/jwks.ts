@@ -1,11 +1,14 @@
 // A provider's public keys for verifying ID tokens: a cache that limits how often it fetches them.
 import { setTimeout } from 'node:timers/promises';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
-import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { type CompactVerifyGetKey, createLocalJWKSet, errors, type JSONWebKeySet } from 'jose';
+import { createFreshRecords, type FreshTimes } from './freshrecords.ts';
 
-const USABLE_MS = 24 * 3_600_000;
 const NO_KEYS_COOLDOWN_MS = 1_000;
+const USABLE_MS = 24 * 3_600_000;
+const COMMON = { outageMs: USABLE_MS + 1, deadlineMs: 30_000 };
 
 export type Jwks = {
   /**
@@ -20,14 +23,8 @@ export type Jwks = {
   latest(): MaybePromise<object>;
 };
 
-/** How old keys may be and how often they are fetched, in milliseconds. */
-type JwksTimes = {
-  /** Older keys are fetched again in the background. */
-  refreshAfter: number;
-  /** Calls wait for a fetch of older keys, unless it fails or one has failed a moment ago. */
-  waitAfter: number;
-  /** The least time between two fetches, while there are keys. */
-  cooldown: number;
+/** `retryMs` is the least time between two fetches, while there are keys. */
+type JwksTimes = FreshTimes & {
   /** Whether a call for an unknown key waits until the next fetch is allowed. */
   waitsForUnknown: boolean;
 };
@@ -37,17 +34,21 @@ type JwksTimes = {
  * is refused within 10 minutes.
  */
 const EXTERNAL: JwksTimes = {
-  refreshAfter: 5 * 60_000,
-  waitAfter: 10 * 60_000,
-  cooldown: 30_000,
+  ...COMMON,
+  refreshMs: 5 * 60_000,
+  staleMs: 10 * 60_000,
+  retryMs: 30_000,
+  noWaitMs: 60_000,
   waitsForUnknown: false,
 };
 
 /** The built-in provider: keys and sessions that were revoked are refused within 5 seconds. */
 export const BUILT_IN: JwksTimes = {
-  refreshAfter: 2_000,
-  waitAfter: 4_000,
-  cooldown: 250,
+  ...COMMON,
+  refreshMs: 2_000,
+  staleMs: 4_000,
+  retryMs: 250,
+  noWaitMs: 500,
   waitsForUnknown: true,
 };
 
@@ -64,84 +65,50 @@ export function createJwks({
   times?: JwksTimes;
   uptime?: () => number;
 }): Jwks {
-  const keySet = createKeySet(fetchKeys, uptime);
+  let keys: Keys | undefined;
+  let triedAt = Number.NEGATIVE_INFINITY;
+  let fetchedAt = Number.NEGATIVE_INFINITY;
 
-  function usableKeys(): MaybePromise<Keys> {
-    const { keys, ageMs } = keySet.current();
-    if (keys === undefined || ageMs > USABLE_MS) return fetchKeysFirst();
-    if (ageMs < times.refreshAfter) return keys;
-    const refreshed = keySet.refresh(times.cooldown)?.catch(() => {});
-    const waits = ageMs >= times.waitAfter && keySet.sinceFailureMs() >= 2 * times.cooldown;
-    if (refreshed === undefined || !waits) return keys;
-    return refreshed.then(() => keySet.current().keys ?? keys);
+  async function fetchAgain(): Promise<Keys> {
+    const isUsable = uptime() - fetchedAt <= USABLE_MS;
+    if (!isUsable && uptime() - triedAt < NO_KEYS_COOLDOWN_MS)
+      throw new Error('the keys could not be fetched a moment ago');
+    triedAt = uptime();
+    const fetched = await fetchKeys();
+    const text = JSON.stringify(fetched.keys);
+    if (text !== keys?.text) keys = { find: createLocalJWKSet(fetched), text };
+    fetchedAt = triedAt;
+    return keys;
   }
 
-  async function fetchKeysFirst(): Promise<Keys> {
-    await keySet
-      .refresh(NO_KEYS_COOLDOWN_MS)
-      ?.catch((error) => fail('SERVICE_UNAVAILABLE', undefined, { cause: error }));
-    const { keys, ageMs } = keySet.current();
-    return keys && ageMs <= USABLE_MS ? keys : fail('SERVICE_UNAVAILABLE');
-  }
+  const kept = { caches: createCaches(), weigh: () => 1, log: { outage() {} } };
+  const records = createFreshRecords({ find: fetchAgain, times, uptime, ...kept }, () => {});
+  const latest = () => mapMaybe(records.find(''), (found) => found ?? fail('SERVICE_UNAVAILABLE'));
 
   /** Fetches the keys for one that is unknown; false if the last fetch was too recent. */
   async function fetchUnknown(): Promise<boolean> {
-    let refreshed = keySet.refresh(times.cooldown);
-    while (refreshed === undefined && times.waitsForUnknown) {
+    const cooldownLeftMs = () => triedAt + times.retryMs - uptime();
+    while (records.reading('') === undefined && cooldownLeftMs() > 0) {
+      if (!times.waitsForUnknown) return false;
       // A timer may fire a little early.
-      await setTimeout(keySet.cooldownLeft(times.cooldown) + 1);
-      refreshed = keySet.refresh(times.cooldown);
+      await setTimeout(cooldownLeftMs() + 1);
     }
-    await refreshed?.catch(() => {});
-    return refreshed !== undefined;
+    await records.read('');
+    return true;
   }
 
   return {
     async find(header, token) {
-      const { find } = await usableKeys();
+      const { find } = await latest();
       try {
         return await find(header, token);
       } catch (error) {
         if (!(error instanceof errors.JWKSNoMatchingKey) || !(await fetchUnknown())) throw error;
-        return (keySet.current().keys?.find ?? find)(header, token);
+        return (keys?.find ?? find)(header, token);
       }
     },
-    latest: usableKeys,
+    latest,
   };
 }
 
 type Keys = { find: CompactVerifyGetKey; text: string };
-
-/** The latest keys, and the one fetch of them that may be in flight. */
-function createKeySet(fetchKeys: () => Promise<JSONWebKeySet>, uptime: () => number) {
-  let keys: Keys | undefined;
-  let fetchedAt = Number.NEGATIVE_INFINITY;
-  let triedAt = Number.NEGATIVE_INFINITY;
-  let failedAt = Number.NEGATIVE_INFINITY;
-  let inFlight: Promise<void> | undefined;
-
-  async function fetchNow(): Promise<void> {
-    triedAt = uptime();
-    const fetched = await fetchKeys().catch((error) => {
-      failedAt = uptime();
-      throw error;
-    });
-    const text = JSON.stringify(fetched.keys);
-    if (text !== keys?.text) keys = { find: createLocalJWKSet(fetched), text };
-    fetchedAt = triedAt;
-  }
-
-  return {
-    current: () => ({ keys, ageMs: uptime() - fetchedAt }),
-    sinceFailureMs: () => uptime() - failedAt,
-    cooldownLeft: (cooldownMs: number) => Math.max(0, triedAt + cooldownMs - uptime()),
-    /** Joins the fetch in flight or starts one; undefined if the last one was too recent. */
-    refresh(cooldownMs: number): Promise<void> | undefined {
-      if (inFlight === undefined && uptime() - triedAt >= cooldownMs)
-        inFlight = fetchNow().finally(() => {
-          inFlight = undefined;
-        });
-      return inFlight;
-    },
-  };
-}
