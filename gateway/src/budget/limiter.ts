@@ -1,5 +1,6 @@
 // The rate limiter: charges a budget for each request and decides whether it may proceed.
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { LRUCache } from 'lru-cache';
 import { createAddressCounters } from './addresses.ts';
 import { batched } from './counters.batch.ts';
 import type { Count, Counter, Counters } from './counters.ts';
@@ -145,7 +146,7 @@ type Estimate = {
  * consumed more. Counters are expected to answer in order.
  */
 export class Estimates {
-  private readonly bySubject = new Map<string, Estimate>();
+  private readonly bySubject = new LRUCache<string, Estimate>({ max: MAX_SUBJECTS });
 
   isPlenty(subject: string, cost: number, budget: number): boolean {
     const estimate = this.bySubject.get(subject);
@@ -154,19 +155,15 @@ export class Estimates {
   }
 
   consuming(subject: string, cost: number): void {
-    let estimate = this.bySubject.get(subject);
-    if (estimate === undefined) {
-      if (this.bySubject.size >= MAX_SUBJECTS) this.bySubject.clear();
-      estimate = { consumed: undefined, pending: 0 };
-      this.bySubject.set(subject, estimate);
-    }
+    const estimate = this.bySubject.get(subject) ?? { consumed: undefined, pending: 0 };
     estimate.pending += cost;
+    this.bySubject.set(subject, estimate);
   }
 
   consumed(subject: string, cost: number, consumed: number): void {
     const estimate = this.bySubject.get(subject);
     if (estimate === undefined) return;
-    // Cleared meanwhile, it has begun anew without this cost.
+    // Forgotten meanwhile, it has begun anew without this cost.
     estimate.pending = Math.max(0, estimate.pending - cost);
     estimate.consumed = consumed;
   }

@@ -1,6 +1,7 @@
 // What a process knows of the refused credentials of client addresses, before counters answer.
 import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+import { LRUCache } from 'lru-cache';
 import type { Count } from './counters.ts';
 
 /** Each takes about 0.3 KB. */
@@ -21,19 +22,15 @@ const NOTHING: Readonly<Tally> = { counted: 0, endsAt: 0, pending: 0 };
  * milliseconds.
  */
 export function createRefusals(limit: number, now = () => performance.now()) {
-  // The address that was seen longest ago is the first.
-  const byAddress = new Map<string, Tally>();
-  const tallyOf = (address: string) => byAddress.get(addressBlock(address)) ?? NOTHING;
+  const byAddress = new LRUCache<string, Tally>({ max: MAX_ADDRESSES });
+  const tallyOf = (address: string) => byAddress.peek(addressBlock(address)) ?? NOTHING;
   const countedOf = ({ counted, endsAt }: Tally) => (now() < endsAt ? counted : 0);
 
   function begin(address: string): Tally {
     const block = addressBlock(address);
     const tally = byAddress.get(block) ?? { ...NOTHING };
     tally.pending += 1;
-    byAddress.delete(block);
     byAddress.set(block, tally);
-    const [first] = byAddress.keys();
-    if (byAddress.size > MAX_ADDRESSES && first !== undefined) byAddress.delete(first);
     return tally;
   }
 
