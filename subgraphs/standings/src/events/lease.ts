@@ -16,15 +16,13 @@ export function createLease({ leases }: Pick<Feed, 'leases'>, now: () => number)
       const at = now();
       if (held !== undefined && at < held.until - LEASE_MS + RENEW_MS) return held.token;
       held = undefined;
-      const current = await leases.get(LEASE);
-      // A held lease that has ended may have been another process's meanwhile.
-      const isOwn = current?.token === token;
-      if (current !== undefined && !isOwn && current.until > at) return undefined;
-      if (!isOwn) token = randomUUID();
-      const next = { name: LEASE, token, until: at + LEASE_MS };
-      held = await leases.update(LEASE, (before) =>
-        before?.token === current?.token && before?.until === current?.until ? next : before,
-      );
+      held = await leases.update(LEASE, (before) => {
+        // A held lease that has ended may have been another process's meanwhile.
+        const isOwn = before?.token === token;
+        if (before !== undefined && !isOwn && before.until > at) return before;
+        if (!isOwn) token = randomUUID();
+        return { name: LEASE, token, until: at + LEASE_MS };
+      });
       return held?.token;
     },
     async release(): Promise<void> {
