@@ -209,16 +209,6 @@ describe('an operation is answered', () => {
       { requestIndex: 2, errors: FAILED },
     ]);
   });
-
-  test('each of a batch for its own caller, in an array', async () => {
-    const response = await send(batch);
-    expect(response.headers.get('content-type')).toBe(JSON_TYPE);
-    expect(await response.json()).toEqual([
-      { data: { caller: '{"kind":"member","memberId":"m"}' } },
-      { data: { caller: '{"kind":"partner","partnerId":"p"}' } },
-      { errors: FAILED },
-    ]);
-  });
 });
 
 test('an operation that is slow or never ends does not hold up a quick one', async () => {

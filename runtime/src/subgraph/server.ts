@@ -13,10 +13,10 @@ import type { Settings } from '../settings/table.ts';
 import type { Execute } from '../transport/deadline.ts';
 import { isProbe, isUnderstood } from '../transport/protocol.ts';
 import { LoggedRequest } from '../transport/requestline.ts';
-import { respondInArray, respondInLines, respondToOne } from '../transport/respond.ts';
+import { respondInLines, respondToOne } from '../transport/respond.ts';
 import { createReplayGuard } from '../transport/signature/replay.ts';
 import { createVerifier } from '../transport/signature/verifier.ts';
-import { decodeRequest, MEDIA_TYPES, WIRE } from '../transport/wire.ts';
+import { decodeRequest, WIRE } from '../transport/wire.ts';
 import { createExecutor } from './executor.ts';
 import type { Subgraph } from './types.ts';
 
@@ -75,16 +75,13 @@ function respondToSigned(
   if (method !== 'POST') return record.fail('METHOD_NOT_ALLOWED', { allow: 'POST' });
   const asked = decodeRequest(caller, requestId, body.toString('utf8'));
   if (asked === undefined) return record.fail('BAD_REQUEST');
-  const { accept = '' } = headers;
   if ('batch' in asked) {
     record.executing(asked.batch);
-    return accept.includes(MEDIA_TYPES.lines)
-      ? respondInLines(execute, asked.batch, record)
-      : respondInArray(execute, asked.batch, accept, record);
+    return respondInLines(execute, asked.batch, record);
   }
   if (isProbe(asked.operation)) return respondToProbe(subgraph, record);
   record.executing([asked.operation]);
-  return respondToOne(execute, asked.operation, accept, record);
+  return respondToOne(execute, asked.operation, headers.accept ?? '', record);
 }
 
 async function respondToProbe(subgraph: Subgraph, record: LoggedRequest): Promise<HttpResponse> {

@@ -582,7 +582,7 @@ describe('an answer', () => {
     const { transport, lines } = await serveFake((_, response) => {
       inJson(response).flushHeaders();
       response.socket?.write('1\r\n \r\n'.repeat(100_000));
-    });
+    }, PATIENT);
     expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
     expect(lines).toEqual([expect.objectContaining({ reason: 'too many chunks' })]);
   });

@@ -30,38 +30,16 @@ export function respondToOne(
 
 function responseOf(response: SubgraphResponse, accept: string): HttpResponse {
   const body = JSON.stringify(response);
-  return acceptsResponse(accept)
+  // With GraphQL's media type, errors need not have status 200.
+  return /application\/graphql-response\+json(?!l)/.test(accept)
     ? { status: statusOf(response), headers: TYPES.response, body }
     : { status: 200, headers: TYPES.json, body };
-}
-
-/** Whether the caller accepts GraphQL's media type, with which errors need not have status 200. */
-function acceptsResponse(accept: string): boolean {
-  return /application\/graphql-response\+json(?!l)/.test(accept);
 }
 
 /** An error status if the operation could not be executed at all. */
 function statusOf({ data, errors }: SubgraphResponse): number {
   const code = errors?.[0]?.extensions.code;
   return data === undefined && isErrorCode(code) ? Math.max(ERRORS[code].status, 400) : 200;
-}
-
-/** Answers a batch with an array. */
-export async function respondInArray(
-  execute: Execute,
-  requests: readonly SubgraphRequest[],
-  accept: string,
-  observer: Observer,
-): Promise<HttpResponse> {
-  const responses = await Promise.all(
-    requests.map((request) => {
-      const response = execute(request);
-      return 'then' in response ? withDeadline(response) : response;
-    }),
-  );
-  for (const response of responses) observer.answered(response);
-  const headers = acceptsResponse(accept) ? TYPES.response : TYPES.json;
-  return { status: 200, headers, body: JSON.stringify(responses) };
 }
 
 type Late = { place: number; response: Promise<SubgraphResponse> };
