@@ -48,7 +48,7 @@ export function eachActivity<Activity>(
   };
 }
 
-type Page<Edge> = {
+export type Page<Edge> = {
   edges: readonly Edge[];
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
 };
@@ -67,8 +67,11 @@ export async function* eachEdge<Edge>(
     const { hasNextPage, endCursor } = pageInfo;
     if (!hasNextPage) return;
     // Otherwise the loop would never end.
-    if (endCursor === null || endCursor === after)
-      throw callError('UNEXPECTED_RESPONSE', 'a page has no cursor for the next one', {});
+    if (endCursor === null || endCursor === after) throw noCursor();
     after = endCursor;
   }
+}
+
+export function noCursor() {
+  return callError('UNEXPECTED_RESPONSE', 'a page has no cursor for the next one', {});
 }

@@ -1,11 +1,6 @@
 // Reads the feed of events page by page.
-import { callError } from './http/response.ts';
+import { eachEdge, noCursor, PAGE_INFO, type Page } from './activities.ts';
 import type { CallOptions } from './surface/operation.ts';
-
-type Page<Event> = {
-  edges: readonly { node: Event; cursor: string }[];
-  pageInfo: { hasNextPage: boolean; endCursor: string | null };
-};
 
 /** Everything that an event has, but for the member. */
 const EVENT = {
@@ -44,10 +39,10 @@ export function eachEvent<Event, Type>(
     call: CallOptions & {
       select: {
         edges: { node: typeof EVENT; cursor: true };
-        pageInfo: { hasNextPage: true; endCursor: true };
+        pageInfo: typeof PAGE_INFO;
       };
     },
-  ) => Promise<Page<Event> | null>,
+  ) => Promise<Page<{ node: Event; cursor: string }> | null>,
 ) {
   return function events({
     after,
@@ -57,28 +52,27 @@ export function eachEvent<Event, Type>(
     ...call
   }: EventsOptions<Type> & { select?: object } = {}): EventIterator<Event> {
     let cursor = after;
+    let end: string | undefined;
     // Cast: the type of the client's `events` says what the events have.
     const edges = { node: select as typeof EVENT, cursor: true } as const;
     const options = { ...call, select: { edges, pageInfo: PAGE_INFO } };
 
     async function* iterate(): AsyncGenerator<Event, void, undefined> {
-      for (;;) {
-        const page = await read({ first: pageSize, after: cursor, types }, options);
-        // Otherwise the loop would never end.
-        if (page?.pageInfo.endCursor == null)
-          throw callError('UNEXPECTED_RESPONSE', 'a page has no cursor for the next one', {});
-        for (const edge of page.edges) {
-          cursor = edge.cursor;
-          yield edge.node;
-        }
-        cursor = page.pageInfo.endCursor;
-        if (!page.pageInfo.hasNextPage) return;
+      const all = eachEdge(async (from) => {
+        cursor = from;
+        const page = await read({ first: pageSize, after: from, types }, options);
+        end = page?.pageInfo.endCursor ?? undefined;
+        if (page === null || end === undefined) throw noCursor();
+        return page;
+      }, after);
+      for await (const edge of all) {
+        cursor = edge.cursor;
+        yield edge.node;
       }
+      cursor = end;
     }
     return Object.defineProperty(iterate(), 'cursor', {
       get: () => cursor,
     }) as EventIterator<Event>; // Cast: it has the property now.
   };
 }
-
-const PAGE_INFO = { hasNextPage: true, endCursor: true } as const;

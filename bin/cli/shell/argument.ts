@@ -2,8 +2,7 @@
 import { KEY_SCOPES } from '@partner-loyalty/gateway';
 import { createParser, integer, parsedBy } from '@partner-loyalty/runtime/input.ts';
 import { cidrRange } from '@partner-loyalty/runtime/settings/schemas.ts';
-import { EVENT_TYPES, type EventType } from '@partner-loyalty/standings';
-import { Temporal } from 'temporal-polyfill';
+import { EVENT_TYPES, type EventType, parseInstant as instantIn } from '@partner-loyalty/standings';
 import * as z from 'zod';
 import { CommandError } from './shell.ts';
 
@@ -33,13 +32,8 @@ export function digits(least: number, most: number) {
 
 /** The instant, cut to milliseconds; undefined if the text is none. */
 export function parseInstant(text: string): Date | undefined {
-  // Temporal accepts a space instead of the T, as RFC 3339 does and ISO 8601 does not.
-  if (text.includes(' ')) return undefined;
-  try {
-    return new Date(Temporal.Instant.from(text).epochMilliseconds);
-  } catch {
-    return undefined;
-  }
+  // The other parser takes a space instead of the T, as RFC 3339 does and ISO 8601 does not.
+  return text.includes(' ') ? undefined : instantIn(text);
 }
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

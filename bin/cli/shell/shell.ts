@@ -27,7 +27,6 @@ export type Shell = {
    * Throws a CommandError if it is lost.
    */
   printOnce(row: Row, note?: string): void;
-  /** Writes text to stdout as it is. */
   write(text: string): void;
   /** Writes a line for people to stderr. */
   note(text: string): void;

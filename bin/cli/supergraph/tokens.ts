@@ -12,19 +12,19 @@ import {
   TOKEN_LIFETIME_MS,
 } from '@partner-loyalty/registry';
 import { text } from '@partner-loyalty/runtime/input.ts';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { durationMs, typed } from '../shell/argument.ts';
+import { commandGroup } from '../shell/output.ts';
 import { CommandError, noSuch, type Shell } from '../shell/shell.ts';
 import { readStore, withStore } from '../shell/stores.ts';
 import { audited } from './operation.ts';
 
+const TOKEN = { '<tokenid>': 'the ID, as listed' };
 const lifetime = durationMs.refine((ms) => ms <= MAX_TOKEN_LIFETIME_MS, 'must be at most 366d');
 
 export function tokenCommand(shell: Shell): Command {
-  const group = new Command('token').description('manage the tokens that teams publish with');
-  group
-    .command('create')
-    .description('create a token for a subgraph and print it; it is not shown again')
+  const { group, add } = commandGroup('token', 'manage the tokens that teams publish with');
+  add('create', 'create a token for a subgraph and print it; it is not shown again')
     .argument(
       '<name>',
       "the subgraph's name, which need not exist yet",
@@ -39,20 +39,13 @@ export function tokenCommand(shell: Shell): Command {
     .action((subgraph: string, options: { owner: string; expires?: number }) =>
       create(shell, subgraph, options),
     );
-  group
-    .command('list')
-    .description('list the tokens, without the tokens themselves')
-    .action(() => list(shell));
-  group
-    .command('rotate')
-    .description('create a token like another one, and end that one after 24 hours')
-    .argument('<tokenid>', 'the ID, as listed')
-    .action((tokenId: string) => rotate(shell, tokenId));
-  group
-    .command('revoke')
-    .description('revoke a token: it stops working within 5 seconds')
-    .argument('<tokenid>', 'the ID, as listed')
-    .action((tokenId: string) => revoke(shell, tokenId));
+  add('list', 'list the tokens, without the tokens themselves').action(() => list(shell));
+  add('rotate', 'create a token like another one, and end that one after 24 hours', TOKEN).action(
+    (tokenId: string) => rotate(shell, tokenId),
+  );
+  add('revoke', 'revoke a token: it stops working within 5 seconds', TOKEN).action(
+    (tokenId: string) => revoke(shell, tokenId),
+  );
   return group;
 }
 

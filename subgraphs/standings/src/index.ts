@@ -19,7 +19,12 @@ import { createSender } from './webhooks/send.ts';
 import { createWebhookSecrets } from './webhooks/target.ts';
 import { startDeliveries } from './webhooks/worker.ts';
 
-export { type Activity, createActivityParser, type DatedActivity } from './rules/activity.ts';
+export {
+  type Activity,
+  createActivityParser,
+  type DatedActivity,
+  parseInstant,
+} from './rules/activity.ts';
 export { EVENT_TYPES, type EventType } from './rules/event.ts';
 export { DEFAULT_PROGRAM, type Program, parseProgram } from './rules/program.ts';
 export { joinStandings, type Standing } from './rules/standing.ts';
@@ -51,7 +56,6 @@ type StandingsSettings = Pick<
   | 'webhookPrivate'
 >;
 
-/** What the subgraph needs beside its store. */
 type StandingsOptions = {
   /** Returns the current time, which decides the current membership year. */
   now?: () => Date;
