@@ -95,12 +95,10 @@ export function operationEditor(parent: HTMLElement, events: EditorEvents): Edit
   return editor(parent, 'Operation', [...graphql(), ...editing(events)]);
 }
 
-/** The editor of variables. */
 export function variablesEditor(parent: HTMLElement, events: EditorEvents): EditorView {
   return editor(parent, 'Variables, as JSON', [json(), JSON_FAULTS, ...editing(events)]);
 }
 
-/** A read-only view of JSON. */
 export function jsonView(parent: HTMLElement): EditorView {
   const readOnly = [EditorState.readOnly.of(true), EditorView.editable.of(false)];
   return editor(parent, 'Result', [json(), ...readOnly, EditorView.lineWrapping]);

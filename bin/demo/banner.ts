@@ -29,7 +29,7 @@ type Start = {
 export function banner(start: Start): string {
   const { environment, endpoint, demoKeys, hasExplorer, consoleLink } = start;
   const heading = `\n  Partner Loyalty API, ${environment}:  ${endpoint}\n`;
-  const explorer = hasExplorer ? explorerOf(endpoint) : undefined;
+  const explorer = hasExplorer ? endpoint.replace(/graphql$/, 'explorer') : undefined;
   const [first] = demoKeys ?? [];
   if (demoKeys === undefined || first === undefined)
     return `${heading}${inBrowser(explorer)}${inConsole(consoleLink)}\n${withoutKeys(start, explorer)}\n`;
@@ -43,10 +43,6 @@ export function banner(start: Start): string {
     inConsole(consoleLink),
     `\n  Paste:\n\n${demoCurl(endpoint, first.key)}\n\n`,
   ].join('');
-}
-
-function explorerOf(endpoint: string): string {
-  return endpoint.replace(/graphql$/, 'explorer');
 }
 
 function inBrowser(explorer: string | undefined): string {

@@ -3,9 +3,8 @@
 export type { Audit } from './audit.ts';
 export { CHANGELOG_VERSIONS, changelogOf } from './graph/changelog.ts';
 export { readGraphFile, SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from './graph/committed.ts';
-export { subgraphCode, subgraphName } from './graph/config.ts';
+export { subgraphName } from './graph/config.ts';
 export type { GraphStore, GraphVersion } from './graph/graph.ts';
-export { dropOldSecret, rotateSecret } from './graph/secrets.ts';
 export type { RegistryTables } from './graph/tables.ts';
 export {
   defaultScopes,

@@ -1,6 +1,5 @@
 // Values that are plain or promised, so that a cache hit never waits for the event loop.
 
-/** A plain value, or a promise of one. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /** A promise of any library counts. */

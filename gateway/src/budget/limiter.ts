@@ -79,6 +79,11 @@ export function createLimiter(
     });
   }
 
+  const byAddress = (policy: Policy, tally: typeof pages, budget: number) => (address: string) =>
+    tally
+      .count(address, () => add(policy, counterOf(address), 1, budget))
+      .then((count) => decide(policy, budget, count));
+
   return {
     consume,
     /**
@@ -91,15 +96,9 @@ export function createLimiter(
      * Counts a client address's request without a valid credential; an IPv6 /64 counts as one
      * address. In a flood of addresses, they share counters.
      */
-    consumeRefusal: (address: string) =>
-      refusals
-        .count(address, () => add('refusal', counterOf(address), 1, REFUSAL_BUDGET))
-        .then((count) => decide('refusal', REFUSAL_BUDGET, count)),
+    consumeRefusal: byAddress('refusal', refusals, REFUSAL_BUDGET),
     /** Counts a request for a page or another public document, in the same way. */
-    consumePage: (address: string) =>
-      pages
-        .count(address, () => add('page', counterOf(address), 1, PAGE_BUDGET))
-        .then((count) => decide('page', PAGE_BUDGET, count)),
+    consumePage: byAddress('page', pages, PAGE_BUDGET),
     /** Counts a request of a registered app that showed its secret. */
     consumeApp: (clientId: string) => consume('app', clientId, 1, APP_BUDGET),
     /** Counts a request to the registry by the token of a subgraph. Changes include checks. */

@@ -20,7 +20,6 @@ export type Operation = {
   node: OperationDefinitionNode;
   /** For logs, metrics and traces: the first 64 characters, without a key or token. */
   name: string | undefined;
-  /** The hash of the document. */
   hash: string;
   /**
    * What the operation costs depends on its root fields: with fragments expanded, each alias

@@ -39,7 +39,6 @@ export type ExecutableOperation = {
   responseKeys: ReadonlySet<string>;
   /** The response keys of the root fields, in the order of the response. */
   rootResponseKeys: readonly string[];
-  /** What a log line says of it, as loggedOperation writes it. */
   logged: string;
 };
 

@@ -79,7 +79,7 @@ export function liftLiterals(
     // A list is lifted whole: otherwise each length would have a plan of its own.
     const isWhole = isCustom || (value.kind === Kind.LIST && isListType(nullable));
     const isLifted = isWhole
-      ? !contains(value, isVariable)
+      ? !contains(value, ({ kind }) => kind === Kind.VARIABLE)
       : isLiteral(value) && isLeafType(getNamedType(type));
     return isLifted ? replace(value, nullable, isCustom) : undefined;
   }
@@ -176,10 +176,6 @@ function isLiftable(node: ASTNode): node is Exclude<ValueNode, VariableNode> {
 
 function isEnum({ kind }: ASTNode): boolean {
   return kind === Kind.ENUM;
-}
-
-function isVariable({ kind }: ASTNode): boolean {
-  return kind === Kind.VARIABLE;
 }
 
 /**

@@ -28,9 +28,7 @@ export type EndpointParts = RequestLineParts & {
   metrics: Metrics;
 };
 
-/** What an endpoint's responses look like. */
 export type ResponseForm = {
-  /** The body of a refusal. */
   refusal(refusal: ApiError, extensions: RefusalExtensions, state: RequestState): object;
   mediaType(request: HttpRequest): string;
   /** The methods in `allow`, with 405. */

@@ -46,7 +46,10 @@ export function createRequestLine(
       const line = { requestId, ...unidentified, cost, status, codes, durationMs };
       log.refused({ ...line, ...(isWhole && { bytes }) }, 'request');
     } else {
-      const caller = principal === undefined ? jsonFields(unidentified ?? {}) : describe(principal);
+      const caller =
+        principal === undefined
+          ? jsonFields(withShownAddress(unidentified ?? {}, logClientAddress))
+          : describe(principal);
       const operation = state.executable?.logged ?? describeRefused(state, graphs);
       const failed = codes.length === 0 ? '' : describeCodes(codes.join(), { codes });
       const closed = unidentified === undefined ? CLOSED_EARLY : '';
@@ -89,8 +92,7 @@ export function createRequestLine(
     requests.note(ofPartner, request, budgetUsed);
   };
   return (request, state) => {
-    if (state.principal === undefined)
-      state.unidentified = describeUnidentified(request, state, logClientAddress);
+    if (state.principal === undefined) state.unidentified = describeUnidentified(request, state);
     return new RequestEnd(request, state, end);
   };
 }
@@ -99,27 +101,25 @@ export function createRequestLine(
 function describeUnidentified(
   { address }: HttpRequest,
   { credential, verdict }: RequestState,
-  logClientAddress: Settings['logClientAddress'],
 ): LogFields | undefined {
   const refused = refusedIn(credential);
   const reason = refused?.reason ?? reasonOf(credential.kind, verdict !== undefined);
   if (reason === undefined) return undefined;
-  const clientAddress = shownAddress(address, logClientAddress);
   const { keyId, partnerId: partner } = refused ?? {};
-  return { partner, keyId, reason, clientAddress };
+  return { partner, keyId, reason, clientAddress: address };
 }
 
-function shownAddress(address: string, as: Settings['logClientAddress']): string {
-  return as === 'full' ? address : maskedAddress(address);
+function withShownAddress(fields: LogFields, as: Settings['logClientAddress']): LogFields {
+  const { clientAddress } = fields;
+  if (as === 'full' || clientAddress === undefined) return fields;
+  return { ...fields, clientAddress: maskedAddress(`${clientAddress}`) };
 }
 
 /** The log with client addresses as the setting says. */
 export function withShownAddresses(log: Log, as: Settings['logClientAddress']): Log {
   return {
     ...log,
-    refused({ clientAddress, ...fields }, message) {
-      log.refused({ ...fields, clientAddress: shownAddress(`${clientAddress}`, as) }, message);
-    },
+    refused: (fields, message) => log.refused(withShownAddress(fields, as), message),
   };
 }
 

@@ -34,7 +34,10 @@ export function buildResponse(
   if (raised.length === 0 && nullViolations.length === 0)
     return { status: 200, body: { data }, codes: [] };
   const unexplained = unexplainedBy(raised, nullViolations);
-  const all: RawError[] = [...raised, ...unexplained.map(nullViolation)];
+  const all: RawError[] = [
+    ...raised,
+    ...unexplained.map((path) => ({ message: 'a value is missing', path })),
+  ];
   const [first] = unexplained;
   if (first !== undefined) onMasked(first, unexplained.length);
   const roots = all.every(hasPath) ? [] : unexplainedRoots(data, all);
@@ -69,11 +72,6 @@ function mask({
   return { message: ERRORS[code].message, extensions: { code } };
 }
 
-/** A null that the schema forbids, from a subgraph that sent no error to explain it. */
-function nullViolation(path: Path): RawError {
-  return { message: 'a value is missing', path };
-}
-
 /** Compares the paths below one root field only: there may be thousands of errors. */
 function unexplainedBy(raised: readonly RawError[], violations: readonly Path[]): Path[] {
   if (!raised.every(hasPath)) return [];
@@ -92,13 +90,9 @@ function unexplainedBy(raised: readonly RawError[], violations: readonly Path[])
 
 /** Whether a null is because of an error: at its place, or in an entity that is null as a whole. */
 function explains({ path = [], entityDepth }: RawError, missing: Path): boolean {
-  return (
-    overlaps(path, missing) || (entityDepth !== undefined && startsWith(missing, path, entityDepth))
-  );
-}
-
-function startsWith(path: Path, start: Path, length: number): boolean {
-  return length <= path.length && overlaps(path, start.slice(0, length));
+  if (overlaps(path, missing)) return true;
+  if (entityDepth === undefined || entityDepth > missing.length) return false;
+  return overlaps(missing, path.slice(0, entityDepth));
 }
 
 /** Whether the paths are equal or one contains the other. */

@@ -38,7 +38,6 @@ export function graphAsSeen(supergraph: string, surface: SurfaceName | undefined
   return surface === undefined ? graph : surfaceDocument(graph, surface);
 }
 
-/** The schema of a valid document. */
 export function schemaOf(document: DocumentNode): GraphQLSchema {
   return buildASTSchema(document, { assumeValid: true });
 }

@@ -9,10 +9,14 @@ import {
   type Schema,
   Supergraph,
 } from '@apollo/federation-internals';
-import type { FetchNode, PlanNode, QueryPlan, QueryPlanSelectionNode } from '@apollo/query-planner';
-import { QueryPlanner } from '@apollo/query-planner';
 import {
-  type ConstDirectiveNode,
+  type FetchNode,
+  type PlanNode,
+  type QueryPlan,
+  QueryPlanner,
+  type QueryPlanSelectionNode,
+} from '@apollo/query-planner';
+import {
   type DocumentNode,
   type GraphQLSchema,
   Kind,
@@ -118,16 +122,14 @@ function resolvableKeysFirst(supergraph: DocumentNode): DocumentNode {
     const isComposite =
       type.kind === Kind.OBJECT_TYPE_DEFINITION || type.kind === Kind.INTERFACE_TYPE_DEFINITION;
     const directives = (isComposite && type.directives) || [];
-    const last = directives.filter(isUnresolvableKey);
+    const last = directives.filter((each) =>
+      argumentsOf([each], 'join__type').some(({ resolvable }) => resolvable === false),
+    );
     if (!isComposite || last.length === 0) return type;
     const first = directives.filter((directive) => !last.includes(directive));
     return { ...type, directives: [...first, ...last] };
   });
   return { ...supergraph, definitions };
-}
-
-function isUnresolvableKey(directive: ConstDirectiveNode): boolean {
-  return argumentsOf([directive], 'join__type').some(({ resolvable }) => resolvable === false);
 }
 
 /**

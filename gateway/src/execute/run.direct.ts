@@ -47,26 +47,26 @@ export type PlacedError = SubgraphError & {
 
 /**
  * Runs a direct plan, without a promise if no transport returns one. What goes wrong in a subgraph
- * is in `errors`, never a rejection.
+ * is in `errors`, never a rejection. `path` leads from the root to the objects that the node is
+ * about; '@' is every item of a list.
  */
-export function runDirectPlan(node: PlanNode, run: PlanRun): void | Promise<void> {
-  return runNode(node, run, []);
-}
-
-// `path` leads from the root to the objects that the node is about; '@' is every item of a list.
-function runNode(node: PlanNode, run: PlanRun, path: readonly string[]): void | Promise<void> {
+export function runDirectPlan(
+  node: PlanNode,
+  run: PlanRun,
+  path: readonly string[] = [],
+): void | Promise<void> {
   switch (node.kind) {
     case 'Fetch':
       return runFetch(node, run, path);
     case 'Flatten':
-      return runNode(node.node, run, [...path, ...node.path.map(String)]);
+      return runDirectPlan(node.node, run, [...path, ...node.path.map(String)]);
     case 'Sequence':
       return runSequence(node.nodes, run, path, 0);
     case 'Parallel':
       return runParallel(node.nodes, run, path);
     case 'Condition': {
       const branch = run.coerced[node.condition] === true ? node.ifClause : node.elseClause;
-      return branch && runNode(branch, run, path);
+      return branch && runDirectPlan(branch, run, path);
     }
     case 'Defer':
       throw new Error('no surface has @defer');
@@ -81,7 +81,7 @@ function runSequence(
 ): void | Promise<void> {
   for (let index = from; index < nodes.length; index += 1) {
     const node = nodes[index];
-    const running = node && runNode(node, run, path);
+    const running = node && runDirectPlan(node, run, path);
     if (running) return running.then(() => runSequence(nodes, run, path, index + 1));
   }
 }
@@ -92,7 +92,7 @@ function runParallel(
   path: readonly string[],
 ): void | Promise<void> {
   const running = nodes
-    .map((node) => runNode(node, run, path))
+    .map((node) => runDirectPlan(node, run, path))
     .filter((each) => each !== undefined);
   return running.length === 0 ? undefined : Promise.all(running).then(() => {});
 }
@@ -181,7 +181,7 @@ function take(
 }
 
 /** How many errors a fetch has at most: a list may have many thousands. */
-const MAX_ERRORS = 1_000;
+const MAX_ERRORS_OF_FETCH = 1_000;
 
 /**
  * Adds the errors of a fetch with their paths in the data. If it is one of entities, `objects` are
@@ -193,7 +193,7 @@ export function addErrors(
   { data, errors = [] }: SubgraphResponse,
   objects: readonly PlacedObject[] | undefined,
 ): void {
-  const room = to.length + MAX_ERRORS;
+  const room = to.length + MAX_ERRORS_OF_FETCH;
   for (const error of errors) {
     if (to.length >= room) return;
     to.push(...placedErrors(error, objects, data?._entities));

@@ -23,7 +23,6 @@ import { type ExecutionResult, openExecutor, type Transports } from './executor.
 import { introspect } from './introspect.ts';
 import type { MemberAccess } from './members.ts';
 
-/** The part of a request that an operation is executed with. */
 type OperationRequest = {
   variables: Record<string, unknown>;
   caller: Caller;
@@ -39,7 +38,6 @@ export type Surface = {
   /** The schema as text: graphql-js cannot print each one. */
   sdl: string;
   defaultPages: DefaultPages;
-  /** The scopes that each root field needs. */
   rootScopes: RootScopes;
   /** The parts of the whole graph. */
   parts: ServiceParts;

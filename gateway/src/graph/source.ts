@@ -67,12 +67,8 @@ function createFileSource(file: string): GraphSource {
       text = read;
       return graph;
     },
-    async before() {
-      return undefined;
-    },
-    async lastServed() {
-      return undefined;
-    },
+    before: async () => undefined,
+    lastServed: async () => undefined,
     async next() {
       const { text: read, changedAt } = await readSdlFile(file).catch((error: unknown) => {
         throw unreadable(error);

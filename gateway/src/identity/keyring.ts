@@ -77,6 +77,7 @@ export function createKeyring({
   uptime?: () => number;
 }): Keyring {
   const find = (hash: string) => mapMaybe(store.keyByHash(hash), toKey);
+  const weigh = ({ allowed }: Key) => BYTES_PER_KEY + (allowed?.ranges ?? 0) * BYTES_PER_RANGE;
   const source = { find, admit, weigh, caches, uptime, log };
   const keys = createFreshRecords(source, metrics.keyCache);
   const absent = new LRUCache<string, true>({ ...ABSENT, perf: { now: uptime } });
@@ -138,8 +139,4 @@ function addressList(allow: readonly string[]): AddressList {
       return true;
     },
   };
-}
-
-function weigh({ allowed }: Key): number {
-  return BYTES_PER_KEY + (allowed?.ranges ?? 0) * BYTES_PER_RANGE;
 }

@@ -84,7 +84,6 @@ export type KeyStore = {
   expireKey(keyId: string, at: Date): Promise<boolean>;
   /** False if there is no such key. Revoking a key again changes nothing. */
   revokeKey(keyId: string, at: Date): Promise<boolean>;
-  /** The tables of partners' staff. */
   staffTables(): Promise<StaffTables>;
   origin(): Promise<Origin | undefined>;
   setOrigin(origin: Origin): Promise<void>;

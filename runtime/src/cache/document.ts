@@ -12,19 +12,15 @@ import {
 const BYTES_PER_NODE = 128;
 const BYTES_PER_LIST = 192;
 
-/** The bytes of a document without locations, and without its text. */
-export function bytesOfDocument(document: DocumentNode): number {
-  return bytesOf(document);
-}
-
-// A visitor of graphql-js takes several times as long. Documents nest as deep as their parser does.
-function bytesOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  if (Array.isArray(value))
-    return value.reduce((sum: number, item) => sum + bytesOf(item), value.length && BYTES_PER_LIST);
+/** The bytes of a document, or of a part of one, without locations and without its text. */
+export function bytesOfDocument(part: unknown): number {
+  // A visitor of graphql-js takes several times as long. Documents nest as their parser does.
+  if (typeof part !== 'object' || part === null) return 0;
+  if (Array.isArray(part))
+    return part.reduce((sum, item) => sum + bytesOfDocument(item), part.length && BYTES_PER_LIST);
   let bytes = BYTES_PER_NODE;
-  for (const name in value)
-    if (name !== 'loc') bytes += bytesOf((value as Record<string, unknown>)[name]);
+  for (const name in part)
+    if (name !== 'loc') bytes += bytesOfDocument((part as Record<string, unknown>)[name]);
   return bytes;
 }
 

@@ -36,7 +36,9 @@ export function createDocuments(
   schema: GraphQLSchema,
   caches: Caches,
 ): (query: string, operationName: string | undefined) => Operation {
-  const cache = caches.open(weigh);
+  const cache = caches.open<CachedDocument>(
+    ({ document, selections }) => bytesOfDocument(document) + selections * BYTES_PER_SELECTION,
+  );
 
   return (query, operationName) => {
     let cached = cache.get(query);
@@ -51,10 +53,6 @@ export function createDocuments(
     operations.set(operationName, operation);
     return operation;
   };
-}
-
-function weigh({ document, selections }: CachedDocument): number {
-  return bytesOfDocument(document) + selections * BYTES_PER_SELECTION;
 }
 
 // Nobody reads the locations in errors of a subgraph.

@@ -26,9 +26,7 @@ type Outcome = Parameters<Metrics['subgraphCall']>[1];
 /** Ends a request: of undici, or of pool.ts. */
 type Controller = Pick<Dispatcher.DispatchController, 'abort'>;
 
-/** What all requests of a transport share. */
 export type BatchContext = {
-  /** The subgraph's name. */
   name: string;
   readResponse: ReadResponse;
   fieldNames: FieldNames;

@@ -25,18 +25,11 @@ type JsonCaller =
  * which has no UTF-8 form: it must not become another ID.
  */
 export function encodeCaller(caller: Caller): string {
-  switch (caller.kind) {
-    case 'partner':
-      return `kind=partner, partner=${encodeId(caller.partnerId)}`;
-    case 'member': {
-      const { memberId, partnerId, scopes } = caller;
-      const partner = partnerId === undefined ? '' : `, partner=${encodeId(partnerId)}`;
-      const limit = scopes === undefined ? '' : `, scopes=${encodeId(scopes)}`;
-      return `kind=member, member=${encodeId(memberId)}${partner}${limit}`;
-    }
-    case 'service':
-      return 'kind=service';
-  }
+  const { kind, ...ids } = jsonCallerOf(caller);
+  let text = `kind=${kind}`;
+  for (const [name, id] of Object.entries(ids))
+    if (id !== undefined) text += `, ${name}=${encodeId(id)}`;
+  return text;
 }
 
 export function jsonCallerOf(caller: Caller): JsonCaller {

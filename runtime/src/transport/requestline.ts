@@ -34,7 +34,6 @@ export class LoggedRequest implements ResponseObserver {
   /** Set if the request was not signed as it should be, or is of another protocol. */
   private refusal: string | undefined = undefined;
 
-  /** `name` is the subgraph's. */
   constructor(
     name: string,
     { requestId, headers }: Pick<HttpRequest, 'requestId' | 'headers'>,

@@ -26,7 +26,6 @@ export function createResponseReader({
   fieldNames,
   log,
 }: {
-  /** The subgraph's. */
   name: string;
   codes: readonly string[];
   fieldNames: FieldNames;
@@ -126,9 +125,6 @@ function loggedCode(error: unknown): string | undefined {
 function pathOf(error: unknown): (string | number)[] | undefined {
   if (!isJsonObject(error) || !Array.isArray(error.path)) return undefined;
   const { path } = error;
+  const isStep = (step: unknown) => typeof step === 'string' || Number.isSafeInteger(step);
   return path.length <= MAX_STEPS && path.every(isStep) ? path : undefined;
-}
-
-function isStep(step: unknown): step is string | number {
-  return typeof step === 'string' || Number.isSafeInteger(step);
 }

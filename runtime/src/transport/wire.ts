@@ -1,6 +1,5 @@
 // The requests to a subgraph and the lines of its responses (docs/teams/protocol.md).
 import { isJsonObject } from '../input.ts';
-import type { Trace, TraceHeaders } from '../observe/tracing/trace.ts';
 import { BATCH, decodeCaller, decodeJsonCaller, encodeCaller, jsonCallerOf } from './caller.ts';
 import type { SubgraphRequest, SubgraphResponse } from './types.ts';
 
@@ -52,7 +51,9 @@ export function encodeBatches(requests: readonly SubgraphRequest[]): EncodedRequ
   for (const request of requests) {
     const { query, variables, operationName, requestId, caller, trace } = request;
     const scope = jsonCallerOf(caller);
-    const extensions = { scope, requestId, ...recordedIn(trace), ...sandboxOf(request) };
+    // Operations of several traces come together: each that is recorded says which is its own.
+    const traced = trace?.isRecorded ? trace.headers() : undefined;
+    const extensions = { scope, requestId, ...traced, ...sandboxOf(request) };
     const operation = JSON.stringify({ query, variables, operationName, extensions });
     const isFull =
       operations.length >= WIRE.maxOperations || size + operation.length > WIRE.maxBodyCharacters;
@@ -71,11 +72,6 @@ export function encodeBatches(requests: readonly SubgraphRequest[]): EncodedRequ
 
 function sandboxOf({ sandboxNow }: SubgraphRequest): { sandboxNow: string } | undefined {
   return sandboxNow === undefined ? undefined : { sandboxNow: new Date(sandboxNow).toISOString() };
-}
-
-/** Operations of several traces come together: each that is recorded says which is its own. */
-function recordedIn(trace: Trace | undefined): TraceHeaders | undefined {
-  return trace?.isRecorded ? trace.headers() : undefined;
 }
 
 function encodeBatch(operations: readonly string[], requestId: string): EncodedRequest {

@@ -86,7 +86,7 @@ export function createResolvers(
         activePartnerIds,
       }),
       membershipYearStats: (profile, _, context) =>
-        mapMaybe(sumsOf(standingsOf(profile, context)), (years) => ({
+        mapMaybe(mapMaybe(standingsOf(profile, context), sumsOf), (years) => ({
           akinPoints: clampInt(years.reduce((sum, { points }) => sum + points, 0)),
           totalStays: clampInt(years.reduce((sum, { stays }) => sum + stays, 0)),
         })),
@@ -138,6 +138,6 @@ function pointsOf(standing: CurrentStanding): MaybePromise<number> {
   return mapMaybe(standing.sums(), ({ points }) => points);
 }
 
-function sumsOf(standings: MaybePromise<CurrentStanding[]>): MaybePromise<Standing[]> {
-  return mapMaybe(standings, (all) => allMaybe(all.map(({ sums }) => sums())));
+function sumsOf(standings: CurrentStanding[]): MaybePromise<Standing[]> {
+  return allMaybe(standings.map(({ sums }) => sums()));
 }

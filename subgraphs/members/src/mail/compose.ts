@@ -6,7 +6,6 @@ import { secretHash } from '../tables/signins.ts';
 import { admit, changeLimits, noticeLimits, partnerLimits, strangersLimit } from './limits.ts';
 import { type Email, linkTo, write } from './template.ts';
 
-/** The part of the members store that mail needs. */
 type MailStore = Pick<
   MembersStore,
   | 'member'

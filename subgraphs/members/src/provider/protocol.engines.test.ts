@@ -318,7 +318,12 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     const agreed = { clientId: app.clientId, scopes: ['openid'], agreedAt: 0 };
     const fill = async (name: string) => {
       for (let n = 0; n < 49; n += 1)
-        await stage.store.access.grant('ada', agreed, { sid: `${name}${n}`, sessionId: name });
+        await stage.store.access.grant(
+          'ada',
+          agreed,
+          { sid: `${name}${n}`, sessionId: name },
+          true,
+        );
     };
     await fill('a');
     const { refresh_token = '' } = await client.refreshTokenGrant(

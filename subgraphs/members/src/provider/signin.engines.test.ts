@@ -411,7 +411,7 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     await authorize(stage, browser, config);
     const agreed = { clientId: app.clientId, scopes: ['openid'], agreedAt: 0 };
     for (let n = 0; n < 49; n += 1)
-      await stage.store.access.grant('ada', agreed, { sid: `${n}`, sessionId: 's' });
+      await stage.store.access.grant('ada', agreed, { sid: `${n}`, sessionId: 's' }, true);
     await browser.send((await authorization(config)).url);
     const grants = await stage.store.payloads.select(({ id }) => id.startsWith('Grant:'));
     expect(grants).toHaveLength(1);

@@ -3,7 +3,6 @@ import { importJWK, SignJWT } from 'jose';
 import { type EndedSessionsStore, issuedAtAfter } from './endedsessions.ts';
 import { ALGORITHM, ID_TOKEN_LIFETIME_MS, type SigningKeyStore } from './signingkey.ts';
 
-/** The part of the members store that issuing needs. */
 type IdTokenStore = {
   signingKeys: Pick<SigningKeyStore, 'keys' | 'unseal'>;
   endedSessions: Pick<EndedSessionsStore, 'find'>;

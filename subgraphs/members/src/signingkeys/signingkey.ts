@@ -189,7 +189,6 @@ export type KeyVault = ReturnType<typeof createKeyVault>;
 export function createKeyVault(key: string | undefined) {
   const vault = key === undefined ? undefined : createVault(key);
   return {
-    /** The form in which to store a private key. */
     async seal(privateKey: StoredPrivateKey): Promise<StoredPrivateKey> {
       if (vault === undefined || isSealed(privateKey)) return privateKey;
       return { jwe: await vault.seal(JSON.stringify(privateKey)) };

@@ -18,7 +18,8 @@ export function createMongoEvents(members: MembersCollection): EventStore {
     async pending(limit) {
       const found = await findPending(members, limit).toArray();
       // No member that was not read has an event before the first `limit` of these.
-      return found.flatMap(inOrder).sort(byTime).slice(0, limit);
+      const events = found.flatMap(inOrder).sort((one, other) => one.at - other.at);
+      return events.slice(0, limit);
     },
     async acknowledge(acks) {
       const idsByMember = idsByPlace(acks);
@@ -53,10 +54,6 @@ function inOrder({ _id, outbox = [] }: Pick<MemberDocument, '_id' | 'outbox'>) {
     at = Math.max(at, event.occurredAt);
     return { at, ack: ackOf(event, _id), event };
   });
-}
-
-function byTime(one: { at: number }, other: { at: number }): number {
-  return one.at - other.at;
 }
 
 /**

@@ -43,7 +43,8 @@ export function createLmdbRightsEngine(parts: Parts): RightsEngine {
       // Reads outside of a transaction: nobody else gets such an address as a former one meanwhile.
       const others: string[] = [];
       for (const { key, value } of members.getRange())
-        if (key !== memberId && hasAny(value, addresses)) others.push(key);
+        if (key !== memberId && [...addressesIn(value)].some((one) => addresses.has(one)))
+          others.push(key);
       for (const other of others)
         await transact(() => {
           const record = members.get(other);
@@ -67,10 +68,6 @@ export function createLmdbRightsEngine(parts: Parts): RightsEngine {
     events.add(eventsOf(stored, undefined));
     return true;
   }
-}
-
-function hasAny(record: MemberRecord, addresses: ReadonlySet<string>): boolean {
-  return [...addressesIn(record)].some((address) => addresses.has(address));
 }
 
 type MergedMembers = Database<MergedMember, string>;

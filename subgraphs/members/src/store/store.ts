@@ -53,7 +53,6 @@ export type MembersStore = EnrollmentStore &
      * import, or running it twice at the same time, changes nothing more.
      */
     importMembers(imports: readonly MemberImport[]): Promise<ImportResult[]>;
-    /** The tokens mailed to members. */
     tokens: TokenStore;
     /** What partners are told of changes. */
     events: EventStore;
@@ -67,7 +66,6 @@ export type MembersStore = EnrollmentStore &
     merge(pair: MergedPair): Promise<void>;
     /** Shows and erases what is kept of a member. */
     rights: RightsStore;
-    /** Whether the store has no members. */
     isEmpty(): Promise<boolean>;
     /** Resolves if the engine answers; rejects otherwise. */
     ready(): Promise<StoreState>;

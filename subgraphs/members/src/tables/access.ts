@@ -91,7 +91,7 @@ export async function openAccess(open: OpenTable) {
      * Agrees to an app, or to more scopes of it, and grants them. Unless `isAgreeing`, it grants
      * only what was agreed to before, and does nothing if that has ended.
      */
-    grant: (memberId: string, agreed: Omit<UsedApp, 'grants'>, grant: Grant, isAgreeing = true) =>
+    grant: (memberId: string, agreed: Omit<UsedApp, 'grants'>, grant: Grant, isAgreeing: boolean) =>
       change(memberId, ({ apps }) => {
         const app = apps.find(({ clientId }) => clientId === agreed.clientId);
         const isAgreed = app && agreed.scopes.every((one) => app.scopes.includes(one));

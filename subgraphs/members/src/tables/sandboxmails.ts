@@ -25,8 +25,6 @@ export const SANDBOX_MAILS: TableDefinition<StoredMail> = {
   orders: ['sentAt'],
 };
 
-export type SandboxMails = Awaited<ReturnType<typeof openSandboxMails>>;
-
 export async function openSandboxMails(open: OpenTable) {
   const mails = await open(SANDBOX_MAILS);
   const prefix = (partnerId: string, to: string) => `${partnerId}\n${to}\n`;

@@ -17,17 +17,13 @@ export async function openMembersTables(open: OpenTable, vault: KeyVault) {
   const { get, put } = await open(PARTNERS);
   const access = await openAccess(open);
   return {
-    /** The mail to be sent. */
     outbox: await openOutbox(open),
-    /** The invitations that have not been accepted. */
     invitations: await openInvitations(open),
     /** Whose ID tokens are no longer valid. */
     endedSessions: await openEndedSessions(open, access),
     /** Which sessions and apps have tokens that are no longer valid. */
     endedSubjects: await openEndedSubjects(open),
-    /** What members are signed in to. */
     access,
-    /** The apps of partners. */
     apps: await openApps(open),
     /** The sign-ins that were begun. */
     signIns: await openSignIns(open),
@@ -36,7 +32,6 @@ export async function openMembersTables(open: OpenTable, vault: KeyVault) {
     /** The mails that partners may read, in a sandbox. */
     sandboxMails: await openSandboxMails(open),
     partners: { get, put },
-    /** The keys of the built-in identity provider. */
     signingKeys: await openSigningKeys(open, vault),
   };
 }

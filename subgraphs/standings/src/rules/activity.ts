@@ -50,7 +50,6 @@ export function isAmount(value: number): boolean {
   return Number.isSafeInteger(value) && Math.abs(value) <= MAX_AMOUNT;
 }
 
-/** A time at which an activity can have occurred. */
 export function isPossibleTime(at: Date, now: Date): boolean {
   return at.getTime() >= EARLIEST_MS && at.getTime() <= now.getTime() + DAY_MS;
 }
@@ -80,7 +79,6 @@ export function isSameActivity(one: ActivityContent, other: ActivityContent): bo
   );
 }
 
-/** The most characters of an ID. */
 export const MAX_ID = 128;
 const MAX_AMOUNT = 1_000_000_000;
 const EARLIEST_MS = Date.UTC(1900, 0);

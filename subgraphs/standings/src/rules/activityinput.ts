@@ -47,7 +47,8 @@ function parseActivity(
 ): Activity | keyof ActivityInput {
   if (textFault(activityId, MAX_ID) !== undefined) return 'activityId';
   if (textFault(memberId, MAX_ID) !== undefined) return 'memberId';
-  const at = parseTime(occurredAt);
+  const isTime = typeof occurredAt === 'string' && occurredAt.length <= MAX_TIME;
+  const at = isTime ? parseInstant(occurredAt) : undefined;
   if (at === undefined) return 'occurredAt';
   return {
     activityId: activityId.trim(),
@@ -57,8 +58,4 @@ function parseActivity(
     stays: (stays ?? 0) + 0,
     occurredAt: at,
   };
-}
-
-function parseTime(value: unknown): Date | undefined {
-  return typeof value === 'string' && value.length <= MAX_TIME ? parseInstant(value) : undefined;
 }

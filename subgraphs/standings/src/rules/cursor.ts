@@ -28,7 +28,6 @@ export function decodeCursor(cursor: string, owner: readonly string[]): Position
     : undefined;
 }
 
-/** The cursor of a position in the feed of a partner. */
 export function encodeEventCursor(position: number, partnerId: string): string {
   return cursorOf([position], ['events', partnerId]);
 }

@@ -32,14 +32,6 @@ export const DEFAULT_PROGRAM: Program = {
   tiers: [{ name: 'MEMBER', points: 0 }],
 };
 
-/**
- * Parses a program from JSON. Tiers come out in ascending order, the time zone in IANA's spelling.
- * The lowest tier may require points; it also applies below them, since a member always has a tier.
- */
-export function parseProgram(json: unknown): Parsed<Program> {
-  return parse(json);
-}
-
 /** Whether two programs, as they were parsed, say the same. Without one, the default applies. */
 export function isSameProgram(one: Program | undefined, other: Program): boolean {
   return JSON.stringify(one ?? DEFAULT_PROGRAM) === JSON.stringify(other);
@@ -71,7 +63,11 @@ const tiers = z
 
 const tierValidity = z.enum(['year', 'nextYear'], 'must be "year" or "nextYear"').optional();
 
-const parse = createParser(
+/**
+ * Parses a program from JSON. Tiers come out in ascending order, the time zone in IANA's spelling.
+ * The lowest tier may require points; it also applies below them, since a member always has a tier.
+ */
+export const parseProgram: (json: unknown) => Parsed<Program> = createParser(
   z.strictObject({ membershipYear: z.strictObject({ start, timeZone }), tiers, tierValidity }),
 );
 

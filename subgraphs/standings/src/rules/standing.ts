@@ -5,7 +5,6 @@ export type Standing = { points: number; stays: number };
 /** A standing of a known member. */
 export type MemberStanding = Standing & { partnerId: string; year: string };
 
-/** The standing of a member without activity. */
 export const NO_ACTIVITY: Standing = { points: 0, stays: 0 };
 
 /** The sum of two standings; undefined if it would leave the range of Int. */
@@ -30,12 +29,10 @@ export function joinStandings(standings: readonly MemberStanding[]): MemberStand
 export const INT_MIN = -(2 ** 31);
 export const INT_MAX = 2 ** 31 - 1;
 
-/** Whether a sum is within the range of Int. */
 function fitsInt(sum: number): boolean {
   return sum >= INT_MIN && sum <= INT_MAX;
 }
 
-/** The Int that is nearest to a sum. */
 export function clampInt(sum: number): number {
   return Math.min(INT_MAX, Math.max(INT_MIN, sum));
 }

@@ -2,7 +2,6 @@
 import { DEFAULT_PROGRAM, type Program } from './program.ts';
 import { clampInt } from './standing.ts';
 
-/** The tier that a member holds. */
 export type HeldTier = {
   name: string;
   /** The membership year whose points earned it, counted from the current one. */

@@ -12,7 +12,6 @@ export function yearOf(program: Program | undefined, at: Date, yearsLater = 0): 
   return startBy(program, at, yearsLater).firstDay;
 }
 
-/** The instant at which that membership year begins. */
 export function yearStart(program: Program | undefined, at: Date, yearsLater = 0): Date {
   return new Date(startBy(program, at, yearsLater).startMs);
 }
