@@ -41,7 +41,7 @@ export const METRICS = {
     labels: ['surface', 'operation'],
     series: pairs(['partner', 'member'], [OTHER]),
     meaning:
-      'Requests that executed an operation, by its name: of each of the first 300 partners the first 10 names that it used 100 times, from then on, and as many of members without a partner; `other` is all others, and those without a name.',
+      'Requests that executed an operation, by its name: the first 10 names that each of the first 300 partners used 100 times, from then on, and as many of members without a partner; `other` is all others, and those without a name.',
   }),
   partner: counter<[partnerId: string | undefined, code: string]>({
     name: 'loyalty_partner_requests_total',
@@ -97,7 +97,7 @@ export const METRICS = {
       ['taken', 'refused', 'insurance'],
     ),
     meaning:
-      'Budget decisions: `taken`, `refused`, or `insurance` if the shared counters were unavailable and the process decided alone.',
+      'Budget decisions: `taken`, `refused`, or `insurance` if the shared counters were unavailable and the process decided by its own count.',
   }),
   keyCache: counter({
     name: 'loyalty_key_cache_total',
@@ -134,7 +134,7 @@ export const METRICS = {
     labels: ['outcome'],
     series: each(['success', 'wrong_code', 'expired', 'limited', 'refused']),
     meaning:
-      'Sign-ins on the own page: `success`; `wrong_code`; `expired`, or ended by wrong codes; `limited`, for too many mails; `refused`, for an address that the member has not any more, or that is locked.',
+      'Sign-ins on the page of the service: `success`; `wrong_code`; `expired`, or ended by wrong codes; `limited`, for too many mails; `refused`, for an address that the member no longer has, or that is locked.',
   }),
   mailLimited: counter<[partnerId: string]>({
     name: 'loyalty_mail_limited_total',
@@ -164,7 +164,7 @@ export const METRICS = {
     name: 'loyalty_webhook_attempts_total',
     labels: ['partner', 'outcome'],
     meaning:
-      'Attempts to send a webhook message, by what came of them: `delivered`, `refused` by another status, `unreachable`, or `timeout`. The first 300 partners, and `other`.',
+      'Attempts to send a webhook message, by outcome: `delivered`, `refused` by another status, `unreachable`, or `timeout`. The first 300 partners, and `other`.',
   }),
   webhookBacklog: gauge({
     name: 'loyalty_webhook_backlog',
@@ -182,7 +182,7 @@ export const METRICS = {
     name: 'loyalty_event_backlog_seconds',
     labels: [],
     meaning:
-      'How long ago every event had its position in the feed: one that waits is no older. From the process of standings that gives positions, or that cannot find out which one does.',
+      'How long ago every event had its position in the feed: no waiting event is older. From the process of standings that gives positions, or that cannot find out which one does.',
   }),
   audit: sum<[outcome: 'written' | 'lost' | 'failed']>({
     name: 'loyalty_audit_total',
@@ -215,7 +215,8 @@ export const METRICS = {
   limiterFallback: gauge({
     name: 'loyalty_limiter_fallback',
     labels: [],
-    meaning: '1 while the process counts budgets alone because Redis does not respond, else 0.',
+    meaning:
+      '1 while the process counts budgets on its own because Redis does not respond, else 0.',
   }),
   cacheBytes: gauge({
     name: 'loyalty_cache_bytes',
@@ -225,7 +226,7 @@ export const METRICS = {
   supergraphVersion: gauge({
     name: 'supergraph_version',
     labels: [],
-    meaning: 'The version of the graph that serves; 0 is the one of the code.',
+    meaning: 'The version of the graph that is served; 0 is the one in the code.',
   }),
   build: gauge({
     name: 'loyalty_build_info',

@@ -339,7 +339,8 @@ export const SETTINGS: {
   eventRetentionDays: {
     name: 'EVENT_RETENTION_DAYS',
     default: '30',
-    meaning: 'How many days [events](../callers/events.md) are kept, beside the day they came on.',
+    meaning:
+      'How many days [events](../callers/events.md) are kept, in addition to the day on which they occurred.',
     usedBy: STANDINGS,
     schema: integer(1, 366),
     fallback: () => 30,
