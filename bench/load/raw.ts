@@ -18,7 +18,7 @@ export type RawResult = {
   answered: number;
   failed: number;
   seconds: number;
-  /** Of each request except the first of each connection, which is slower. */
+  /** The latencies of each request except the first of each connection, which is slower. */
   latenciesMs: number[];
   p50Ms: number;
   p99Ms: number;

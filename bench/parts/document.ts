@@ -11,7 +11,7 @@ import type { Part } from './part.ts';
 
 const FIELDS = ['memberId', 'email', 'firstName', 'lastName', 'tier', 'points'];
 
-/** Of one variant, with a known document and with new ones. */
+/** One variant, with a known document and with new ones. */
 type Pair = { known: Contender; fresh: Contender };
 
 const REDIS = pairOf('This gateway, with Redis', (at, root) => startRemote(at, { root }));

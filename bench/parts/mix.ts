@@ -115,7 +115,7 @@ function peer({ title, kind, start }: Variant): Row {
 function atMix(server: Server, mutations: number): Measurable {
   const templates = mixRequests(server, mutations);
   const check = () => checkMix(server, mutations > 0);
-  // Of the numbers that mutations change external IDs to.
+  // The range of the numbers that mutations change external IDs to.
   return underLoad(server, { templates, members: UNKNOWN, check });
 }
 

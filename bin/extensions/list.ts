@@ -1,7 +1,7 @@
 // The extensions of the service. Without its line and its folder, the rest works as before.
 import type { GatewayExtension } from '@partner-loyalty/gateway';
 
-/** Of several that take a path, the first one handles its requests. */
+/** If several take a path, the first one handles its requests. */
 const GATEWAY: readonly (() => Promise<GatewayExtension>)[] = [
   () => import('@partner-loyalty/audit/audit.ts'),
   () => import('@partner-loyalty/registry/extension.ts'),

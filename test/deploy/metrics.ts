@@ -58,7 +58,7 @@ type Row = { name: string; labels: readonly string[]; meaning: string };
 
 const rows = new Map<string, Row>(Object.values(METRICS).map((row) => [row.name, row]));
 
-/** Of this project's metrics and those of the process. */
+/** The names of this project's metrics and of those of the process. */
 const names = createMetrics()
   .text()
   .then((text) => [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name));

@@ -43,7 +43,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-// Those of a test that failed.
+// Left by a test that failed.
 afterEach(async () => {
   for (const load of loads.splice(0)) await load.stop();
 });

@@ -143,7 +143,7 @@ describe.each(ENGINES)('on %s', (engine) => {
     expect(await outcomes([one], 'beta')).toEqual(['RECORDED']);
     expect(await outcomes([one], 'beta')).toEqual(['ALREADY_RECORDED']);
     expect(await points()).toBe(30);
-    // Of a member of beta, alpha records nothing, also under an ID that is beta's.
+    // Alpha records nothing of a member of beta, even under an ID that is beta's.
     expect(await outcomes([one, input('other', 5, { memberId })])).toEqual([
       'NOT_ENROLLED',
       'NOT_ENROLLED',

@@ -84,7 +84,7 @@ describe.each(EMPTY_STORES)('on %s', (engine, openStores) => {
   afterAll(async () => {
     for (let last = opened.pop(); last !== undefined; last = opened.pop()) await last();
   });
-  // Those of a test that failed.
+  // Left by a test that failed.
   afterEach(async () => {
     for (const load of loads.splice(0)) await load.stop();
   });

@@ -178,7 +178,7 @@ test('beyond its limit, an address gets a 429 at once, and nothing it sends is r
     40,
   );
   expect(received.at(-1)).toMatch(/^HTTP\/1\.1 429 [\s\S]*connection: close/);
-  // Those that are pipelined behind it get no response.
+  // Requests that are pipelined behind it get no response.
   expect(statuses(received.at(-1) ?? '')).toHaveLength(1);
   expect((await parsed()) - before).toBeLessThanOrEqual(60);
 });

@@ -4,7 +4,7 @@ import { PLANNER_LIMITS } from '../../gateway/src/execute/plan.apollo.ts';
 
 /** How long a process takes at most to finish its requests (docs/operators/running.md). */
 export const CLOSING_SECONDS = 25;
-/** Of a container's memory, for all heaps of V8 at most: sockets and code are not on a heap. */
+/** The share of a container's memory for all heaps of V8: sockets and code are not on a heap. */
 export const HEAP_PARTS = 0.7;
 
 /** The limit of the heap with these options of node, with that of the gateway's planner. */

@@ -114,7 +114,7 @@ export function generateOperation(
   return { query: [`${head} { ${roots.join(' ')} }`, ...fragments].join('\n'), variables };
 }
 
-/** Of an enum its first value, in a list if the type is one; undefined for other types. */
+/** The first value of an enum, in a list if the type is one; undefined for other types. */
 function valueOfEnum(type: GraphQLInputType): unknown {
   const named = getNamedType(type);
   if (!isEnumType(named)) return undefined;

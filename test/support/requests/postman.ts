@@ -1,5 +1,5 @@
 // Runs the requests that users get as files: .http files, and a Postman collection.
-// Of v2.1 and of `pm`, that is the part that the example uses.
+// It covers the part of v2.1 and of `pm` that the example uses.
 import { deepStrictEqual } from 'node:assert/strict';
 import { runInNewContext } from 'node:vm';
 

@@ -3,7 +3,7 @@ import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export type Balancer = {
-  /** Of its /graphql. */
+  /** The URL of its /graphql. */
   url: string;
   /** Requests go to these URLs in turn from now on. */
   to(...urls: string[]): void;

@@ -7,7 +7,7 @@ export const EXAMPLES = join(import.meta.dirname, '../../../examples');
 export type ExampleName = 'offers-apollo' | 'offers-python';
 
 export type Example = {
-  /** Of its /graphql. */
+  /** The URL of its /graphql. */
   url: string;
   stop(): Promise<unknown>;
 };

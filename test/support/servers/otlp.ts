@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import protobuf from 'protobufjs';
 
 export type ReceivedSpan = {
-  /** Of the resource. */
+  /** The name of the service in the resource. */
   service: string;
   traceId: string;
   spanId: string;

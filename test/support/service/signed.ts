@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createSigner, httpbis } from 'http-message-signatures';
 
 export type SubgraphMessage = {
-  /** Of the subgraph's /graphql. */
+  /** The URL of the subgraph's /graphql. */
   url: string;
   body: string;
   secret: string;

@@ -64,7 +64,7 @@ async function simulate(seed: number): Promise<void> {
   const world: World = { endpoints: new Map(), waiting: new Map(), logs: new Map() };
   const feed: Event[] = [];
   const processes: Process[] = [0, 1].map(() => ({ attempts: [], wakesAt: START, writes: 20 }));
-  /** Of each position: when the receiver was asked, and when it first answered with success. */
+  /** When the receiver was asked for each position, and when it first responded with success. */
   const asked = new Map<number, number>();
   const received = new Map<number, number>();
   const order: number[] = [];

@@ -1,5 +1,5 @@
 // MongoDB's wire protocol, and its commands, each as one SQL call to the DocumentDB extension.
-// Of the protocol, that is what drivers use: OP_MSG, and OP_QUERY for the first hello.
+// The part of the protocol that drivers use: OP_MSG, and OP_QUERY for the first hello.
 import { BSON } from 'bson';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 
