@@ -34,7 +34,7 @@ export function errorsTable(): string {
     RETRIES[retry ?? 'never'],
     when,
   ]);
-  return table(['`extensions.code`', 'status', 'retry', 'when'], rows);
+  return table(['code', 'status', 'retry', 'when'], rows);
 }
 
 const DIRECTIONS = {

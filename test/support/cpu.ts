@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * The CPU time of the main thread or of another one, in milliseconds. Linux counts it exactly as long
- * as the thread waits.
+ * The CPU time of the main thread or of another one, in milliseconds. Linux counts it exactly as
+ * long as the thread waits.
  */
 export function cpuOf(pid: number, thread = pid): number {
   const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ');
