@@ -3,10 +3,12 @@
 const { readdirSync } = require('node:fs');
 const { join } = require('node:path');
 
+const CORE = ['runtime', 'members', 'standings', 'gateway'];
+
 /** An extension imports what the core lends it, and no other extension. */
 const EXTENSIONS = readdirSync(join(__dirname, 'extensions')).map((name) => [
   name,
-  { folder: `extensions/${name}`, mayImport: ['runtime', 'gateway'] },
+  { folder: `extensions/${name}`, mayImport: CORE },
 ]);
 
 /** The packages of the project: their folders, and the packages that each may import. */
@@ -16,10 +18,7 @@ const PACKAGES = {
   standings: { folder: 'subgraphs/standings', mayImport: ['runtime'] },
   gateway: { folder: 'gateway', mayImport: ['runtime'] },
   ...Object.fromEntries(EXTENSIONS),
-  bin: {
-    folder: 'bin',
-    mayImport: ['runtime', 'members', 'standings', 'gateway', ...EXTENSIONS.map(([name]) => name)],
-  },
+  bin: { folder: 'bin', mayImport: [...CORE, ...EXTENSIONS.map(([name]) => name)] },
   client: { folder: 'client', mayImport: [] },
 };
 const FOLDERS = Object.values(PACKAGES).map(({ folder }) => folder);

@@ -15,6 +15,7 @@ COPY extensions/console/package.json extensions/console/
 COPY extensions/mcp/package.json extensions/mcp/
 COPY extensions/registry/package.json extensions/registry/
 COPY extensions/site/package.json extensions/site/
+COPY extensions/webhooks/package.json extensions/webhooks/
 COPY bin/package.json bin/
 COPY client/package.json client/
 COPY examples/offers-apollo/package.json examples/offers-apollo/
@@ -44,21 +45,27 @@ FROM base AS members
 RUN npm ci --omit=dev --ignore-scripts --workspace=subgraphs/members
 COPY runtime runtime
 COPY subgraphs/members subgraphs/members
+COPY bin/extensions bin/extensions
+COPY bin/members.ts bin/
 ARG COMMIT=unknown
 ENV COMMIT=$COMMIT
 USER node
 EXPOSE 4011
-CMD ["node", "--env-file=node.env", "subgraphs/members/src/main.ts"]
+CMD ["node", "--env-file=node.env", "bin/members.ts"]
 
 FROM base AS standings
-RUN npm ci --omit=dev --ignore-scripts --workspace=subgraphs/standings
+RUN npm ci --omit=dev --ignore-scripts --workspace=subgraphs/standings \
+  --workspace=extensions/webhooks
 COPY runtime runtime
 COPY subgraphs/standings subgraphs/standings
+COPY extensions/webhooks extensions/webhooks
+COPY bin/extensions bin/extensions
+COPY bin/standings.ts bin/
 ARG COMMIT=unknown
 ENV COMMIT=$COMMIT
 USER node
 EXPOSE 4012
-CMD ["node", "--env-file=node.env", "subgraphs/standings/src/main.ts"]
+CMD ["node", "--env-file=node.env", "bin/standings.ts"]
 
 # The operator's command, for `docker compose run --rm loyalty`.
 FROM base AS loyalty

@@ -18,7 +18,7 @@ import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { openRemoteTransport } from '@partner-loyalty/runtime/transport/remote.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { openStandingsStore, startStandings } from '@partner-loyalty/standings';
-import { gatewayExtensions } from '../extensions/list.ts';
+import { gatewayExtensions, standingsExtensions } from '../extensions/list.ts';
 import { banner, baseUrlOf } from './banner.ts';
 import { type DemoKey, demoConsoleLink, fillDemo, storesForDemo } from './demo.ts';
 
@@ -70,7 +70,9 @@ export async function startService(
   const standings = isCarried('standings') ? await openStandingsStore(settings) : undefined;
   if (standings !== undefined) {
     const toMembers = inProcess.members ?? (await remoteMembers());
-    carry(startStandings(standings, settings, { members: toMembers, log, metrics }));
+    const extensions = await standingsExtensions();
+    const given = { members: toMembers, extensions, log, metrics };
+    carry(startStandings(standings, settings, given));
   }
 
   const emptyStores = await storesForDemo(settings, { keys, members, standings });

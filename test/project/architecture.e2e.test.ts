@@ -91,14 +91,9 @@ const BROKEN: [rule: string, file: string, text: string][] = [
     "import type { A } from '@partner-loyalty/mcp';",
   ],
   [
-    'mcp imports only itself, runtime, gateway',
+    'mcp imports only itself, runtime, members, standings, gateway',
     'extensions/mcp/src/a.ts',
     "import type { A } from '@partner-loyalty/site';",
-  ],
-  [
-    'mcp imports only itself, runtime, gateway',
-    'extensions/mcp/src/b.ts',
-    "await import('@partner-loyalty/members');",
   ],
   [
     `bin imports only itself, runtime, members, standings, gateway, ${EXTENSIONS.join(', ')}`,

@@ -4,12 +4,11 @@ import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import {
   DEFAULT_PROGRAM,
-  disableEndpoint,
   type Endpoint,
-  endpointsOf,
   type Program,
   type StandingsStore,
 } from '@partner-loyalty/standings';
+import { disableEndpoint, endpointsOf } from '@partner-loyalty/webhooks';
 import type { Command } from 'commander';
 import { since, typed } from '../shell/argument.ts';
 import { commandGroup } from '../shell/output.ts';

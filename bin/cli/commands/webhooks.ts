@@ -8,14 +8,13 @@ import type {
   WebhookRefusal,
   WebhookSummary,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
+import { EVENT_TYPES, type EventType } from '@partner-loyalty/standings';
 import {
   createSender,
   createWebhookManager,
   createWebhookSecrets,
-  EVENT_TYPES,
-  type EventType,
   MAX_ENDPOINTS,
-} from '@partner-loyalty/standings';
+} from '@partner-loyalty/webhooks';
 import type { Command } from 'commander';
 import { eventTypes, since, typed } from '../shell/argument.ts';
 import { commandGroup, PARTNER } from '../shell/output.ts';

@@ -4,15 +4,11 @@ import type { StaffRole } from '@partner-loyalty/gateway/identity/staff.ts';
 import { createManageApps, createMembers, openMembersStore } from '@partner-loyalty/members';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
 import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
-import {
-  createSender,
-  createStandings,
-  createWebhookManager,
-  createWebhookSecrets,
-  openStandingsStore,
-} from '@partner-loyalty/standings';
+import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
+import { openWebhooks } from '@partner-loyalty/webhooks/extension.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { startReceiver } from '../../../test/support/servers/receiver.ts';
 import { createAppsSection } from './apps.ts';
@@ -41,13 +37,16 @@ async function openSections() {
     environment: 'sandbox',
     keyEncryptionKey: undefined,
     webhookPrivate: 'on',
+    webhookDelivery: 'on',
+    eventRetentionDays: 30,
     host: '127.0.0.1',
   } as const;
-  const sender = createSender(settings, createWebhookSecrets(settings));
-  const manager = createWebhookManager(standings, settings, { send: sender.send, testMs: 5_000 });
+  const webhooks = openWebhooks({
+    ...{ store: standings, settings, log: createLog('silent'), metrics: createMetrics() },
+  });
   const transportTo = (subgraph: Subgraph) =>
     createInProcessTransport(subgraph, createLog('silent'), createCaches());
-  const feed = transportTo(createStandings(standings, { manageWebhooks: manager.manage }));
+  const feed = transportTo(createStandings(standings, { webhooks }));
   const manageApps = createManageApps(members, settings);
   const provider = transportTo(
     createMembers(members, { baseAddress: 'https://api.example', wake: () => {}, manageApps }),
@@ -61,8 +60,7 @@ async function openSections() {
     return { webhooks: createWebhooksSection(manage), apps: createAppsSection(manage) };
   };
   const close = async () => {
-    await manager.close();
-    await sender.close();
+    await webhooks.close();
     await Promise.all([feed.close(), provider.close()]);
     folder.remove();
   };

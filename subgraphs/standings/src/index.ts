@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
-import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { openByEngine } from '@partner-loyalty/runtime/store/engine.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
@@ -12,13 +11,11 @@ import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { parse } from 'graphql';
 import { startSequencer } from './events/sequencer.ts';
 import { createMembersClient } from './members.ts';
+import type { StandingsExtension, StandingsSettings, Webhooks } from './ports.ts';
 import { createResolvers } from './resolvers.ts';
 import type { StandingsStore } from './store/store.ts';
-import { createWebhookManager, type WebhookManager } from './webhooks/manage.ts';
-import { createSender } from './webhooks/send.ts';
-import { createWebhookSecrets } from './webhooks/target.ts';
-import { startDeliveries } from './webhooks/worker.ts';
 
+export type { StandingsExtension } from './ports.ts';
 export {
   type Activity,
   createActivityParser,
@@ -32,8 +29,6 @@ export { tierOf } from './rules/tiers.ts';
 export { yearOf } from './rules/year.ts';
 export type { RecordOutcome, StandingsStore } from './store/store.ts';
 export type { Endpoint } from './store/webhooks.ts';
-export { disableEndpoint, endpointsOf, MAX_ENDPOINTS } from './webhooks/endpoints.ts';
-export { createSender, createWebhookManager, createWebhookSecrets };
 
 export const openStandingsStore = openByEngine<StandingsStore>({
   lmdb: async () => (await import('./store/store.lmdb.ts')).openLmdbStandingsStore,
@@ -46,16 +41,6 @@ export const verifyStandings = openByEngine<number, [Inspection]>({
   mongo: async () => (await import('./verify/verify.mongo.ts')).verifyMongoStandings,
 });
 
-type StandingsSettings = Pick<
-  Settings,
-  | 'environment'
-  | 'eventRetentionDays'
-  | 'host'
-  | 'keyEncryptionKey'
-  | 'webhookDelivery'
-  | 'webhookPrivate'
->;
-
 type StandingsOptions = {
   /** Returns the current time, which decides the current membership year. */
   now?: () => Date;
@@ -65,67 +50,54 @@ type StandingsOptions = {
   members?: Pick<Transport, 'execute'> | undefined;
   log?: Pick<Log, 'warn'>;
   /** Without it, nobody can manage webhooks by the operation. */
-  manageWebhooks?: WebhookManager['manage'];
+  webhooks?: Webhooks | undefined;
 };
 
-/** A test that takes longer goes on; the answer has to be within the deadline of a subgraph. */
-const TEST_MS = 1_200;
-
 /**
- * Starts the subgraph, with a sequencer if members can be reached, and the delivery of webhooks
- * unless that is off. Closing it finishes what is in progress, then closes the store.
+ * Starts the subgraph, with a sequencer if members can be reached, and its extensions. Closing it
+ * finishes what is in progress, then closes the store.
  */
 export function startStandings(
   store: StandingsStore,
   settings: StandingsSettings,
-  { members, log, metrics, ...options }: StandingsOptions & { log: Log; metrics: Metrics },
+  {
+    members,
+    log,
+    metrics,
+    extensions = [],
+    ...options
+  }: StandingsOptions & { log: Log; metrics: Metrics; extensions?: readonly StandingsExtension[] },
 ): Subgraph {
   const isSandbox = settings.environment === 'sandbox';
-  const sender = senderOf(settings);
-  const deliveries = sender && startDeliveries(store, { send: sender.send, log, metrics });
-  const manager = createWebhookManager(store, settings, { send: sender?.send, testMs: TEST_MS });
-  const manageWebhooks = manager.manage;
-  const given = { members, log, isSandbox, manageWebhooks, ...options };
-  const subgraph = createStandings(store, given);
+  const core = { store, settings, log, metrics };
+  const [webhooks] = extensions.map(({ openWebhooks }) => openWebhooks(core));
+  const subgraph = createStandings(store, { members, log, isSandbox, webhooks, ...options });
   const sequencer =
     members &&
     startSequencer(store.feed, {
       members: createMembersClient(members, log),
       retentionDays: settings.eventRetentionDays,
-      onEvents: deliveries?.wake,
+      onEvents: webhooks?.wake,
       log,
       metrics,
     });
   const close = async () => {
-    await Promise.all([sequencer?.stop(), deliveries?.stop(), manager.close()]);
-    await sender?.close();
+    await Promise.all([sequencer?.stop(), webhooks?.close()]);
     await store.close();
   };
   return { ...subgraph, close };
 }
 
-function senderOf(settings: StandingsSettings) {
-  const secrets = createWebhookSecrets(settings);
-  const isUsed = settings.webhookDelivery === 'on' && secrets.isUsable;
-  return isUsed ? createSender(settings, secrets) : undefined;
-}
-
 /** The subgraph on a store; closing the subgraph closes the store. */
 export function createStandings(
   store: StandingsStore,
-  {
-    now = () => new Date(),
-    isSandbox = false,
-    members,
-    log,
-    manageWebhooks,
-  }: StandingsOptions = {},
+  { now = () => new Date(), isSandbox = false, members, log, webhooks }: StandingsOptions = {},
 ): Subgraph {
   const typeDefs = parse(readFileSync(join(import.meta.dirname, '../schema.graphql'), 'utf8'));
   const resolvers = createResolvers(store, createMembersClient(members, log), {
     now,
     isSandbox,
-    manageWebhooks,
+    webhooks,
   });
   const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
   return { name: 'standings', schema, ready: store.ready, close: store.close };

@@ -6,6 +6,7 @@ import { createPages } from './activities.ts';
 import type { CurrentStanding } from './entities.ts';
 import { createEventPages } from './events/connection.ts';
 import type { MembersClient } from './members.ts';
+import type { Webhooks } from './ports.ts';
 import { callingPartner, createReader, type GainedLater, visiblePartners } from './reading.ts';
 import { createRecorder } from './recording.ts';
 import { parseActivities } from './rules/activityinput.ts';
@@ -15,13 +16,11 @@ import { tierOf } from './rules/tiers.ts';
 import { yearStart } from './rules/year.ts';
 import type { SubgraphResolvers } from './schema.generated.ts';
 import type { StandingsStore } from './store/store.ts';
-import { disabledSince, failingBefore } from './webhooks/endpoints.ts';
-import type { WebhookManager } from './webhooks/manage.ts';
 
 type ResolverOptions = {
   now: () => Date;
   isSandbox: boolean;
-  manageWebhooks: WebhookManager['manage'] | undefined;
+  webhooks: Webhooks | undefined;
 };
 
 /**
@@ -31,10 +30,10 @@ type ResolverOptions = {
 export function createResolvers(
   store: Pick<
     StandingsStore,
-    'program' | 'standing' | 'latestActivities' | 'record' | 'merges' | 'feed' | 'webhooks'
+    'program' | 'standing' | 'latestActivities' | 'record' | 'merges' | 'feed'
   >,
   members: MembersClient,
-  { now, isSandbox, manageWebhooks }: ResolverOptions,
+  { now, isSandbox, webhooks }: ResolverOptions,
 ): SubgraphResolvers {
   let loaded: Promise<GainedLater> | undefined;
   const gainedLater: GainedLater = async (range, context) => {
@@ -53,11 +52,11 @@ export function createResolvers(
       events: (_, page, { caller }) => eventsOf(callingPartner(caller), page),
       async disabledWebhooks(_, { since }, { caller }) {
         if (caller.kind !== 'service') return fail('INTERNAL_SERVER_ERROR');
-        return JSON.stringify(await disabledSince(store, since));
+        return JSON.stringify((await webhooks?.disabledSince(since)) ?? []);
       },
       async failingWebhooks(_, { before }, { caller }) {
         if (caller.kind !== 'service') return fail('INTERNAL_SERVER_ERROR');
-        return JSON.stringify(await failingBefore(store, before));
+        return JSON.stringify((await webhooks?.failingBefore(before)) ?? []);
       },
     },
     Mutation: {
@@ -66,9 +65,9 @@ export function createResolvers(
         return record(partnerId, parseActivities('activities', partnerId, activities), requestId);
       },
       async manageWebhooks(_, { request, isLocal }, { caller }) {
-        if (caller.kind !== 'service' || manageWebhooks === undefined)
+        if (caller.kind !== 'service' || webhooks === undefined)
           return fail('INTERNAL_SERVER_ERROR');
-        return JSON.stringify(await manageWebhooks(JSON.parse(request), { byStaff: { isLocal } }));
+        return JSON.stringify(await webhooks.manage(JSON.parse(request), { byStaff: { isLocal } }));
       },
     },
     PartnerMemberRead: {

@@ -9,13 +9,8 @@ import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { bindPorts } from '@partner-loyalty/runtime/process/ports.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
-import {
-  createSender,
-  createStandings,
-  createWebhookManager,
-  createWebhookSecrets,
-  openStandingsStore,
-} from '@partner-loyalty/standings';
+import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
+import { openWebhooks } from '@partner-loyalty/webhooks/extension.ts';
 import { temporaryFolder } from '../folder.ts';
 import { freshMongodbUrl } from '../servers/databases.ts';
 import { type Provider, startProvider } from '../servers/provider.ts';
@@ -90,11 +85,12 @@ export async function startInProcess({
   });
   const caches = createCaches();
   const toMembers = createInProcessTransport(members, log, caches);
-  const { send, close: closeSender } = createSender(settings, createWebhookSecrets(settings));
-  const webhooks = createWebhookManager(stores.standings, settings, { send, testMs: 1_000 });
-  opened.push(closeSender, webhooks.close);
+  const webhooks = openWebhooks({
+    ...{ store: stores.standings, settings, log, metrics: createMetrics() },
+  });
+  opened.push(webhooks.close);
   const standings = createStandings(recorded('standings', stores.standings, calls), {
-    manageWebhooks: webhooks.manage,
+    webhooks,
     now,
     isSandbox: settings.environment === 'sandbox',
     members: toMembers,

@@ -62,8 +62,8 @@ export type Stack = {
 const MAINS = {
   all: 'bin/start.ts',
   gateway: 'bin/gateway.ts',
-  members: 'subgraphs/members/src/main.ts',
-  standings: 'subgraphs/standings/src/main.ts',
+  members: 'bin/members.ts',
+  standings: 'bin/standings.ts',
 } as const;
 
 /** The checkouts that processes run from, if it is not this one. */

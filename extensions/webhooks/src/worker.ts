@@ -1,7 +1,7 @@
 // The delivery of a process: it takes the leases of endpoints that are free, and delivers to them.
 import { startLoop } from '@partner-loyalty/runtime/eventloop/loop.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
-import type { StandingsStore } from '../store/store.ts';
+import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
 import { type Delivery, type DeliveryOptions, startDelivery } from './delivery.ts';
 import { isFree, takeEndpoint } from './holding.ts';
 

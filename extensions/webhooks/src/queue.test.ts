@@ -1,7 +1,7 @@
 // The queue of one endpoint: order per member, the retry schedule, and what a takeover begins with.
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
-import type { Event } from '../rules/event.ts';
-import type { Endpoint, WaitingMessage } from '../store/webhooks.ts';
+import type { Event } from '@partner-loyalty/standings/rules/event.ts';
+import type { Endpoint, WaitingMessage } from '@partner-loyalty/standings/store/webhooks.ts';
 import { createQueue, type Queue, RETRY_MS } from './queue.ts';
 
 const START = Date.UTC(2026, 0, 1);

@@ -1,7 +1,7 @@
 // The queue of one endpoint: what to send next, in order per member, and when to try again.
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
-import type { EventPage } from '../store/feed.ts';
-import type { Endpoint, WaitingMessage } from '../store/webhooks.ts';
+import type { EventPage } from '@partner-loyalty/standings/store/feed.ts';
+import type { Endpoint, WaitingMessage } from '@partner-loyalty/standings/store/webhooks.ts';
 import type { Sent } from './send.ts';
 
 const SECOND_MS = 1_000;

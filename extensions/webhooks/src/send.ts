@@ -1,7 +1,7 @@
 // Sends one message to an endpoint, as the Standard Webhooks specification has it.
 import type { Outgoing } from '@partner-loyalty/runtime/http/outgoing.ts';
+import type { Endpoint } from '@partner-loyalty/standings/store/webhooks.ts';
 import { Webhook } from 'standardwebhooks';
-import type { Endpoint } from '../store/webhooks.ts';
 import {
   allowsReach,
   rulesFor,

@@ -1,9 +1,13 @@
 // Histories of an endpoint, its processes and its receiver, each made from a seed.
 
 import type { Table } from '@partner-loyalty/runtime/store/table.ts';
-import { seeded } from '../../../../test/support/cases/operations.ts';
-import type { Event } from '../rules/event.ts';
-import type { DeliveryLog, Endpoint, WaitingMessage } from '../store/webhooks.ts';
+import type { Event } from '@partner-loyalty/standings/rules/event.ts';
+import type {
+  DeliveryLog,
+  Endpoint,
+  WaitingMessage,
+} from '@partner-loyalty/standings/store/webhooks.ts';
+import { seeded } from '../../../test/support/cases/operations.ts';
 import { ATTEMPT_MS } from './delivery.ts';
 import { type Hold, isFree, LEASE_MS, saveEndpoint, takeEndpoint } from './holding.ts';
 import type { Queue } from './queue.ts';

@@ -1,6 +1,6 @@
 // Where a feed is at a time, and the event at a place.
-import type { Event } from '../rules/event.ts';
-import type { EventPage, Feed } from '../store/feed.ts';
+import type { Event } from '@partner-loyalty/standings/rules/event.ts';
+import type { EventPage, Feed } from '@partner-loyalty/standings/store/feed.ts';
 
 type Pages = Pick<Feed, 'page' | 'last'>;
 

@@ -2,9 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { NotedWebhook } from '@partner-loyalty/runtime/manage/webhooks.ts';
-import type { EventType } from '../rules/event.ts';
-import type { StandingsStore } from '../store/store.ts';
-import { dropWaiting, type Endpoint, type WebhookTables } from '../store/webhooks.ts';
+import type { EventType } from '@partner-loyalty/standings/rules/event.ts';
+import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
+import {
+  dropWaiting,
+  type Endpoint,
+  type WebhookTables,
+} from '@partner-loyalty/standings/store/webhooks.ts';
 import { eventAt, positionBefore } from './place.ts';
 import { isFailing } from './queue.ts';
 import type { WebhookSecrets } from './target.ts';

@@ -2,13 +2,18 @@
 import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
-import { type Receiver, startReceiver } from '../../../../test/support/servers/receiver.ts';
-import { until } from '../../../../test/support/until.ts';
-import { activity, ENGINES, newPlace, type Place } from '../../test/engine.ts';
-import { createSequencer } from '../events/sequencer.ts';
-import type { EventType } from '../rules/event.ts';
-import type { StandingsStore } from '../store/store.ts';
-import type { Endpoint } from '../store/webhooks.ts';
+import { createSequencer } from '@partner-loyalty/standings/events/sequencer.ts';
+import type { EventType } from '@partner-loyalty/standings/rules/event.ts';
+import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
+import type { Endpoint } from '@partner-loyalty/standings/store/webhooks.ts';
+import {
+  activity,
+  ENGINES,
+  newPlace,
+  type Place,
+} from '../../../subgraphs/standings/test/engine.ts';
+import { type Receiver, startReceiver } from '../../../test/support/servers/receiver.ts';
+import { until } from '../../../test/support/until.ts';
 import { createEndpoint, editEndpoint, replayEvents, resendEvent } from './endpoints.ts';
 import { takeEndpoint, takeShare } from './holding.ts';
 import { RETRY_MS } from './queue.ts';

@@ -5,7 +5,7 @@ import {
   type Received,
   type Receiver,
   startReceiver,
-} from '../../../../test/support/servers/receiver.ts';
+} from '../../../test/support/servers/receiver.ts';
 import { createSender } from './send.ts';
 import { createWebhookSecrets, urlFault } from './target.ts';
 

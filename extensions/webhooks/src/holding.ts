@@ -8,7 +8,7 @@ import {
   type Outcome,
   type WebhookTables,
   waitingOf,
-} from '../store/webhooks.ts';
+} from '@partner-loyalty/standings/store/webhooks.ts';
 import { createQueue, type Queue, REPLAY_SHARE } from './queue.ts';
 
 /** A lease that is not renewed for so long is free. */

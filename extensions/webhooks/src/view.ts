@@ -4,9 +4,9 @@ import type {
   WebhookDelivery,
   WebhookSummary,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
-import { EVENT_TYPES, type EventType } from '../rules/event.ts';
-import type { StandingsStore } from '../store/store.ts';
-import type { DeliveryLog, Endpoint, Outcome } from '../store/webhooks.ts';
+import { EVENT_TYPES, type EventType } from '@partner-loyalty/standings/rules/event.ts';
+import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
+import type { DeliveryLog, Endpoint, Outcome } from '@partner-loyalty/standings/store/webhooks.ts';
 import { isFailing } from './queue.ts';
 
 // Cast: the names of the table are all there are.

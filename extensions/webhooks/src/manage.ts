@@ -9,9 +9,9 @@ import type {
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
-import type { EventType } from '../rules/event.ts';
-import type { StandingsStore } from '../store/store.ts';
-import { addOutcomes, type Endpoint } from '../store/webhooks.ts';
+import type { EventType } from '@partner-loyalty/standings/rules/event.ts';
+import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
+import { addOutcomes, type Endpoint } from '@partner-loyalty/standings/store/webhooks.ts';
 import {
   createEndpoint,
   disableEndpoint,

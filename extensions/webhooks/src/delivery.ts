@@ -2,9 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { type Metrics, WEBHOOK_ATTEMPTS } from '@partner-loyalty/runtime/observe/metrics.ts';
-import type { Event } from '../rules/event.ts';
-import type { StandingsStore } from '../store/store.ts';
-import { dropWaiting, type WaitingMessage } from '../store/webhooks.ts';
+import type { Event } from '@partner-loyalty/standings/rules/event.ts';
+import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
+import { dropWaiting, type WaitingMessage } from '@partner-loyalty/standings/store/webhooks.ts';
 import { type EndpointEnd, type Hold, saveEndpoint, takeShare } from './holding.ts';
 import { eventAt } from './place.ts';
 import { FAILING_MS } from './queue.ts';

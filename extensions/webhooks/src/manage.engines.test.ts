@@ -4,12 +4,17 @@ import type { WebhookAction, WebhookRequest } from '@partner-loyalty/runtime/man
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createExecutor } from '@partner-loyalty/runtime/subgraph/executor.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
-import { type Receiver, startReceiver } from '../../../../test/support/servers/receiver.ts';
-import { until } from '../../../../test/support/until.ts';
-import { activity, ENGINES, newPlace, type Place } from '../../test/engine.ts';
-import { createSequencer } from '../events/sequencer.ts';
-import { createStandings } from '../index.ts';
-import type { StandingsStore } from '../store/store.ts';
+import { createStandings } from '@partner-loyalty/standings';
+import { createSequencer } from '@partner-loyalty/standings/events/sequencer.ts';
+import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
+import {
+  activity,
+  ENGINES,
+  newPlace,
+  type Place,
+} from '../../../subgraphs/standings/test/engine.ts';
+import { type Receiver, startReceiver } from '../../../test/support/servers/receiver.ts';
+import { until } from '../../../test/support/until.ts';
 import { createWebhookManager, type WebhookManager } from './manage.ts';
 import { createSender } from './send.ts';
 import { createWebhookSecrets } from './target.ts';
@@ -306,18 +311,15 @@ describe.each(ENGINES)('managing webhooks on %s', (engine) => {
     const ask = async (
       caller: Caller,
       request: object,
-      of: { manageWebhooks?: WebhookManager['manage'] } = manageBy(),
+      subgraph = createStandings(store, { webhooks: managed() }),
     ) => {
-      const executor = createExecutor(
-        createStandings(store, of),
-        createLog('silent'),
-        createCaches(),
-      );
+      const executor = createExecutor(subgraph, createLog('silent'), createCaches());
       const variables = { request: JSON.stringify(request), isLocal: false };
       const { data, errors } = await executor({ query: QUERY, variables, caller, requestId: 'r' });
       return errors?.[0]?.extensions.code ?? JSON.parse(String(data?.answer));
     };
-    const manageBy = () => ({ manageWebhooks: manager.manage });
+    const none = async () => [];
+    const managed = () => ({ ...manager, disabledSince: none, failingBefore: none, wake() {} });
     const list = { action: 'list', partnerId: 'inn' };
 
     test('is for the service alone', async () => {
@@ -325,7 +327,7 @@ describe.each(ENGINES)('managing webhooks on %s', (engine) => {
       const code = 'INTERNAL_SERVER_ERROR';
       expect(await ask({ kind: 'partner', partnerId: 'inn' }, list)).toBe(code);
       expect(await ask({ kind: 'member', memberId: 'ada' }, list)).toBe(code);
-      expect(await ask({ kind: 'service' }, list, {})).toBe(code);
+      expect(await ask({ kind: 'service' }, list, createStandings(store))).toBe(code);
     });
 
     test("counts as staff's, whatever the request says", async () => {

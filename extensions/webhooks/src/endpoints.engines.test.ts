@@ -1,9 +1,10 @@
 // The endpoints of partners on each engine.
-import { ENGINES, newPlace, type Place } from '../../test/engine.ts';
-import { createSequencer } from '../events/sequencer.ts';
-import type { PendingMemberEvent } from '../members.ts';
-import type { StandingsStore } from '../store/store.ts';
-import type { WaitingMessage } from '../store/webhooks.ts';
+
+import { createSequencer } from '@partner-loyalty/standings/events/sequencer.ts';
+import type { PendingMemberEvent } from '@partner-loyalty/standings/members.ts';
+import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
+import type { WaitingMessage } from '@partner-loyalty/standings/store/webhooks.ts';
+import { ENGINES, newPlace, type Place } from '../../../subgraphs/standings/test/engine.ts';
 import {
   createEndpoint,
   disabledSince,

@@ -2,7 +2,7 @@
 import { type Reach, reachOfHost } from '@partner-loyalty/runtime/http/publicaddress.ts';
 import { isLoopback, type Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { createSealedSecrets } from '@partner-loyalty/runtime/store/vault.ts';
-import type { Endpoint } from '../store/webhooks.ts';
+import type { Endpoint } from '@partner-loyalty/standings/store/webhooks.ts';
 
 export type TargetRules = Pick<Settings, 'webhookPrivate'>;
 
