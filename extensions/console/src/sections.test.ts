@@ -4,11 +4,14 @@ import type { StaffRole } from '@partner-loyalty/gateway/identity/staff.ts';
 import { createManageApps, createMembers, openMembersStore } from '@partner-loyalty/members';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
-import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
 import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
-import { openWebhooks } from '@partner-loyalty/webhooks/extension.ts';
+import {
+  createSender,
+  createWebhookManager,
+  createWebhookSecrets,
+} from '@partner-loyalty/webhooks';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { startReceiver } from '../../../test/support/servers/receiver.ts';
 import { createAppsSection } from './apps.ts';
@@ -37,13 +40,12 @@ async function openSections() {
     environment: 'sandbox',
     keyEncryptionKey: undefined,
     webhookPrivate: 'on',
-    webhookDelivery: 'on',
-    eventRetentionDays: 30,
     host: '127.0.0.1',
   } as const;
-  const webhooks = openWebhooks({
-    ...{ store: standings, settings, log: createLog('silent'), metrics: createMetrics() },
-  });
+  const sender = createSender(settings, createWebhookSecrets(settings));
+  const manager = createWebhookManager(standings, settings, { send: sender.send, testMs: 60_000 });
+  const none = async () => [];
+  const webhooks = { ...manager, disabledSince: none, failingBefore: none, wake() {} };
   const transportTo = (subgraph: Subgraph) =>
     createInProcessTransport(subgraph, createLog('silent'), createCaches());
   const feed = transportTo(createStandings(standings, { webhooks }));
@@ -60,7 +62,8 @@ async function openSections() {
     return { webhooks: createWebhooksSection(manage), apps: createAppsSection(manage) };
   };
   const close = async () => {
-    await webhooks.close();
+    await manager.close();
+    await sender.close();
     await Promise.all([feed.close(), provider.close()]);
     folder.remove();
   };
