@@ -17,7 +17,6 @@ const ISSUER = 'http://localhost:4000';
 const APP = 'https://app.example';
 const PROFILE = '{ memberProfile(id: "m") { email } }';
 const RENAME = 'mutation { updateProfile(input: { firstName: "A" }) { firstName } }';
-const BASIC = { authorization: `Basic ${Buffer.from('c%3A1:secret').toString('base64')}` };
 
 let place: Awaited<ReturnType<typeof openPlace>>;
 let gateway: Gateway;
@@ -232,6 +231,7 @@ describe('forwarding', () => {
 
 describe('counting', () => {
   const REFRESH = 'grant_type=refresh_token&refresh_token=r&client_id=c';
+  const VALID = { status: 200, headers: {}, body: '{}', counts: 'valid' as const };
   const post = (address: string, headers = {}, body = REFRESH) =>
     send('/oauth/token', { method: 'POST', body, headers, address });
   const statuses = async (count: number, run: () => Promise<{ status: number }>) => {
@@ -247,12 +247,12 @@ describe('counting', () => {
     expect(seen).toEqual([...Array(60).fill(400), 429]);
     const none = await send('/graphql', { method: 'POST', body: '{}', address });
     expect(none.status).toBe(429);
-    answer = { status: 200, headers: {}, body: '{}', counts: 'valid' };
+    answer = VALID;
     expect((await post(address)).status).toBe(200);
   });
 
   test('a valid code or token does not count; what shows nothing counts like a page', async () => {
-    answer = { status: 200, headers: {}, body: '{}', counts: 'valid' };
+    answer = VALID;
     const address = '198.51.100.2';
     const valid = await statuses(700, () => post(address));
     expect(new Set(valid)).toEqual(new Set([200]));
@@ -315,13 +315,13 @@ describe('counting', () => {
   test('an app that showed its secret is its partner, whatever else its address sends', async () => {
     const address = '198.51.103.1';
     await statuses(601, () => post(address, {}, 'grant_type=x'));
-    answer = { status: 200, headers: {}, body: '{}', counts: 'valid', owner: 'inn' };
+    answer = { ...VALID, owner: 'inn', clientId: 'c2' };
     const headers = { authorization: `Basic ${Buffer.from('c2:secret').toString('base64')}` };
     expect((await post(address, headers)).status).toBe(200);
     answer = { status: 401, headers: {}, body: '{}', counts: 'refused' };
     const wrong = { authorization: `Basic ${Buffer.from('c2:wrong').toString('base64')}` };
     expect((await statuses(62, () => post(address, wrong))).at(-1)).toBe(429);
-    answer = { status: 200, headers: {}, body: '{}', counts: 'valid', owner: 'inn' };
+    answer = { ...VALID, owner: 'inn', clientId: 'c2' };
     const owners: unknown[] = [];
     const admit = (owner: unknown) => void owners.push(owner);
     const request = { method: 'POST', path: '/oauth/token', search: '', requestId: 'r', headers };
@@ -349,7 +349,7 @@ describe('counting', () => {
   ])(
     'an app that showed its secret once is its partner with a secret %s',
     async (_, headers, more) => {
-      answer = { status: 200, headers: {}, body: '{}', counts: 'valid', owner: 'inn' };
+      answer = { ...VALID, owner: 'inn', clientId: 'c:4' };
       await post('198.51.104.1', {}, 'client_id=c%3A4&client_secret=a%2Bb');
       const owners: unknown[] = [];
       const admit = (owner: unknown) => void owners.push(owner);
@@ -363,8 +363,27 @@ describe('counting', () => {
     },
   );
 
+  test.each([
+    ['client_id', '?client_id=victim&client_id=mine&client_secret=s'],
+    ['client_id', 'client_id=victim&%63lient_id=mine&client_secret=s'],
+    ['client_secret', 'client_id=mine&client_secret=s&client_secret='],
+    ['grant_type', 'client_id=mine&client_secret=s&grant_type=authorization_code'],
+  ])('a second %s is refused, so that no reader takes another: %s', async (_, more) => {
+    answer = { ...VALID, clientId: 'mine' };
+    const body = `${more}&grant_type=refresh_token&refresh_token=r`;
+    const { status, text } = await post('198.51.106.1', {}, body);
+    expect([status, text, asked]).toEqual([400, '{"error":"invalid_request"}', []]);
+  });
+
+  test('the provider reads the form that was counted, in whatever way it was written', async () => {
+    answer = { ...VALID, clientId: 'mine' };
+    const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-16le' };
+    await post('198.51.106.2', headers, '?client_id=a+b&client_secret=s&grant_type=x\0&\0c');
+    expect(asked).toMatchObject([{ body: 'client_id=a+b&client_secret=s&grant_type=x%00&%00c=' }]);
+  });
+
   test('a known app whose tokens are used too often leaves the pages of its address alone', async () => {
-    answer = { status: 429, headers: { 'retry-after': '7' }, body: '{}', counts: 'valid' };
+    answer = { ...VALID, status: 429, headers: { 'retry-after': '7' }, clientId: 'c5' };
     const headers = { authorization: `Basic ${Buffer.from('c5:s').toString('base64')}` };
     const seen = await statuses(601, () => post('198.51.105.1', headers));
     expect(new Set(seen)).toEqual(new Set([429]));
@@ -374,20 +393,29 @@ describe('counting', () => {
   });
 
   test('an app has 6,000 requests with its secret a minute, and those beyond use up no code', async () => {
-    answer = { status: 200, headers: {}, body: '{}', counts: 'valid' };
-    const first = await post('198.51.100.3', BASIC);
-    const others = Array.from({ length: 6_400 }, () => post('198.51.100.3', BASIC));
+    answer = { ...VALID, clientId: 'c1' };
+    // What the form says is not what the provider has authenticated.
+    const headers = { authorization: `Basic ${Buffer.from('victim:s').toString('base64')}` };
+    const first = await post('198.51.100.3', headers);
+    const others = Array.from({ length: 6_400 }, () => post('198.51.100.3', headers));
     const seen = [first, ...(await Promise.all(others))].map(({ status }) => status);
     expect(seen.filter((status) => status === 429)).toHaveLength(401);
     expect(asked).toHaveLength(6_000);
     asked.length = 0;
-    const refused = await post('198.51.100.4', BASIC);
+    const refused = await post('198.51.100.4', headers);
     expect([refused.status, asked]).toEqual([429, []]);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    const body = 'client_id=c%3A1&client_secret=secret';
+    const body = 'client_id=victim&client_secret=s';
     const posted = await send('/oauth/revoke', { method: 'POST', body });
     expect(posted.status).toBe(429);
+    // A flood of parameters charges no app.
+    const flood = await send(`/oauth/token?${'a&'.repeat(200)}`, { method: 'POST', headers });
+    expect(flood.status).toBe(400);
     expect((await post('198.51.100.3')).status).toBe(200);
+    answer = { ...VALID, clientId: 'victim' };
+    const own = { authorization: `Basic ${Buffer.from('victim:own').toString('base64')}` };
+    const victim = await statuses(2, () => post('198.51.106.4', own));
+    expect(victim).toEqual([200, 200]);
   });
 });
 

@@ -96,15 +96,16 @@ function createExchange({ provider, limiter }: OauthParts) {
   async function count(
     { address }: HttpRequest,
     { secret, known }: Shown,
-    { counts, status, owner }: IdentityResponse,
+    { counts, status, owner, clientId }: IdentityResponse,
   ): Promise<number | undefined> {
     if (status >= 500) return undefined;
     if (secret !== undefined && counts === 'valid') {
-      apps.set(secret.hash, { clientId: secret.clientId, owner });
-      if (known === undefined) await countApp(secret);
+      if (clientId === undefined) return undefined;
+      apps.set(secret, { clientId, owner });
+      if (known === undefined) await countApp({ clientId });
       return undefined;
     }
-    if (secret !== undefined && counts === 'refused') apps.delete(secret.hash);
+    if (secret !== undefined && counts === 'refused') apps.delete(secret);
     // A token that is valid, but was used too often.
     if (status === 429) return countPage(address);
     if (counts === 'valid') return undefined;
@@ -116,17 +117,18 @@ function createExchange({ provider, limiter }: OauthParts) {
     const { address, method } = request;
     if (method !== 'POST') return oauthError(405, 'invalid_request', { allow: 'POST' });
     const inHeader = basicOf(request);
-    const isKnown = inHeader !== undefined && apps.has(inHeader.hash);
+    const isKnown = inHeader !== undefined && apps.has(inHeader);
     const isCharged = !isKnown && refusals.isOver(address);
     const unread = isKnown ? undefined : await secondsToWait(request);
     if (unread !== undefined) return { ...tooMany(unread), closes: true };
     const body = (await request.body(BODY_LIMIT)).toString();
-    const isTooMuch = hasTooMany(body);
+    const isTooMuch = hasTooMany(body) || hasTooMany(request.search);
     const form = new URLSearchParams(isTooMuch ? '' : body);
-    const secret = inHeader ?? postedIn(form);
-    const known = secret && apps.get(secret.hash);
+    const isRefused = isTooMuch || ONCE.some((name) => form.getAll(name).length > 1);
+    const secret = isRefused ? undefined : (inHeader ?? postedIn(form));
+    const known = secret === undefined ? undefined : apps.get(secret);
     await request.admit(known?.owner);
-    if (isTooMuch) return oauthError(400, 'invalid_request');
+    if (isRefused) return oauthError(400, 'invalid_request');
     const spent = known && (await countApp(known));
     if (spent !== undefined) return tooMany(spent);
     const missing = secret === undefined ? missingIn(request, form) : undefined;
@@ -137,7 +139,8 @@ function createExchange({ provider, limiter }: OauthParts) {
         : { ...tooMany(uncounted), closes: true };
     }
     let seconds: number | undefined;
-    const answer = await provider.ask(request, body, {
+    // The provider reads the same form, since its parser would read others in another way.
+    const answer = await provider.ask(request, form.toString(), {
       owner: known?.owner,
       async within(ask) {
         // Others of the address may have been refused while it waited.
@@ -155,11 +158,13 @@ function createExchange({ provider, limiter }: OauthParts) {
 }
 const REFUSED: IdentityResponse = { status: 429, headers: {} };
 
-/** `owner` is its partner; the members subgraph of the version before does not send it. */
-type App = { clientId: string; owner: string | undefined };
-/** An app's ID, and a hash of it with its secret. */
-type Secret = { clientId: string; hash: string };
-type Shown = { secret: Secret | undefined; known: App | undefined };
+/** The app that the provider has authenticated, and its partner. */
+type App = Pick<IdentityResponse, 'owner'> & { clientId: string };
+/** `secret` is a hash of an app's ID with its secret. */
+type Shown = { secret: string | undefined; known: App | undefined };
+
+/** What a request may have only once, so that everyone who reads it finds the same. */
+const ONCE = ['client_id', 'client_secret', 'grant_type'];
 
 /** The error of a request without a code or token, which only the provider can check. */
 function missingIn({ path }: HttpRequest, form: URLSearchParams): string | undefined {
@@ -174,17 +179,17 @@ const CREDENTIALS = new Map([
 ]);
 
 /** The secret in the header, which is form-encoded (RFC 6749, section 2.3.1). */
-function basicOf({ headers }: HttpRequest): Secret | undefined {
+function basicOf({ headers }: HttpRequest): string | undefined {
   const basic = /^basic +([\w+/=]+)$/i.exec(headers.authorization ?? '')?.[1];
   if (basic === undefined) return undefined;
   const [id, ...rest] = Buffer.from(basic, 'base64').toString().split(':');
   return postedIn(new URLSearchParams(`client_id=${id}&client_secret=${rest.join(':')}`));
 }
 
-function postedIn(form: URLSearchParams): Secret | undefined {
+function postedIn(form: URLSearchParams): string | undefined {
   const [clientId, secret] = [form.get('client_id') ?? '', form.get('client_secret')];
   // The provider takes an empty one for none.
-  return !secret ? undefined : { clientId, hash: hash('sha256', `${clientId}\n${secret}`) };
+  return !secret ? undefined : hash('sha256', `${clientId}\n${secret}`);
 }
 
 function tooMany(seconds: number): HttpResponse {

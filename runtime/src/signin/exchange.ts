@@ -36,8 +36,9 @@ export type IdentityResponse = {
    * address. Absent: a page.
    */
   counts?: 'valid' | 'refused' | undefined;
-  /** The partner whose app showed its secret; unknown to members of the version before. */
+  /** The partner whose app showed its secret, and the app; former members do not send it. */
   owner?: string | undefined;
+  clientId?: string | undefined;
 };
 
 /** Forms post to `action`, and may lead on to `formOrigins`, for the policy `form-action`. */

@@ -9,6 +9,7 @@ import { createAuthorizations, secretsOf, withoutCookies } from './authorization
 import { userinfoOf } from './claims.ts';
 import { createGrants } from './grants.ts';
 import {
+  CLIENT_HEADER,
   COUNTS_HEADER,
   createPages,
   FORM_HEADER,
@@ -68,10 +69,10 @@ export function createIdentity(parts: IdentityParts): (request: string) => Promi
     const outgoing = new Outgoing(incoming);
     await provider.callback()(incoming, outgoing);
     const { [PAGE_HEADER]: isPage, [COUNTS_HEADER]: counts, ...others } = outgoing.getHeaders();
-    const { [OWNER_HEADER]: owner, ...headers } = others;
+    const { [OWNER_HEADER]: owner, [CLIENT_HEADER]: clientId, ...headers } = others;
     const { statusCode: status, content } = outgoing;
     const shown = isPage === undefined ? { body: content } : { page: JSON.parse(content) };
-    return JSON.stringify({ status, headers, counts, owner, ...shown });
+    return JSON.stringify({ status, headers, counts, owner, clientId, ...shown });
   };
 }
 
@@ -154,7 +155,7 @@ const counting = (store: IdentityParts['store']) => async (ctx: Context, next: N
   const isFound = entities.RefreshToken !== undefined || entities.AuthorizationCode !== undefined;
   const isServed = error === undefined || error === 'temporarily_unavailable';
   const app = isAuthenticated ? await store.apps.find(client.clientId) : undefined;
-  if (app !== undefined) ctx.set(OWNER_HEADER, app.partnerId);
+  if (app !== undefined) ctx.set({ [OWNER_HEADER]: app.partnerId, [CLIENT_HEADER]: app.clientId });
   if (isAuthenticated || (isFound && isServed)) ctx.set(COUNTS_HEADER, 'valid');
   else if (error === 'invalid_client' || error === 'invalid_grant' || error === undefined)
     ctx.set(COUNTS_HEADER, 'refused');

@@ -181,8 +181,9 @@ export function createPages(
 export const FORM_HEADER = 'x-form-id';
 /** What the gateway counts a request as. */
 export const COUNTS_HEADER = 'x-identity-counts';
-/** The partner whose app showed its secret. */
+/** The partner whose app showed its secret, and the app. */
 export const OWNER_HEADER = 'x-owner';
+export const CLIENT_HEADER = 'x-client-id';
 
 export function redirect(ctx: Context, url: string): void {
   ctx.status = 303;

@@ -317,6 +317,7 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     const { tokens } = await authorize(stage, browser, config);
     const agreed = { clientId: app.clientId, scopes: ['openid'], agreedAt: 0 };
     const fill = async (name: string) => {
+      await stage.store.access.begin('ada', { sessionId: name, usedAt: Date.now(), browser: '' });
       for (let n = 0; n < 49; n += 1)
         await stage.store.access.grant(
           'ada',
@@ -749,5 +750,19 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
       await post({ token: 'guess' }, '/oauth/revoke'),
       await post(refresh),
     ]).toEqual(['refused', 'refused', 'refused', 'refused', 'valid']);
+  });
+
+  test('an app is named to the gateway once its secret was right', async () => {
+    const { clientId, secret } = await addApp(stage, { isConfidential: true });
+    const named = async (clientSecret: string) => {
+      const shown = { client_id: clientId, client_secret: clientSecret, token: 'guess' };
+      const answer = await forward(stage, {
+        ...{ method: 'POST', path: '/oauth/revoke', body: `${new URLSearchParams(shown)}` },
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      });
+      return [answer.counts, answer.owner, answer.clientId];
+    };
+    expect(await named(String(secret))).toEqual(['valid', 'spa', clientId]);
+    expect(await named('guess')).toEqual(['refused', undefined, undefined]);
   });
 });
