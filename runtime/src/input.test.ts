@@ -58,6 +58,17 @@ test('every fault is named by its path, in one line, without a value', () => {
   });
 });
 
+test('of a thousand faults, the first twenty are named', () => {
+  const faults = Array.from({ length: 20 }, (_, n) => `tiers[${n}] must be an object`);
+  const names = Array.from({ length: 1_000 }, (_, n) => [`n${n}`, 1]);
+  const unknown = Array.from({ length: 20 }, (_, n) => `unknown property "n${n}"`);
+  for (const [given, shown] of [
+    [{ tiers: Array(1_000).fill(7) }, faults],
+    [Object.fromEntries(names), unknown],
+  ] as const)
+    expect(parse({ ...GOOD, ...given })).toEqual({ fault: `${shown.join('; ')} …` });
+});
+
 test.each([null, undefined, [], 'Gold', 5])('%p is no object', (input) => {
   expect(parse(input)).toEqual({
     fault: input === null || input === undefined ? 'it is missing' : 'it must be an object',

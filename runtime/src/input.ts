@@ -4,7 +4,7 @@ import * as z from 'zod';
 // Imported from here, since a bundle with all of `z.core` contains zod's translations.
 import { toDotPath } from 'zod/v4/core';
 
-/** The parsed value, or every fault in one line. */
+/** The parsed value, or the first faults in one line. */
 export type Parsed<T> = { value: T } | { fault: string };
 
 /**
@@ -20,7 +20,7 @@ export function createParser<Schema extends z.ZodType>(
     const result = compiled.safeParse(input, { error: describe });
     return result.success
       ? { value: result.data }
-      : { fault: result.error.issues.flatMap((issue) => faultsOf(issue, subject)).join('; ') };
+      : { fault: inOneLine(result.error.issues, subject) };
   };
 }
 
@@ -101,6 +101,9 @@ export function isLongerThan(text: string, limit: number): boolean {
 }
 
 const MAX_NAME = 40;
+/** More do not help whoever mends the input. */
+const MAX_FAULTS = 20;
+const MAX_FAULT_CHARACTERS = 4_000;
 const MISSING = 'is missing';
 const NOUNS: Record<string, string> = { string: 'a string', object: 'an object', array: 'a list' };
 
@@ -152,12 +155,21 @@ function isMissing(input: unknown): boolean {
   return input === undefined || input === null;
 }
 
+function inOneLine(issues: readonly z.core.$ZodIssue[], subject: string): string {
+  const faults = issues.slice(0, MAX_FAULTS + 1).flatMap((issue) => faultsOf(issue, subject));
+  const shown = faults.slice(0, MAX_FAULTS).join('; ');
+  const isShort = faults.length <= MAX_FAULTS && shown.length <= MAX_FAULT_CHARACTERS;
+  return isShort ? shown : `${shown.slice(0, MAX_FAULT_CHARACTERS)} …`;
+}
+
 function faultsOf(issue: z.core.$ZodIssue, subject: string): string[] {
   const path = toDotPath(issue.path);
   if (issue.code !== 'unrecognized_keys')
     return [`${path === '' ? subject : path} ${issue.message}`];
   const place = path === '' ? '' : ` in ${path}`;
-  return issue.keys.map((name) => `unknown property ${quoted(name)}${place}`);
+  return issue.keys
+    .slice(0, MAX_FAULTS + 1)
+    .map((name) => `unknown property ${quoted(name)}${place}`);
 }
 
 const BYTE_ORDER_MARK = 0xfeff;

@@ -114,6 +114,38 @@ test('a team that sends a slow body with each of its two tokens holds one place,
   expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200]);
 });
 
+test.each<[string, () => string]>([
+  ['codes that are no strings', () => `{"name":"offers","codes":[${'1,'.repeat(900_000)}1]}`],
+  ['empty codes', () => `{"name":"offers","codes":[${'"",'.repeat(900_000)}""]}`],
+  ['lists in a list', () => `{"name":"offers","x":[${'[],'.repeat(900_000)}0]}`],
+  ['lists in lists', () => `{"x":${'['.repeat(4e6)}${']'.repeat(4e6)}}`],
+  ['objects in objects', () => `${'{"a":'.repeat(9e5)}0${'}'.repeat(9e5)}`],
+  ['properties', () => `{${Array.from({ length: 5e5 }, (_, n) => `"${n}":0`).join()}}`],
+  ['some dozens of properties', () => `{${Array.from({ length: 60 }, (_, n) => `"${n}":0`)}}`],
+])('a body of %s is refused before it is parsed', async (_, write) => {
+  const { status, body } = await respond(await tokenOf('offers'), 'check', async () =>
+    Buffer.from(write()),
+  );
+  expect(status).toBe(400);
+  expect(String(body)).toContain('more members and list items than any request');
+});
+
+test('a body with strings of every length has a short fault', async () => {
+  const token = await tokenOf('offers');
+  const long = 'x'.repeat(4e6);
+  for (const given of [
+    { name: long, sdl: long, file: long, url: `https://offers.example/${long}` },
+    { name: 'offers', sdl: '', file: 'f', url: `https://offers.example/${'é'.repeat(400)}` },
+    { name: 'offers', sdl: '', file: 'f', codes: Array(101).fill('A') },
+    { [long]: long, codes: [long] },
+  ]) {
+    const { status, body } = await respond(token, 'check', async () =>
+      Buffer.from(JSON.stringify(given)),
+    );
+    expect([status, String(body).length < 1_000]).toEqual([400, true]);
+  }
+});
+
 test('a team that guesses the URL of another in its schema does not learn whether it is right', async () => {
   const guesses = ['https://spa.example/', 'https://wrong.example/'];
   const [url = ''] = guesses;

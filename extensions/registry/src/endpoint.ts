@@ -17,6 +17,7 @@ import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
+import { countParts } from '@partner-loyalty/runtime/transport/parts.ts';
 import { runOperation } from './registry.ts';
 import {
   isOperation,
@@ -49,6 +50,8 @@ const COMPOSING: ReadonlySet<Operation> = new Set(['check', 'publish', 'rollback
 /** JSON escapes line breaks and quotes. */
 const MAX_BODY_BYTES = 2 * MAX_SCHEMA_BYTES + 16 * 1_024;
 const SMALL_BODY_BYTES = 16 * 1_024;
+/** A request has about ten members and 100 codes: 300 parts. */
+const MAX_BODY_PARTS = 1_000;
 const WAIT_MS = 60_000;
 /** How old the copy of the tokens may be that serves addresses over their limit. */
 const MAX_AGE_MS = 1_000;
@@ -90,6 +93,8 @@ export function createRegistryEndpoint(
       const limit = composes ? MAX_BODY_BYTES : SMALL_BODY_BYTES;
       const body = await withTimeout(request.body(limit), waitMs, 'too slow').catch(bodyError);
       await request.admit(`registry ${subgraph}`);
+      if (countParts(body, MAX_BODY_PARTS) > MAX_BODY_PARTS)
+        return fail('BAD_REQUEST', 'the body has more members and list items than any request');
       const parsed = parseRequest(operation, parseJson(textOf(body)));
       if ('fault' in parsed) return fail('BAD_REQUEST', parsed.fault);
       const publisher = { kind: 'team', tokenId, subgraph, owner } as const;

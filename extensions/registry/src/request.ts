@@ -36,17 +36,20 @@ export type Registry = {
 /** In bytes, of a schema (docs/teams/publishing.md, Limits). */
 export const MAX_SCHEMA_BYTES = 4 * 1_048_576;
 
-/** A subgraph's own error codes. */
-export const subgraphCodes = z.array(z.string()).transform((given, context) => {
-  const all = [...new Set(given.map((code) => code.trim()))].filter((code) => code !== '');
-  if (all.length > MAX_CODES) context.addIssue(`has more than ${MAX_CODES} codes`);
-  for (const code of all) {
-    const fault = subgraphCode.safeParse(code).error?.issues[0];
-    if (fault !== undefined) context.addIssue(`has ${quoted(code)}, which ${fault.message}`);
-  }
-  return all;
-});
 const MAX_CODES = 100;
+
+/** A subgraph's own error codes. */
+export const subgraphCodes = z
+  .array(z.string())
+  .max(MAX_CODES, `has more than ${MAX_CODES} codes`)
+  .transform((given, context) => {
+    const all = [...new Set(given.map((code) => code.trim()))].filter((code) => code !== '');
+    for (const code of all) {
+      const fault = subgraphCode.safeParse(code).error?.issues[0];
+      if (fault !== undefined) context.addIssue(`has ${quoted(code)}, which ${fault.message}`);
+    }
+    return all;
+  });
 
 const name = subgraphName;
 /** An option of an entry that is left out keeps its value. */

@@ -69,11 +69,19 @@ export const baseUrl = webUrl
   .refine(({ search, hash }) => search === '' && hash === '', 'must not have a query or a fragment')
   .transform(({ href }) => withoutSlashes(href));
 
+const MAX_URL = 2_048;
+const TOO_LONG = `must have at most ${MAX_URL} characters`;
+
 /** The URL of a subgraph's endpoint; without a path, it is /graphql. No query is signed. */
-export const subgraphUrl = webUrl
+export const subgraphUrl = z
+  .string()
+  .max(MAX_URL, { error: TOO_LONG, abort: true })
+  .pipe(webUrl)
   .transform((text) => new URL(text))
   .refine(({ search, hash }) => search === '' && hash === '', 'must not have a query or a fragment')
-  .transform(({ href, origin, pathname }) => (pathname === '/' ? `${origin}/graphql` : href));
+  .transform(({ href, origin, pathname }) => (pathname === '/' ? `${origin}/graphql` : href))
+  // Percent-encoding may have made it longer.
+  .pipe(z.string().max(MAX_URL, TOO_LONG));
 
 /** What hybrid apps send; the URL standard knows no origin of theirs. */
 const HYBRID_ORIGIN = /^(capacitor|ionic|tauri):\/\/[a-z0-9-]+(\.[a-z0-9-]+)*$/;

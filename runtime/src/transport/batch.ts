@@ -6,9 +6,9 @@ import type { Metrics } from '../observe/metrics.ts';
 import type { Trace } from '../observe/tracing/trace.ts';
 import type { Circuit } from './circuit.ts';
 import { tooLarge, unavailable } from './deadline.ts';
-import { isDense } from './dense.ts';
 import type { FieldNames } from './fieldnames.ts';
 import { Bytes, LineSplitter } from './lines.ts';
+import { countParts, MAX_PARTS } from './parts.ts';
 import { mismatch } from './protocol.ts';
 import type { ReadResponse } from './response.ts';
 import type { SubgraphRequest, SubgraphResponse } from './types.ts';
@@ -196,7 +196,7 @@ export class Batch implements Dispatcher.DispatchHandler {
 
   private readWhole(): void {
     const bytes = this.whole.take();
-    if (isDense(bytes)) {
+    if (countParts(bytes, MAX_PARTS) > MAX_PARTS) {
       this.separate();
       this.end('unreachable', 'too many values');
       return;
@@ -222,7 +222,7 @@ export class Batch implements Dispatcher.DispatchHandler {
   }
 
   line(bytes: Buffer): void {
-    if (isDense(bytes)) {
+    if (countParts(bytes, MAX_PARTS) > MAX_PARTS) {
       this.refuseLine(bytes, unavailable(), 'too many values');
       return;
     }
