@@ -541,9 +541,11 @@ describe('an answer', () => {
   );
 
   test.each<[string, (place: number) => string, number]>([
-    ['lists', () => '[[]]', 75_001],
-    ['empty objects', () => '{}', 150_001],
-    ['objects', () => '{"a":1}', 75_001],
+    ['numbers', () => '0', 300_001],
+    ['empty texts', () => '""', 300_001],
+    ['lists', () => '[[]]', 45_000],
+    ['empty objects', () => '{}', 75_001],
+    ['objects', () => '{"a":1}', 60_001],
     ['objects without two alike', (place) => `{"a${place % 300}":1,"b${place}":1}`, 6_000],
     ['names', (place) => `{"a":{"${place}":"\\\\","b":{}}}`, 6_000],
     // Java's and many others' hash is the same for Aa and BB.
