@@ -243,6 +243,40 @@ describe('a request to a URL of a stranger', () => {
     expect(written()).toBeLessThan(2e7); // The rest is what the sockets buffer.
   });
 
+  const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+  test.each<[string, string, string, object]>([
+    ['extensions of a chunk', `${chunked}1`, ';a=b', { status: 200 }],
+    ['zeros of a size', chunked, '0000', { status: 200 }],
+    ['trailers', `${chunked}0\r\n`, 'a: b\r\n', { status: 200 }],
+    ['a reason phrase', 'HTTP/1.1 200 ', 'AAAA', { reason: 'CONNECTION' }],
+    ['blank lines', '', '\r\n', { reason: 'CONNECTION' }],
+  ])('%s without end: after 160 KiB, the connection ends', async (_, head, part, posted) => {
+    const { url, written } = await flood(head, part);
+    expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual(posted);
+    expect(written()).toBeLessThan(2e7); // The rest is what the sockets buffer.
+  });
+
+  test('each response of a connection may have 160 KiB', async () => {
+    const { port, connections } = await http((_, response) => response.end('x'.repeat(60_000)));
+    const { post } = outgoing(alsoPrivate);
+    const url = new URL(`http://127.0.0.1:${port}/`);
+    for (let request = 0; request < 8; request += 1)
+      expect(await post(url, CONTENT, ignore)).toEqual({ status: 200 });
+    expect(connections()).toBeLessThanOrEqual(2);
+  });
+
+  test('a body that does not end after the status is not waited for', async () => {
+    const { port } = await tcp((socket) => void socket.write(`${chunked}1\r\na\r\n`));
+    const url = new URL(`http://127.0.0.1:${port}/`);
+    const sent = outgoing(alsoPrivate).post(url, CONTENT, ignore);
+    const late = outgoing(alsoPrivate).post(
+      new URL(`http://127.0.0.1:${(await tcp(() => {})).port}/`),
+      CONTENT,
+      ignore,
+    );
+    expect(await Promise.race([sent, late])).toEqual({ status: 200 });
+  });
+
   test('ten interim responses may precede the status', async () => {
     const { port } = await tcp((socket) => {
       const interim = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(10);

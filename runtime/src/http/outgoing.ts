@@ -3,6 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import { setMaxListeners } from 'node:events';
 import { Agent } from 'undici';
 import { createConnector } from './happyeyeballs.ts';
+import { limitBytes } from './limitbytes.ts';
 import { type Reach, reachOf } from './publicaddress.ts';
 
 /** The status of the response, or why there is none. */
@@ -14,7 +15,11 @@ type Content = { headers: Record<string, string>; body: string };
 
 /** For everything: the name, the connection, and the response. */
 const TIMEOUT_MS = 15_000;
+/** How long the body may take after the status. */
+const BODY_TIMEOUT_MS = 1_000;
 const MAX_BODY_BYTES = 65_536;
+/** For a response with its head and framing. */
+const MAX_RESPONSE_BYTES = 160 * 1_024;
 /** What a chunk counts at least: one of a byte costs more than its byte. */
 const MIN_CHUNK_BYTES = 1_024;
 /** The maximum of 1xx responses: each costs time to parse. */
@@ -31,12 +36,13 @@ export function createOutgoing(
   allows: (reach: Reach) => boolean,
   resolver: Pick<Resolver, 'resolve4' | 'resolve6'> = new Resolver({ timeout: 3_000, tries: 2 }),
 ) {
+  const connector = createConnector({
+    lookUp: (hostname) => lookUp(hostname, resolver),
+    allows: (address) => allows(reachOf(address)),
+    timeoutMs: TIMEOUT_MS,
+  });
   const agent = new Agent({
-    connect: createConnector({
-      lookUp: (hostname) => lookUp(hostname, resolver),
-      allows: (address) => allows(reachOf(address)),
-      timeoutMs: TIMEOUT_MS,
-    }),
+    connect: limitBytes(connector, MAX_RESPONSE_BYTES),
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -50,7 +56,7 @@ export function createOutgoing(
       const limit = new AbortController();
       const stop = () => limit.abort();
       const late = () => limit.abort(new DOMException('too late', 'TimeoutError'));
-      const timer = setTimeout(late, TIMEOUT_MS);
+      let timer = setTimeout(late, TIMEOUT_MS);
       setMaxListeners(0, signal); // Many requests may have the same one.
       signal.addEventListener('abort', stop);
       if (signal.aborted) stop();
@@ -65,6 +71,8 @@ export function createOutgoing(
         const options = { origin, path, method: 'POST', signal: limit.signal, onInfo } as const;
         const { statusCode, body } = await agent.request({ ...options, ...content });
         // The status has come, so nothing that happens to the body matters any more.
+        clearTimeout(timer);
+        timer = setTimeout(() => body.destroy(), BODY_TIMEOUT_MS);
         let left = MAX_BODY_BYTES;
         body.on('data', ({ length }: Buffer) => {
           left -= Math.max(length, MIN_CHUNK_BYTES);

@@ -32,7 +32,7 @@ export type BatchContext = {
   fieldNames: FieldNames;
   log: Pick<Log, 'outage'>;
   metrics: Pick<Metrics, 'subgraphCall'>;
-  circuit: Pick<Circuit, 'answered' | 'missedDeadline'>;
+  circuit: Pick<Circuit, 'answered' | 'failed'>;
   /** The maximum for the response to one operation. */
   maxAnswerBytes: number;
 };
@@ -165,8 +165,7 @@ export class Batch implements Dispatcher.DispatchHandler {
     const queries =
       retry !== undefined && this.status === 0 && !this.over ? this.takeQueries() : [];
     const { code } = error;
-    const reason = code === 'ADDRESS' ? 'SUBGRAPH_HOSTS does not allow its address' : 'connection';
-    this.end('unreachable', reason, code);
+    this.end('unreachable', REASONS.get(code) ?? 'connection', code);
     if (queries.length > 0) retry?.(queries);
   }
 
@@ -262,10 +261,8 @@ export class Batch implements Dispatcher.DispatchHandler {
     const operation = this.waiting[place];
     if (operation === undefined) return;
     this.waiting[place] = undefined;
-    const { name, metrics, circuit } = this.options.context;
+    const { name, metrics } = this.options.context;
     if (outcome === 'ok' || outcome === 'error') this.noteAnswer();
-    // A subgraph that answers other operations does not hang.
-    else if (outcome === 'timeout' && !this.isAnswered) circuit.missedDeadline();
     metrics.subgraphCall(name, outcome, performance.now() - this.startedAt);
     operation.resolve(response);
   }
@@ -287,8 +284,13 @@ export class Batch implements Dispatcher.DispatchHandler {
     this.over = true;
     clearTimeout(this.timer);
     this.whole.take();
-    if (outcome !== 'timeout' && this.status !== 0) this.noteAnswer();
     const left = this.waiting.filter((operation) => operation !== undefined);
+    if (!CUT.has(reason)) {
+      if (this.status !== 0) this.noteAnswer();
+    } else if (!this.isAnswered) {
+      // A subgraph that answers other operations does not hang.
+      for (const _ of left) this.options.context.circuit.failed();
+    }
     this.report(left, reason, code);
     const answer = outcome === 'error' ? tooLarge : unavailable;
     this.waiting.forEach((_, place) => void this.settle(place, answer(), outcome));
@@ -307,6 +309,15 @@ export class Batch implements Dispatcher.DispatchHandler {
     );
   }
 }
+
+/** Why connections fail, by the codes of their errors. */
+const REASONS: ReadonlyMap<string | undefined, string> = new Map([
+  ['ADDRESS', 'SUBGRAPH_HOSTS does not allow its address'],
+  ['BYTES', 'too many bytes'],
+]);
+
+/** Reasons that count for the circuit: the subgraph would go on sending, or nothing comes. */
+const CUT: ReadonlySet<string> = new Set(['deadline', 'too many bytes', 'too many chunks']);
 
 /** How servers answer an array that they do not take. A busy one is not asked for more. */
 const SEPARATED: ReadonlySet<number> = new Set([200, 400, 404, 413, 415, 422]);

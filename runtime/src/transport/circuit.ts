@@ -1,13 +1,15 @@
-// A circuit breaker: calls to a hanging subgraph fail at once instead of at their deadlines.
+// A circuit breaker: calls to a subgraph that hangs or floods fail at once.
 import { type Loop, startLoop } from '../eventloop/loop.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { unavailable } from './deadline.ts';
 import type { SubgraphRequest, SubgraphResponse } from './types.ts';
 
-/** How many missed deadlines in a row open the circuit. */
-const MAX_MISSED = 5;
+/** How many failures in a row open the circuit. */
+const MAX_FAILED = 5;
+/** Between probes: at first, and at most. */
 const PROBE_MS = 1_000;
+const MAX_PROBE_MS = 30_000;
 
 type Options = {
   name: string;
@@ -20,14 +22,16 @@ type Options = {
 /**
  * One for each subgraph. Counts operations, since each has its own deadline. While the circuit is
  * open, it probes the subgraph every second, so that no caller has to wait; the first response, to
- * a probe or to a call in flight, closes it.
+ * a probe or to a call in flight, closes it. If only probes are answered, the next failure opens it
+ * again, for twice as long.
  *
  * Libraries (cockatiel, opossum) wrap each call in promises, even one that a subgraph in this
  * process answers synchronously. Here, a call costs one comparison.
  */
 export class Circuit {
   private readonly options: Options;
-  private missed = 0;
+  private failures = 0;
+  private probeMs = PROBE_MS;
   private probes: Loop | undefined = undefined;
 
   constructor(options: Options) {
@@ -48,9 +52,14 @@ export class Circuit {
     return unavailable();
   }
 
-  /** Records that the subgraph has answered an operation or a probe. */
+  /** Records that the subgraph has answered an operation. */
   answered(): void {
-    this.missed = 0;
+    this.failures = 0;
+    this.probeMs = PROBE_MS;
+    this.closeIfOpen();
+  }
+
+  private closeIfOpen(): void {
     if (!this.isOpen()) return;
     this.close();
     const { name: subgraph, metrics, log } = this.options;
@@ -58,16 +67,17 @@ export class Circuit {
     log.recovered({ subgraph }, 'a subgraph answers again: its circuit is closed');
   }
 
-  /** Records that an operation had no response by its deadline. */
-  missedDeadline(): void {
-    this.missed += 1;
-    if (this.missed < MAX_MISSED || this.isOpen()) return;
+  /** Records that an operation had no response by its deadline, or one that was cut. */
+  failed(): void {
+    this.failures += 1;
+    if (this.failures < MAX_FAILED || this.isOpen()) return;
     const { name: subgraph, metrics, log, probe } = this.options;
-    const tryOnce = () => probe().then(() => this.answered());
-    this.probes = startLoop(tryOnce, { everyMs: PROBE_MS, failed() {} });
-    const count = this.missed;
+    const tryOnce = () => probe().then(() => this.closeIfOpen());
+    this.probes = startLoop(tryOnce, { everyMs: this.probeMs, failed() {} });
+    this.probeMs = Math.min(2 * this.probeMs, MAX_PROBE_MS);
+    const count = this.failures;
     metrics?.circuit(subgraph, 'opened');
-    log.warn({ subgraph, count }, 'a subgraph missed its deadlines: its circuit is open');
+    log.warn({ subgraph, count }, 'a subgraph fails: its circuit is open');
   }
 
   /** Ends the probes. */

@@ -603,6 +603,50 @@ describe('an answer', () => {
     expect(lines[0]).toEqual(expect.objectContaining({ reason }));
   });
 
+  const chunked = `HTTP/1.1 200 OK\r\ncontent-type: ${JSON_TYPE}\r\ntransfer-encoding: chunked\r\n\r\n`;
+  test.each<[string, boolean, string, string]>([
+    ['extensions of a chunk', false, `${chunked}1`, ';a=b'],
+    ['zeros of a size', false, chunked, '0000'],
+    ['blank lines', false, '', '\r\n'],
+    ['extensions of chunks', true, chunked, `1;${'a'.repeat(16_000)}\r\n \r\n`],
+  ])(
+    'whose %s never end is cut off, and so often that the circuit opens',
+    async (_, batching, head, part) => {
+      const counted: string[] = [];
+      const written: number[] = [];
+      let probes = 0;
+      const { transport, lines } = await serveFake(
+        ([operation], response) => {
+          if (operation?.query === '{__typename}') {
+            probes += 1;
+            inJson(response).end('{"data":{"__typename":"Query"}}');
+            return;
+          }
+          const { socket } = response;
+          const place = written.push(0) - 1;
+          const chunk = part.repeat(Math.ceil(65_536 / part.length));
+          const more = () => {
+            while (socket?.writable && (written[place] ?? 0) < 1e8 && socket.write(chunk))
+              written[place] = (written[place] ?? 0) + chunk.length;
+          };
+          socket?.on('drain', more).write(head);
+          more();
+        },
+        { ...PATIENT, batching, counted },
+      );
+      for (let call = 0; call < 5; call += 1)
+        expect(await transport.execute(request('mutation { a }'))).toEqual(UNAVAILABLE);
+      expect(lines[0]).toEqual(expect.objectContaining({ reason: 'too many bytes' }));
+      // The rest is what the sockets buffer.
+      expect(Math.max(...written)).toBeLessThan(4e7);
+      await until(() => counted.includes('circuit closed'));
+      expect(probes).toBe(1);
+      // Probes are answered, but not this.
+      expect(await transport.execute(request('mutation { a }'))).toEqual(UNAVAILABLE);
+      expect(counted.filter((outcome) => outcome === 'circuit opened')).toHaveLength(2);
+    },
+  );
+
   test('that does not come by the deadline is SERVICE_UNAVAILABLE, even if no connection was free', async () => {
     const { transport } = await serveFake(() => {}, { deadlineMs: 200 });
     const replies: (SubgraphResponse | Promise<SubgraphResponse>)[] = [];

@@ -1,8 +1,9 @@
 // Calls a subgraph by GraphQL over HTTP, in signed requests, as docs/teams/protocol.md describes.
 import { type LookupAddress, lookup } from 'node:dns';
-import { Pool } from 'undici';
+import { buildConnector, Pool } from 'undici';
 import { afterPoll } from '../eventloop/afterpoll.ts';
 import { createConnector } from '../http/happyeyeballs.ts';
+import { limitBytes } from '../http/limitbytes.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { isBuiltIn } from '../settings/subgraphs.ts';
@@ -106,20 +107,26 @@ function withoutScopes(request: SubgraphRequest): SubgraphRequest {
   return { ...request, caller: rest };
 }
 
-const SILENT = { warn() {}, outage() {}, subgraphCall() {}, answered() {}, missedDeadline() {} };
+const SILENT = { warn() {}, outage() {}, subgraphCall() {}, answered() {}, failed() {} };
 
 function openConnections(
-  { name, url, batching, allows }: HttpTransportOptions,
+  { name, url, batching, allows, maxAnswerBytes = WIRE.maxAnswerBytes }: HttpTransportOptions,
   connectTimeout: number,
 ): { post: Post; close(): void | Promise<void> } {
   const address = new URL(url);
+  // Small chunks take as much again, and a head up to 16 KiB.
+  const largest = batching ? Math.max(WIRE.maxResponseBytes, maxAnswerBytes) : maxAnswerBytes;
+  const mostBytes = 2 * largest + 65_536;
   if (isBuiltIn(name) && batching && allows === undefined && address.protocol === 'http:')
-    return createPool(address, CONNECTIONS.batching);
+    return createPool(address, CONNECTIONS.batching, mostBytes);
+  const connector =
+    allows === undefined
+      ? buildConnector({ timeout: connectTimeout })
+      : connectorTo(address, allows, connectTimeout);
   const pool = new Pool(address.origin, {
     connections: batching ? CONNECTIONS.batching : CONNECTIONS.single,
     pipelining: 1,
-    connectTimeout,
-    ...(allows && { connect: connectorTo(address, allows, connectTimeout) }),
+    connect: limitBytes(connector, mostBytes),
     // Each batch has its own deadline.
     headersTimeout: 0,
     bodyTimeout: 0,

@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 /** A server that answers each request that it gets, and how many connections it has had. */
-async function serve(answer: Answer, size = 32) {
+async function serve(answer: Answer, size = 32, mostBytes = 1_000_000) {
   const seen = { connections: 0 };
   const server = createServer((socket) => {
     seen.connections += 1;
@@ -29,7 +29,7 @@ async function serve(answer: Answer, size = 32) {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo; // Cast: it listens on a port.
-  const pool = createPool(new URL(`http://127.0.0.1:${port}`), size);
+  const pool = createPool(new URL(`http://127.0.0.1:${port}`), size, mostBytes);
   const post = (body = '{}', onStart = (_abort: () => void) => {}, onData = () => {}) =>
     new Promise<Seen>((resolve) => {
       const result: Seen = { status: 0, type: undefined, body: '', end: 'end' };
@@ -134,6 +134,24 @@ test.each([
   const { post } = await serve((socket) => socket.end(text));
   expect((await post()).end).toBe('error');
 });
+
+test.each([
+  ['trailers', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n', 'a: b\r\n'],
+  ['interim responses', '', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+])(
+  '%s without end end the connection, and each response may have as many bytes',
+  async (_, head, part) => {
+    let requests = 0;
+    const answer: Answer = (socket) => {
+      requests += 1;
+      if (requests <= 2) socket.write(`${part.startsWith('H') ? part.repeat(1_500) : ''}${OK}`);
+      else socket.write(head + part.repeat(20_000));
+    };
+    const { post, seen } = await serve(answer, 1, 64_000);
+    expect([await post(), await post(), (await post()).end]).toEqual([HI, HI, 'error']);
+    expect(seen.connections).toBe(1);
+  },
+);
 
 test('what comes without a request ends the connection', async () => {
   const { post, seen } = await serve((socket) => {

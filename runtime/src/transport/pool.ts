@@ -29,11 +29,12 @@ const FRAMING = new Set(['connection', 'content-length', 'transfer-encoding', 'x
 const NOTHING: Buffer = Buffer.alloc(0);
 
 /**
- * At most `size` connections to an origin, opened when they are needed. undici lets a turn of the
+ * At most `size` connections to an origin, opened when they are needed. A response has `mostBytes`
+ * with its framing. undici lets a turn of the
  * event loop pass before it uses an idle connection again, and costs a tenth of a look-up's CPU
  * time (bench/ATTEMPTS.md).
  */
-export function createPool({ hostname, port, host }: URL, size: number) {
+export function createPool({ hostname, port, host }: URL, size: number, mostBytes: number) {
   const address = { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 80) };
   const all = new Set<Connection>();
   const idle: Connection[] = [];
@@ -58,7 +59,7 @@ export function createPool({ hostname, port, host }: URL, size: number) {
     let connection = idle.shift();
     while (connection?.isEnded()) connection = idle.shift();
     if (connection === undefined && all.size < size) {
-      connection = openConnection(address, listener);
+      connection = openConnection(address, listener, mostBytes);
       all.add(connection);
     }
     if (connection === undefined) waiting.push(request);
@@ -95,13 +96,19 @@ export function createPool({ hostname, port, host }: URL, size: number) {
 }
 
 /** Reads responses as RFC 9112, section 6 frames them. A malformed one ends the connection. */
-function openConnection(address: { host: string; port: number }, listener: Listener) {
+function openConnection(
+  address: { host: string; port: number },
+  listener: Listener,
+  mostBytes: number,
+) {
   const socket = connect({ ...address, noDelay: true, timeout: IDLE_MS });
   let handler: Handler | undefined;
   let requestId = '';
   let cause: Error = new Error('the connection ended');
   /** What has come and is not read yet. */
   let rest = NOTHING;
+  /** The bytes of the response so far. */
+  let bytes = 0;
   let part: 'head' | 'data' | 'end of chunk' | 'size of chunk' | 'trailer' = 'head';
   /** The bytes of `data` that have not come yet. */
   let left = 0;
@@ -122,7 +129,9 @@ function openConnection(address: { host: string; port: number }, listener: Liste
   });
   socket.on('data', (chunk: Buffer) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    bytes += chunk.length;
     try {
+      if (bytes > mostBytes) throw Object.assign(new Error('too many bytes'), { code: 'BYTES' });
       while (rest.length > 0 && !socket.destroyed && read());
     } catch (error) {
       socket.destroy(error as Error); // Cast: nothing else is thrown.
@@ -215,6 +224,7 @@ function openConnection(address: { host: string; port: number }, listener: Liste
       else {
         handler = next;
         requestId = id;
+        bytes = 0;
         socket.write(text, encoding);
       }
       return !isAborted;
