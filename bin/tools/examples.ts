@@ -7,7 +7,7 @@ import { buildSchema } from 'graphql';
 import { startDemo } from '../../test/support/service/demo.ts';
 
 /** Where the responses are, by the keys of their examples. */
-export const RESPONSES = 'extensions/site/src/docs/responses.generated.json';
+const RESPONSES = 'extensions/site/src/docs/responses.generated.json';
 
 /**
  * The responses as JSON, or the committed ones if only times and IDs differ. Rejects if an

@@ -5,7 +5,7 @@ import { callError } from './http/response.ts';
 export type Credential = string | (() => string | Promise<string>);
 
 /** The headers of a request, and the secret in them, which no error may contain. */
-export type Authorization = { headers: Record<string, string>; secret: string };
+type Authorization = { headers: Record<string, string>; secret: string };
 
 /** Rejects with UNAUTHENTICATED if a function gives a value that is no credential. */
 export type Authorize = (requestId: string) => Promise<Authorization>;

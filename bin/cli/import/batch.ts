@@ -4,7 +4,7 @@ import { type Line, linesOf } from './lines.ts';
 import { parseStrictJson } from './strictjson.ts';
 
 /** Some lines in a row. `bytes` is where they end in the stream. */
-export type Batch = { lines: Line[]; lastLine: number; bytes: number };
+type Batch = { lines: Line[]; lastLine: number; bytes: number };
 
 /** The records of a batch with their line numbers, and the lines that are not usable. */
 export type ParsedBatch<T> = {

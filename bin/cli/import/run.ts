@@ -6,7 +6,7 @@ import type { Output } from '../shell/output.ts';
 import { CommandError, oneLine, type Shell } from '../shell/shell.ts';
 import { importLines, type RecordKind, type Summary } from './importer.ts';
 
-export type Source = { stream: Readable; bytes: number };
+type Source = { stream: Readable; bytes: number };
 
 const CHUNK_BYTES = 262_144;
 
@@ -86,7 +86,7 @@ function printSummary(shell: Shell, summary: Summary, durationMs: number): void 
   if (!shell.json) shell.note(`${lines} lines in ${(durationMs / 1_000).toFixed(1)} s`);
 }
 
-export type Progress = {
+type Progress = {
   update(doneBytes: number, lines: number): void;
   /** Prints a line without tearing the bar. */
   line(text: string): void;

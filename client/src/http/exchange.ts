@@ -1,7 +1,7 @@
 // One HTTP request and its response, within a time and a size.
 import { PartnerLoyaltyError } from '../errors.ts';
 
-export type Exchange = {
+type Exchange = {
   url: string;
   headers: Record<string, string>;
   body: string;

@@ -10,7 +10,7 @@ const LONGEST_RANDOM_MS = 60_000;
 /** Retries for the part that a response lacks: a subgraph may be away for long. */
 const MAX_PART_RETRIES = 3;
 
-export type Attempts = {
+type Attempts = {
   /** How many there were. */
   made: number;
   /** How long ago the first one began. */

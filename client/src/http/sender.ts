@@ -7,7 +7,7 @@ import { exchange, within } from './exchange.ts';
 import { type Limits, limitsIn, type ReadResponse, readResponse } from './response.ts';
 import { pause, retryOf, waitAfter } from './retry.ts';
 
-export type Sent = {
+type Sent = {
   query: string;
   variables: Record<string, unknown>;
   operationName?: string | undefined;

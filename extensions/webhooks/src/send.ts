@@ -11,7 +11,7 @@ import {
 } from './target.ts';
 
 /** `timestamp` is when the event occurred. */
-export type Message = { id: string; type: string; timestamp: Date; data: object };
+type Message = { id: string; type: string; timestamp: Date; data: object };
 
 export type Sent = {
   /** A status from 200 to 299. */

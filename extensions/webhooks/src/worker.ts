@@ -10,7 +10,7 @@ const LOOK_MS = 1_000;
 const MAX_ROWS = { each: 10_000, all: 100_000 };
 const MAX_ATTEMPTS = { each: 10, all: 500 };
 
-export type DeliveriesOptions = Pick<DeliveryOptions, 'send' | 'log'> & {
+type DeliveriesOptions = Pick<DeliveryOptions, 'send' | 'log'> & {
   metrics: Metrics;
   /** Returns milliseconds since 1970. */
   now?: () => number;

@@ -44,7 +44,7 @@ type RefusalExtensions = ReturnType<typeof extensionsOf> & { correctEndpoint?: s
  * resolves with undefined. The request is logged when the response ends. Masks what is not an
  * ApiError. Never rejects.
  */
-export type Endpoint = (
+type Endpoint = (
   request: HttpRequest,
   state: RequestState,
   execute: (request: HttpRequest, state: RequestState) => Promise<object | undefined>,

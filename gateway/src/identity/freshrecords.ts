@@ -24,7 +24,7 @@ const KEY_STORE = {
 };
 export type FreshTimes = typeof KEY_STORE;
 
-export type Outcome = 'hit' | 'miss' | 'stale';
+type Outcome = 'hit' | 'miss' | 'stale';
 
 /** Its address takes a while to parse, so it is read only where it matters. */
 export type Client = { readonly address: string };
@@ -159,7 +159,7 @@ type Entry<T> = { record: T; readAt: number; failedAt: number };
 /** What a read found, undefined if there is no such record; or why it failed. */
 type RecordRead<T> = { record: T | undefined } | { error: ApiError };
 
-export type RecordSource<T> = {
+type RecordSource<T> = {
   /** Reads a record; undefined if there is none, which is not kept. */
   find(id: string): MaybePromise<T | undefined>;
   /** Decides whether a client causes the read of a record that is not in the cache. */

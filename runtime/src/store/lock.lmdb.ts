@@ -6,7 +6,7 @@ import { fileIn, LMDB_OPTIONS, requireRoom } from './file.lmdb.ts';
 import { openError, refuseFullDisk } from './health.lmdb.ts';
 import { makePrivateFolder } from './private.ts';
 
-export type Hold = {
+type Hold = {
   /** Calling it again has no effect. */
   release(): Promise<void>;
 };

@@ -6,7 +6,7 @@ import type { StoreName } from './private.ts';
  * The format that this version writes, by store. A new number is due whenever an older version
  * could misread or damage what this one writes.
  */
-export const FORMATS: Readonly<Record<StoreName, number>> = {
+const FORMATS: Readonly<Record<StoreName, number>> = {
   members: 1,
   standings: 1,
   graph: 1,

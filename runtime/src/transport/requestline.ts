@@ -11,7 +11,7 @@ import { mismatch, PROTOCOL } from './protocol.ts';
 import type { Refusal } from './signature/verifier.ts';
 import type { SubgraphRequest, SubgraphResponse } from './types.ts';
 
-export type RequestLineParts = {
+type RequestLineParts = {
   log: Pick<Log, 'infoJson' | 'outage'>;
   metrics: Pick<Metrics, 'request' | 'operation'>;
   tracing: Tracing | undefined;

@@ -11,7 +11,7 @@ import { type EncodedRequest, encodeBatches, encodeOperation, MEDIA_TYPES, WIRE 
  * Sends operations in as few requests as possible. `retry` receives queries to send again after
  * their connection has ended.
  */
-export type Send = (
+type Send = (
   operations: readonly PendingOperation[],
   context: BatchContext,
   deadlineAt: number,

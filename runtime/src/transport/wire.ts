@@ -79,7 +79,7 @@ function encodeBatch(operations: readonly string[], requestId: string): EncodedR
 }
 
 /** The content of a request: an operation, or a batch of them. */
-export type Asked = { operation: SubgraphRequest } | { batch: SubgraphRequest[] };
+type Asked = { operation: SubgraphRequest } | { batch: SubgraphRequest[] };
 
 /** Reads a request, or returns undefined if it is malformed. `caller` is the text of the header. */
 export function decodeRequest(caller: string, requestId: string, body: string): Asked | undefined {

@@ -6,7 +6,7 @@ import { yearOf } from './rules/year.ts';
 import type { ActivityOutcome } from './schema.generated.ts';
 import type { RecordOutcome, StandingsStore } from './store/store.ts';
 
-export type RecordedActivity = {
+type RecordedActivity = {
   activityId: string;
   outcome: `${ActivityOutcome}`;
   /** Undefined if the partner must not learn whether there is such a member. */

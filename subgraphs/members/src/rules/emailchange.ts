@@ -20,7 +20,7 @@ const MAX_TAKEN = 5;
  * `attemptId` identifies the call: when an engine applies the rule again after a conflict, the rule
  * recognizes what it has already done. `formId` is the form that the token came with.
  */
-export type Attempt = {
+type Attempt = {
   hash: string;
   memberId: string;
   attemptId: string;

@@ -4,7 +4,7 @@ import type { EndedSubject } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 
 /** All of a member's ID tokens issued until `endedAt`, in milliseconds since 1970, are invalid. */
-export type EndedSessions = { memberId: string; endedAt: number };
+type EndedSessions = { memberId: string; endedAt: number };
 
 /** How long they are kept: longer than a token lives (docs/callers/openid.md, Member tokens). */
 const KEPT_MS = 25 * 3_600_000;

@@ -14,7 +14,7 @@ type IdTokenStore = {
  */
 type IdTokenClaims = { memberId: string; email: string; azp?: string | undefined };
 
-export type IdToken = { idToken: string; expiresAt: Date };
+type IdToken = { idToken: string; expiresAt: Date };
 
 /**
  * Issues a token for one hour, signed with the current key. `issuer` is the environment's base

@@ -12,7 +12,7 @@ type StoredKey = [
   updatedAt: number,
   memberId: string,
 ];
-export type Lists = Database<true, StoredKey>;
+type Lists = Database<true, StoredKey>;
 type Tables = { members: Database<MemberRecord, string>; lists: Lists };
 
 export function openLists(root: RootDatabase): Lists {

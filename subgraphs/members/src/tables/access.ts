@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 
 /** Times are in milliseconds since 1970. */
-export type Session = {
+type Session = {
   sessionId: string;
   usedAt: number;
   browser: string;
@@ -21,7 +21,7 @@ export type Grant = { sid: string; sessionId: string; isSilent?: boolean };
 type UsedApp = { clientId: string; agreedAt: number; scopes: string[]; grants: Grant[] };
 
 /** A member's row: a session or a grant that is not in it has ended. */
-export type Access = {
+type Access = {
   memberId: string;
   sessions: Session[];
   apps: UsedApp[];

@@ -2,7 +2,7 @@
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 
 /** `to` is canonical; `sentAt` is in milliseconds since 1970. */
-export type SandboxMail = {
+type SandboxMail = {
   id: string;
   /** The partner whose call caused it. */
   partnerId: string;
@@ -19,7 +19,7 @@ const KEPT_MS = 24 * 3_600_000;
 /** The maximum of mails of a partner to one address. */
 const SHOWN = 100;
 
-export const SANDBOX_MAILS: TableDefinition<StoredMail> = {
+const SANDBOX_MAILS: TableDefinition<StoredMail> = {
   name: 'sandboxmails',
   id: 'key',
   orders: ['sentAt'],

@@ -4,7 +4,7 @@ import { textFault } from '@partner-loyalty/runtime/input.ts';
 import { type Activity, isAmount, isPossibleTime, MAX_ID, parseInstant } from './activity.ts';
 
 /** An activity as the API takes it. `occurredAt` is what the caller sent. */
-export type ActivityInput = {
+type ActivityInput = {
   activityId: string;
   memberId: string;
   points: number;

@@ -53,7 +53,7 @@ export type Endpoint = {
 };
 
 /** Encrypted with KEY_ENCRYPTION_KEY, if that is set. */
-export type Secret = { sealed: string; until?: number };
+type Secret = { sealed: string; until?: number };
 
 /**
  * A message that waits to be tried again, or behind one of the same member. It has no ID but the
