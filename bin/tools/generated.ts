@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SURFACE_NAMES } from '@partner-loyalty/gateway';
 import { compose, surfaceText } from '@partner-loyalty/registry/publish/index.ts';
+import { once } from '@partner-loyalty/runtime/once.ts';
 import { clientErrors, clientTypes } from './client.ts';
 import { recordedResponses } from './examples.ts';
 import { resolverTypes, resolverTypesConfig, typedSubgraphs } from './resolvertypes.ts';
-import { bundleScript, type Script } from './scripts.ts';
+import { bundleScript } from './scripts.ts';
 import { errorsTable, headersTable, logTable, metricsTable, settingsTable } from './tables.ts';
 
 export type Generated = {
@@ -45,11 +46,7 @@ export const GENERATED: readonly Generated[] = [
 ];
 
 function script(folder: string, main: string): Generated[] {
-  let bundled: Promise<Script> | undefined;
-  const bundle = () => {
-    bundled ??= bundleScript(ROOT, main);
-    return bundled;
-  };
+  const bundle = once(() => bundleScript(ROOT, main));
   return [
     { file: `${folder}/app.generated.js`, render: async () => (await bundle()).script },
     { file: `${folder}/licenses.txt`, render: async () => (await bundle()).licenses },

@@ -8,6 +8,7 @@ import {
   expandedSelections,
 } from '@partner-loyalty/runtime/cache/document.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import { once } from '@partner-loyalty/runtime/once.ts';
 import { type DocumentNode, type GraphQLSchema, parse } from 'graphql';
 import { keyOf } from '../document/executable.ts';
 import type { RootScopes } from '../schema/scopes.ts';
@@ -19,7 +20,7 @@ import { hiddenMembersOf, withMemberIds } from './members.ts';
 import { openThreadPlanner } from './plan.apollo.ts';
 import { planDirectly } from './plan.direct.ts';
 import { type RenamedOperation, renameFields } from './rename.ts';
-import type { ApolloPlan, ApolloSchemas } from './run.apollo.ts';
+import type { ApolloPlan } from './run.apollo.ts';
 import { compileShape, type Shape } from './shape.ts';
 
 export type Planned = {
@@ -79,13 +80,10 @@ export async function openPlanner(
   await nextTurn(); // For large graphs, each of the two takes tens of milliseconds.
   const schema = schemaOf(api);
   const hiddenMembers = audits ? hiddenMembersOf(thread.memberIdTypes, schema) : NO_TYPES;
-  let schemas: Promise<ApolloSchemas> | undefined;
-  const apolloSchemas = () => {
-    schemas ??= import('./run.apollo.ts').then(({ buildApolloSchemas }) =>
-      buildApolloSchemas(thread.api, schema, schemaOf(graphAsSeen(supergraphSdl, surface))),
-    );
-    return schemas;
-  };
+  const apolloSchemas = once(async () => {
+    const { buildApolloSchemas } = await import('./run.apollo.ts');
+    return buildApolloSchemas(thread.api, schema, schemaOf(graphAsSeen(supergraphSdl, surface)));
+  });
   const operations = caches.open(weighOperation);
   const plans = caches.open(weighPlan);
   const pending = new Map<string, Promise<PlannedOperation>>();

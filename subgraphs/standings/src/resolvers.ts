@@ -1,6 +1,7 @@
 // Resolvers: each checks the caller, then reads the program, then the standing.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import { once } from '@partner-loyalty/runtime/once.ts';
 import { DATE_TIME } from '@partner-loyalty/runtime/subgraph/resolvers.ts';
 import { createPages } from './activities.ts';
 import type { CurrentStanding } from './entities.ts';
@@ -35,11 +36,8 @@ export function createResolvers(
   members: MembersClient,
   { now, isSandbox, webhooks }: ResolverOptions,
 ): SubgraphResolvers {
-  let loaded: Promise<GainedLater> | undefined;
-  const gainedLater: GainedLater = async (range, context) => {
-    loaded ??= import('./sandbox.ts').then((sandbox) => sandbox.createGainedLater(store));
-    return (await loaded)(range, context);
-  };
+  const load = once(async () => (await import('./sandbox.ts')).createGainedLater(store));
+  const gainedLater: GainedLater = async (range, context) => (await load())(range, context);
   const reader = createReader(store, now, isSandbox ? gainedLater : undefined);
   const { standingOf, standingsOf } = reader;
   const pageOf = createPages(store);
