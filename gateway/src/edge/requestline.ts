@@ -8,6 +8,7 @@ import { jsonFields, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { LRUCache } from 'lru-cache';
 import { loggedOperation, rootFieldsOf } from '../document/executable.ts';
 import type { ServedGraphs } from '../graph/served.ts';
 import { type Principal, partnerIdOf, type Refused } from '../identity/authenticate.ts';
@@ -188,16 +189,11 @@ function createDescribeCaller(): (principal: Principal) => string {
 
 /** Returns a function that writes fields as JSON, once for each subject while it is remembered. */
 function rememberFields(): (subject: string, fields: Parameters<typeof jsonFields>[0]) => string {
-  const known = new Map<string, string>();
-  return (subject, fields) => {
-    let text = known.get(subject);
-    if (text === undefined) {
-      if (known.size >= MAX_REMEMBERED) known.clear();
-      text = jsonFields(fields);
-      known.set(subject, text);
-    }
-    return text;
-  };
+  const known = new LRUCache<string, string, Parameters<typeof jsonFields>[0]>({
+    max: MAX_REMEMBERED,
+    memoMethod: (_subject, _stale, { context }) => jsonFields(context),
+  });
+  return (subject, fields) => known.memo(subject, { context: fields });
 }
 
 /** What a line says of an operation that was refused, whose fields may not be the schema's. */

@@ -1,4 +1,5 @@
 // Bounds the values of labels that callers choose, without a series ever starting again.
+import { LRUCache } from 'lru-cache';
 
 /** Names that are counted until they are used often enough; those not used for long go first. */
 const MAX_CANDIDATES = 100;
@@ -11,20 +12,17 @@ export const OTHER = 'other';
  */
 export function createLabels(most: number, uses: number): (name: string | undefined) => string {
   const known = new Map<string, string>();
-  const candidates = new Map<string, number>();
+  const candidates = new LRUCache<string, number>({ max: MAX_CANDIDATES });
   return (name) => {
     if (name === undefined) return OTHER;
     const label = known.get(name);
     if (label !== undefined) return label;
     if (known.size >= most) return OTHER;
     const count = (candidates.get(name) ?? 0) + 1;
-    candidates.delete(name);
     // The name of an operation is a slice of its document, which it would keep in memory.
     const copy = Buffer.from(name).toString();
     if (count < uses) {
       candidates.set(copy, count);
-      const [oldest = name] = candidates.keys();
-      if (candidates.size > MAX_CANDIDATES) candidates.delete(oldest);
       return OTHER;
     }
     known.set(copy, copy);

@@ -1,5 +1,6 @@
 // Names the fields of an operation for the log: by the schema's names, not by a caller's aliases.
 import { type DocumentNode, type FieldNode, Kind, parse, type SelectionSetNode } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import { fragmentsOf } from '../cache/document.ts';
 
 /** Keeps a line of the log short. */
@@ -14,14 +15,11 @@ const MAX_REMEMBERED = 100;
 export type FieldNames = (query: string, path?: readonly (string | number)[]) => string;
 
 export function createFieldNames(): FieldNames {
-  const remembered = new Map<string, string>();
+  const remembered = new LRUCache<string, string>({ max: MAX_REMEMBERED });
   return (query, path) => {
     const steps = path?.filter((step) => typeof step === 'string');
     const key = `${steps?.join('.') ?? ''} ${query}`;
-    const known = remembered.get(key);
-    if (known !== undefined) return known;
-    const names = namesIn(query, steps);
-    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+    const names = remembered.get(key) ?? namesIn(query, steps);
     remembered.set(key, names);
     return names;
   };

@@ -1,4 +1,5 @@
 // Sends operations to a subgraph, in arrays or each in a request of its own.
+import { LRUCache } from 'lru-cache';
 import type { Log } from '../observe/log.ts';
 import { Batch, type BatchContext, type BatchOptions, type PendingOperation } from './batch.ts';
 import { unavailable } from './deadline.ts';
@@ -144,15 +145,9 @@ function isLimited({ request: { caller } }: PendingOperation): boolean {
 const MAX_SIGNERS = 4;
 
 function createSigners(name: string): (secret: string) => Sign {
-  const signers = new Map<string, Sign>();
-  return (secret) => {
-    const known = signers.get(secret);
-    if (known !== undefined) return known;
-    if (signers.size >= MAX_SIGNERS) signers.clear();
-    const sign = createSigner(name, secret);
-    signers.set(secret, sign);
-    return sign;
-  };
+  const memoMethod = (secret: string) => createSigner(name, secret);
+  const signers = new LRUCache<string, Sign>({ max: MAX_SIGNERS, memoMethod });
+  return (secret) => signers.memo(secret);
 }
 
 function pathOf(url: string): string {
