@@ -388,7 +388,7 @@ test.each([
   ['sign-in-web', WEB],
   ['sign-in-mobile', MOBILE],
 ])('the JavaScript in %s is that of the examples it links to', (_, guide) => {
-  const files = [...guide.matchAll(/\]\(\.\.\/\.\.\/(examples\/[^)]+)\)/g)];
+  const files = [...guide.matchAll(/\]\((?:\.\.\/)+(examples\/[^)]+)\)/g)];
   const sources = files.map(([, file = '']) => readFileSync(join(ROOT, file), 'utf8'));
   const blocks = [...guide.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
   expect(blocks).not.toEqual([]);
