@@ -4,6 +4,10 @@ import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
+import type {
+  IdentityRequest,
+  IdentityResponse,
+} from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { temporaryFolder } from '../../test/support/folder.ts';
 import { createMemoryCounters } from '../src/budget/counters.ts';
@@ -77,14 +81,19 @@ export async function openPlace() {
   };
 }
 
-/** A subgraph that answers each field that a query names with what is made for it. */
+/**
+ * A subgraph that answers each field that a query names with what is made for it, and what is
+ * forwarded with `forward`.
+ */
 export function answering(
   answers: Readonly<Record<string, () => unknown>>,
   asked: (request: SubgraphRequest) => void,
+  forward?: (request: IdentityRequest) => IdentityResponse,
 ): Transport {
   return {
     execute(request: SubgraphRequest) {
       asked(request);
+      if (request.forwarded !== undefined) return { data: forward?.(request.forwarded) };
       const named = Object.entries(answers).filter(([name]) => request.query.includes(name));
       return { data: Object.fromEntries(named.map(([name, make]) => [name, make()])) };
     },

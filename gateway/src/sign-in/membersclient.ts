@@ -33,7 +33,7 @@ type Outcome<T> = { value: T } | { refused: ErrorCode };
 /** Every method rejects with an ApiError if the subgraph is unavailable. */
 export type MembersClient = OwnProvider & {
   /** Hands a request over to the provider, once: it is never sent again. */
-  identityRequest(request: IdentityRequest, requestId: string): Promise<IdentityResponse>;
+  forward(request: IdentityRequest, requestId: string): Promise<IdentityResponse>;
   /** Does a step of a sign-in for the console, once. */
   staffSignIn(request: StaffSignIn, requestId: string): Promise<StaffSignInAnswer>;
   /** Resolves once the mail is sure to be sent. The same notice may be sent again. */
@@ -54,8 +54,6 @@ const ENDED_SUBJECTS =
   'query ($since: Float!) { endedSubjects(since: $since) { subject endedAt } }';
 const ENDED_SESSIONS =
   'query ($since: Float!) { endedSessions(since: $since) { memberId endedAt } }';
-const IDENTITY_REQUEST =
-  'mutation ($request: String!) { answer: identityRequest(request: $request) }';
 const STAFF_SIGN_IN = 'mutation ($request: String!) { answer: staffSignIn(request: $request) }';
 const MAIL_STAFF = 'mutation ($notice: String!) { mailStaff(notice: $notice) }';
 const REDEEM: Readonly<Record<keyof Redeemed, string>> = {
@@ -85,7 +83,10 @@ export async function exchange<Answer>(
 ): Promise<Answer> {
   const caller = { kind: 'service' } as const;
   const { data, errors } = await ask({ query, variables, caller, requestId });
-  if (typeof data?.answer === 'string') return JSON.parse(data.answer);
+  return typeof data?.answer === 'string' ? JSON.parse(data.answer) : failed(errors);
+}
+
+function failed(errors: SubgraphResponse['errors']): never {
   const code = errors?.[0]?.extensions.code;
   return fail(code === 'SERVICE_UNAVAILABLE' ? code : 'INTERNAL_SERVER_ERROR');
 }
@@ -120,8 +121,12 @@ export function createMembersClient(ask: Ask): MembersClient {
       // None of a provider of the version before. Cast: as above.
       return Array.isArray(data?.appOrigins) ? (data.appOrigins as string[]) : [];
     },
-    identityRequest: (request, requestId) =>
-      exchange(ask, IDENTITY_REQUEST, { request: JSON.stringify(request) }, requestId),
+    async forward(forwarded, requestId) {
+      const caller = { kind: 'service' } as const;
+      const { data, errors } = await ask({ query: '', forwarded, caller, requestId });
+      // Cast: what the provider has made.
+      return data ? (data as IdentityResponse) : failed(errors);
+    },
     staffSignIn: (request, requestId) =>
       exchange(ask, STAFF_SIGN_IN, { request: JSON.stringify(request) }, requestId),
     async mailStaff(notice) {

@@ -48,7 +48,7 @@ const PASSED_HEADERS = [
 ] as const;
 
 export function createProvider(
-  members: Pick<MembersClient, 'identityRequest'>,
+  members: Pick<MembersClient, 'forward'>,
   showAccount: ShowAccount,
 ): Provider {
   const place = createPlaces(PLACES);
@@ -66,7 +66,7 @@ export function createProvider(
       const leave = await place({ owner, part: addressBlock(clientAddress), signal });
       try {
         const asked = { method, path, search, headers, body, clientAddress, language, formId };
-        return await within(() => members.identityRequest(asked, requestId));
+        return await within(() => members.forward(asked, requestId));
       } finally {
         leave();
       }

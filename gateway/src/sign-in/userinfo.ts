@@ -13,7 +13,7 @@ import { oauthError } from './oauth.ts';
  */
 export function createUserinfo(
   callApi: CallApi,
-  members: Pick<MembersClient, 'identityRequest'>,
+  members: Pick<MembersClient, 'forward'>,
 ): (request: HttpRequest) => Promise<HttpResponse> {
   return async (request) => {
     if (request.method !== 'GET' && request.method !== 'POST')
@@ -34,7 +34,7 @@ export function createUserinfo(
     const { requestId, address: clientAddress } = request;
     const asked = { method: 'GET', path: USERINFO_PATH, search: '', headers: {}, language: 'en' };
     const body = JSON.stringify(claims);
-    const answer = await members.identityRequest({ ...asked, clientAddress, body }, requestId);
+    const answer = await members.forward({ ...asked, clientAddress, body }, requestId);
     return answer.status === 200
       ? { status: 200, headers: {}, body: answer.body ?? '' }
       : refuse(401, 'invalid_token');

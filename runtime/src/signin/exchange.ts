@@ -1,5 +1,5 @@
 // What the gateway and the built-in identity provider, in the members subgraph, send each other.
-// Both are JSON texts in the operation `identityRequest`.
+// Gateways of protocol 3 send both as JSON texts in the operation `identityRequest`.
 
 /** A request for a path of the provider, as a browser or an app sent it. */
 export type IdentityRequest = {

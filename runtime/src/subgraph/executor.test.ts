@@ -9,7 +9,7 @@ import { withDeadline } from '../transport/deadline.ts';
 import type { SubgraphRequest, SubgraphResponse } from '../transport/types.ts';
 import { createExecutor } from './executor.ts';
 import { createInProcessTransport } from './inprocess.ts';
-import type { SubgraphContext } from './types.ts';
+import type { Subgraph, SubgraphContext } from './types.ts';
 
 const SDL = `
   type Query {
@@ -41,6 +41,21 @@ test('responds synchronously if the resolvers are synchronous', () => {
     ).toEqual({
       data: { echo: 'a', again: 'b', __typename: 'Query' },
     });
+});
+
+test('only the service hands requests over, and a failure is masked', async () => {
+  const asked = { method: 'GET', path: '/', search: '', headers: {}, body: '' };
+  const forwarded = { ...asked, clientAddress: '192.0.2.1', language: 'en' };
+  const { execute, request } = subgraph({}, undefined, async ({ path }) =>
+    path === '/' ? { status: 200, headers: {}, body: 'page' } : Promise.reject(new Error('secret')),
+  );
+  const handed = (more: Partial<SubgraphRequest>) => execute({ ...request, forwarded, ...more });
+  expect(await handed({})).toEqual({ data: { status: 200, headers: {}, body: 'page' } });
+  const refused = await handed({ caller: { kind: 'partner', partnerId: 'p' } });
+  expect(refused.errors?.[0]?.extensions.code).toBe('FORBIDDEN');
+  const failed = await handed({ forwarded: { ...forwarded, path: '/x' } });
+  expect(failed.errors?.[0]?.extensions.code).toBe('INTERNAL_SERVER_ERROR');
+  expect(JSON.stringify(failed)).not.toContain('secret');
 });
 
 test('waits for asynchronous resolvers', async () => {
@@ -290,6 +305,7 @@ describe('in process', () => {
 function subgraph(
   resolvers: Record<string, Resolver>,
   resolveReference?: (reference: { id: string }) => unknown,
+  forward?: Subgraph['forward'],
 ) {
   const schema = buildSchema(SDL);
   for (const [coordinate, resolve] of Object.entries(resolvers)) {
@@ -315,7 +331,7 @@ function subgraph(
     infoJson: () => {},
     flush: () => {},
   };
-  const execute = createExecutor({ name: 'things', schema }, log, createCaches());
+  const execute = createExecutor({ name: 'things', schema, forward }, log, createCaches());
   const request: SubgraphRequest = { query: '', caller: { kind: 'service' }, requestId: 'r' };
   const run = (
     query: string,

@@ -1,7 +1,7 @@
 // Executes operations on a subgraph, with masked errors.
 import { GraphQLError, responsePathAsArray } from 'graphql';
 import type { Caches } from '../cache/caches.ts';
-import { ApiError, ERRORS } from '../errors.ts';
+import { ApiError, ERRORS, fail } from '../errors.ts';
 import type { Log } from '../observe/log.ts';
 import { isOutage, outageOf } from '../store/outage.ts';
 import { type Execute, SubgraphUnavailable } from '../transport/deadline.ts';
@@ -16,7 +16,7 @@ import type { Subgraph, SubgraphContext } from './types.ts';
  * never throws or rejects: errors are in the response, each with a code from the table.
  */
 export function createExecutor(
-  { name, schema }: Pick<Subgraph, 'name' | 'schema'>,
+  { name, schema, forward }: Pick<Subgraph, 'name' | 'schema' | 'forward'>,
   log: Log,
   caches: Caches,
 ): Execute {
@@ -27,6 +27,16 @@ export function createExecutor(
     const { query, variables = {}, operationName, caller, requestId, sandboxNow } = request;
     const context: SubgraphContext = { caller, requestId, sandboxNow };
     return read(query, operationName)(context, variables);
+  }
+
+  async function handOver({ forwarded, caller, requestId }: SubgraphRequest) {
+    try {
+      if (forwarded === undefined || forward === undefined || caller.kind !== 'service')
+        return fail('FORBIDDEN');
+      return { data: await forward(forwarded) };
+    } catch (error) {
+      return { errors: [mask(new Failure(error), requestId)] };
+    }
   }
 
   function toResponse({ data, failures }: Outcome, requestId: string): SubgraphResponse {
@@ -55,6 +65,7 @@ export function createExecutor(
 
   return (request) => {
     const { requestId } = request;
+    if (request.forwarded !== undefined) return handOver(request);
     try {
       const outcome = run(request);
       return 'then' in outcome

@@ -117,11 +117,11 @@ test('accepts both secrets', async () => {
 });
 
 test.each([
-  ['of the protocol before', ';protocol=2', 200],
-  ['of this one', ';protocol=3', 200],
-  ['of the next one', ';protocol=4', 200],
-  ['of one that is two ahead', ';protocol=5', 503],
-  ['of one that is two behind', ';protocol=1', 503],
+  ['of the protocol before', ';protocol=3', 200],
+  ['of this one', ';protocol=4', 200],
+  ['of the next one', ';protocol=5', 200],
+  ['of one that is two ahead', ';protocol=6', 503],
+  ['of one that is two behind', ';protocol=2', 503],
   ['without a number, as protocol 1 had none', '', 503],
 ])('a request %s', async (_, parameter, status) => {
   const body = '{"query":"{caller}"}';
@@ -135,12 +135,12 @@ test.each([
     headers: { ...headers, 'signature-input': input, signature: `sig=:${mac}:` },
   });
   expect(response.status).toBe(status);
-  expect(response.headers.get('partner-loyalty-protocol')).toBe(status === 200 ? null : '3');
+  expect(response.headers.get('partner-loyalty-protocol')).toBe(status === 200 ? null : '4');
   if (status === 200) return;
   const there = parameter.replace(/\D/g, '') || '1';
   expect(logged.at(-1)).toMatchObject({
     status,
-    reason: `the versions are too far apart: protocol 3 here, ${there} there`,
+    reason: `the versions are too far apart: protocol 4 here, ${there} there`,
   });
 });
 

@@ -1,5 +1,6 @@
 // What a subgraph is, and what its resolvers know of a request.
 import type { GraphQLSchema } from 'graphql';
+import type { IdentityRequest, IdentityResponse } from '../signin/exchange.ts';
 import type { StoreState } from '../store/outage.ts';
 import type { Caller } from '../transport/types.ts';
 
@@ -14,6 +15,8 @@ export type SubgraphContext = {
 export type Subgraph = {
   name: string;
   schema: GraphQLSchema;
+  /** Handles the requests that gateways forward to it; undefined if it takes none. */
+  forward?: ((request: IdentityRequest) => Promise<IdentityResponse>) | undefined;
   /** Resolves if the store responds, rejects otherwise. */
   ready(): Promise<StoreState>;
   close(): Promise<void>;

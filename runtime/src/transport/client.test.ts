@@ -361,11 +361,11 @@ describe('an answer', () => {
   test('says if a refusal is due to versions that are too far apart', async () => {
     const { transport, lines } = await serveFake((_, response) =>
       response
-        .writeHead(503, { 'content-type': JSON_TYPE, 'partner-loyalty-protocol': '5' })
+        .writeHead(503, { 'content-type': JSON_TYPE, 'partner-loyalty-protocol': '6' })
         .end('{"errors":[{"message":"later","extensions":{"code":"SERVICE_UNAVAILABLE"}}]}'),
     );
     expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
-    const reason = 'the versions are too far apart: protocol 3 here, 5 there';
+    const reason = 'the versions are too far apart: protocol 4 here, 6 there';
     expect(lines).toEqual([expect.objectContaining({ subgraph: 'members', reason, status: 503 })]);
   });
 

@@ -5,7 +5,7 @@ import type { SubgraphRequest } from './types.ts';
  * Raise it with every change to what is sent. Processes whose numbers differ by one work together:
  * the older one ignores what a number adds, and must not need what it removes.
  */
-export const PROTOCOL = 3;
+export const PROTOCOL = 4;
 
 /** Stands for requests without a number: from an earlier version, or from other signers. */
 export const UNNUMBERED = 1;

@@ -128,17 +128,17 @@ export function createSend(post: Post, { name, url, secrets, batching, log }: Op
   }
 
   return (operations, context, deadlineAt, retry) => {
-    const limited = operations.filter(isLimited);
-    // The version before does not know scopes, and would refuse the others of an array with them.
-    sendEach(limited, context, deadlineAt, retry);
-    const others = limited.length === 0 ? operations : operations.filter((one) => !isLimited(one));
+    const alone = operations.filter(isAlone);
+    sendEach(alone, context, deadlineAt, retry);
+    const others = alone.length === 0 ? operations : operations.filter((one) => !isAlone(one));
     const asArrays = batching && others.length > 1 && arrays.areTaken();
     (asArrays ? sendArrays : sendEach)(others, context, deadlineAt, retry);
   };
 }
 
-function isLimited({ request: { caller } }: PendingOperation): boolean {
-  return caller.kind === 'member' && caller.scopes !== undefined;
+/** A batch has neither what is forwarded nor scopes, with which the version before would refuse it. */
+function isAlone({ request: { caller, forwarded } }: PendingOperation): boolean {
+  return forwarded !== undefined || (caller.kind === 'member' && caller.scopes !== undefined);
 }
 
 /** For two secrets, and the two before them. */

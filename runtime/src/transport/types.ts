@@ -1,6 +1,7 @@
 // The types that the gateway, the transports and the subgraphs share.
 import type { ErrorDetails } from '../errors.ts';
 import type { ReceivedHeaders, Trace } from '../observe/tracing/trace.ts';
+import type { IdentityRequest } from '../signin/exchange.ts';
 import type { StoreState } from '../store/outage.ts';
 
 /** Who asks, and so whose data an operation may see. The gateway derives it from the credential. */
@@ -23,6 +24,8 @@ export type SubgraphRequest = {
   query: string;
   variables?: Record<string, unknown> | undefined;
   operationName?: string | undefined;
+  /** A browser's or an app's request to hand over; `query` is empty, and `data` is the response. */
+  forwarded?: IdentityRequest | undefined;
   caller: Caller;
   requestId: string;
   /** In a sandbox: the time to answer as of, in milliseconds since 1970, if it is not now. */

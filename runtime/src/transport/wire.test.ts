@@ -61,6 +61,14 @@ test('an operation alone arrives with its caller', () => {
   );
 });
 
+test('a request of a browser arrives as it was forwarded', () => {
+  const asked = { method: 'GET', path: '/sign-in', search: '', headers: {}, body: '' };
+  const forwarded = { ...asked, clientAddress: '192.0.2.1', language: 'en' };
+  const given = { query: '', forwarded, caller: { kind: 'service' }, requestId: 'r' } as const;
+  const { caller, requestId, body } = encodeOperation(given);
+  expect(decodeRequest(caller, requestId, body)).toEqual({ operation: given });
+});
+
 test('many operations, or operations with long variables, are split into several requests', () => {
   const many = (count: number, variables = {}) =>
     encodeBatches(

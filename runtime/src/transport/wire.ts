@@ -33,9 +33,9 @@ export type EncodedRequest = {
 
 /** One operation as a JSON object. Throws if its caller cannot be written in a header. */
 export function encodeOperation(request: SubgraphRequest): EncodedRequest {
-  const { query, variables, operationName, requestId, caller } = request;
+  const { query, variables, operationName, forwarded, requestId, caller } = request;
   const extensions = sandboxOf(request);
-  const body = JSON.stringify({ query, variables, operationName, extensions });
+  const body = JSON.stringify({ query, variables, operationName, forwarded, extensions });
   return { count: 1, caller: encodeCaller(caller), requestId, body };
 }
 
@@ -123,7 +123,12 @@ function decodeOperation(
   if (variables !== undefined && !isJsonObject(variables)) return undefined;
   if (operationName !== undefined && typeof operationName !== 'string') return undefined;
   const sandboxNow = isJsonObject(value.extensions) ? value.extensions.sandboxNow : undefined;
-  const operation = { query, variables, operationName, caller, requestId };
+  // Cast: only a gateway signs it.
+  const forwarded = value.forwarded as SubgraphRequest['forwarded'];
+  const operation = {
+    ...{ query, variables, operationName, caller, requestId },
+    ...(forwarded && { forwarded }),
+  };
   return typeof sandboxNow === 'string'
     ? { ...operation, sandboxNow: Date.parse(sandboxNow) }
     : operation;

@@ -10,7 +10,7 @@ import { parse } from 'graphql';
 import { domainOf, openMailer } from './mail/mailer.ts';
 import { startMailWorker } from './mail/worker.ts';
 import { createManageApps } from './provider/apps.ts';
-import type { IdentityParts } from './provider/handle.ts';
+import type { Identity, IdentityParts } from './provider/handle.ts';
 import { createStaffSignIn } from './provider/staffsignin.ts';
 import { createResolvers, type MembersOptions } from './resolvers/resolvers.ts';
 import { ensureSigningKey } from './signingkeys/signingkey.ts';
@@ -24,7 +24,8 @@ export function createMembers(store: MembersStore, options: MembersOptions): Sub
   const typeDefs = parse(readFileSync(join(import.meta.dirname, '../schema.graphql'), 'utf8'));
   const resolvers = createResolvers(store, options);
   const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
-  return { name: 'members', schema, ready: store.ready, close: store.close };
+  const { forward } = options;
+  return { name: 'members', schema, forward, ready: store.ready, close: store.close };
 }
 
 /**
@@ -55,16 +56,16 @@ export async function startMembers(
   const { wake } = worker;
   const isUsed = settings.idTokenIssuer === undefined;
   const parts = { store, issuer: baseAddress, log, metrics, wake, inbox };
-  const identity = isUsed ? openIdentity(parts) : undefined;
+  const forward = isUsed ? openIdentity(parts) : undefined;
   const manageApps = isUsed ? createManageApps(store, settings) : undefined;
   const staffSignIn = createStaffSignIn(parts);
-  const options = { baseAddress, wake, identity, inbox, manageApps, staffSignIn };
+  const options = { baseAddress, wake, forward, inbox, manageApps, staffSignIn };
   return { ...createMembers(store, options), close };
 }
 
 /** Loads the provider with the first request that needs it; one that fails is tried again. */
-function openIdentity(parts: IdentityParts): (request: string) => Promise<string> {
-  let loading: Promise<(request: string) => Promise<string>> | undefined;
+function openIdentity(parts: IdentityParts): Identity {
+  let loading: Promise<Identity> | undefined;
   const load = async () => (await import('./provider/handle.ts')).createIdentity(parts);
   return async (request) => {
     loading ??= load().catch((error) => {

@@ -1,11 +1,11 @@
-// The version before the scopes of members went to subgraphs, in a folder of its own.
+// The version before sign-in requests were forwarded to members, in a folder of its own.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './programs.ts';
 
 /** The last commit with the former protocol. It moves when `PROTOCOL` in protocol.ts is raised. */
-const PREVIOUS = 'e910646ef2fe3d277ee8e9a680f986659971546c';
+const PREVIOUS = 'b2888e40e21ccb562f3869929f7210ba91863e6f';
 
 /**
  * Writes the previous version into an empty folder, with the packages that are installed here.

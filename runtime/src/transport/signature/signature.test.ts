@@ -91,8 +91,8 @@ test.each<[string, RegExp | string, string]>([
   ['the nonce is missing', /;nonce="[\w-]+"/, ''],
   ['the tag is missing', /;tag=.*/, ''],
   ['the tag is another', /;tag=.*/, ';tag="web-bot-auth"'],
-  ['someone in between has made it look older', 'protocol=3', 'protocol=2'],
-  ['the protocol is no number', 'protocol=3', 'protocol="3"'],
+  ['someone in between has made it look older', 'protocol=4', 'protocol=3'],
+  ['the protocol is no number', 'protocol=4', 'protocol="4"'],
   ['the algorithm is another', /;tag=/, ';alg="ed25519";tag='],
   ['it has expired', /;tag=/, ';expires=1;tag='],
 ])('a signature does not pass if %s', (_, from, to) => {

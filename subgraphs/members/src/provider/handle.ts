@@ -3,7 +3,11 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { type IdentityRequest, USERINFO_PATH } from '@partner-loyalty/runtime/signin/exchange.ts';
+import {
+  type IdentityRequest,
+  type IdentityResponse,
+  USERINFO_PATH,
+} from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { KoaContextWithOIDC as Context, Provider } from 'oidc-provider';
 import { createAuthorizations, secretsOf, withoutCookies } from './authorizations.ts';
 import { userinfoOf } from './claims.ts';
@@ -26,8 +30,9 @@ export type IdentityParts = Pick<ProviderParts, 'store' | 'issuer' | 'log'> &
   Pick<SignInParts, 'metrics' | 'wake'> &
   Pick<PagesParts, 'inbox'>;
 
-/** Both texts are JSON, as runtime/src/signin/exchange.ts has them. */
-export function createIdentity(parts: IdentityParts): (request: string) => Promise<string> {
+export type Identity = (request: IdentityRequest) => Promise<IdentityResponse>;
+
+export function createIdentity(parts: IdentityParts): Identity {
   const { store, issuer } = parts;
   const { pathname, host, protocol } = new URL(issuer);
   const basePath = pathname === '/' ? '' : pathname;
@@ -57,22 +62,23 @@ export function createIdentity(parts: IdentityParts): (request: string) => Promi
     return open.provider;
   }
 
-  return async (text) => {
-    // Cast: only the gateway asks, in a signed request.
-    const request: IdentityRequest = JSON.parse(text);
+  return async (request) => {
     if (request.path === USERINFO_PATH) {
       const body = await userinfoOf(store, request.body);
-      return JSON.stringify({ status: body === undefined ? 401 : 200, headers: {}, body });
+      return { status: body === undefined ? 401 : 200, headers: {}, body };
     }
     const provider = await providerNow();
     const incoming = incomingOf(request, { basePath, host, protocol });
     const outgoing = new Outgoing(incoming);
     await provider.callback()(incoming, outgoing);
-    const { [PAGE_HEADER]: isPage, [COUNTS_HEADER]: counts, ...others } = outgoing.getHeaders();
-    const { [OWNER_HEADER]: owner, [CLIENT_HEADER]: clientId, ...headers } = others;
+    const { [PAGE_HEADER]: isPage, ...others } = outgoing.getHeaders();
+    const { [COUNTS_HEADER]: counts, [OWNER_HEADER]: owner, ...named } = others;
+    const { [CLIENT_HEADER]: clientId, ...headers } = named;
+    // Cast: what pages.ts and `counting` set.
+    const counted = { counts, owner, clientId } as Omit<IdentityResponse, 'status' | 'headers'>;
     const { statusCode: status, content } = outgoing;
     const shown = isPage === undefined ? { body: content } : { page: JSON.parse(content) };
-    return JSON.stringify({ status, headers, counts, owner, clientId, ...shown });
+    return { status, headers, ...counted, ...shown };
   };
 }
 

@@ -1,6 +1,7 @@
 // Resolvers of the built-in identity provider for the gateway: its requests, and what ended.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { ManageApps } from '@partner-loyalty/runtime/manage/apps.ts';
+import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { PAGE_SIZE } from '../signingkeys/endedsessions.ts';
 import type { MembersStore } from '../store/store.ts';
 import { requireService } from './input.ts';
@@ -8,7 +9,7 @@ import type { Resolvers } from './schema.generated.ts';
 
 export type ProviderOptions = {
   /** Handles the requests of the identity provider; without it, there is none. */
-  identity?: ((request: string) => Promise<string>) | undefined;
+  forward?: Subgraph['forward'];
   /** Signs staff in; without it, nobody is mailed a code. */
   staffSignIn?: ((request: string) => Promise<string>) | undefined;
   /** Without it, there are no apps. */
@@ -21,7 +22,7 @@ export function createProviderResolvers(
     endedSessions,
     endedSubjects,
   }: Pick<MembersStore, 'apps' | 'endedSessions' | 'endedSubjects'>,
-  { identity, manageApps, staffSignIn }: ProviderOptions,
+  { forward, manageApps, staffSignIn }: ProviderOptions,
 ) {
   return {
     Query: {
@@ -41,9 +42,11 @@ export function createProviderResolvers(
       },
     },
     Mutation: {
-      identityRequest(_, { request }, { caller }) {
+      // How gateways of protocol 3 forward requests.
+      async identityRequest(_, { request }, { caller }) {
         requireService(caller);
-        return identity?.(request) ?? fail('INTERNAL_SERVER_ERROR');
+        if (forward === undefined) return fail('INTERNAL_SERVER_ERROR');
+        return JSON.stringify(await forward(JSON.parse(request)));
       },
       async manageApps(_, { request }, { caller }) {
         requireService(caller);

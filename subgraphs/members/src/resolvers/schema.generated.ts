@@ -204,8 +204,8 @@ export type Mutation = {
    */
   updateProfile: Maybe<MemberProfile>;
   /**
-   * Handles a request for a path of the built-in identity provider. Both are JSON, as
-   * runtime/src/signin/exchange.ts has them. It must not be sent twice.
+   * Handles a request for a path of the built-in identity provider, from a gateway of protocol 3. Both
+   * are JSON, as runtime/src/signin/exchange.ts has them. It must not be sent twice.
    */
   identityRequest: Scalars['String']['output'];
   /**
