@@ -1,9 +1,9 @@
 // The console's section for apps: what signs a partner's members in.
 
-import { codeBlock, type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
-import { noticeBox } from '@partner-loyalty/gateway/sign-in/cards.ts';
 import { isolated } from '@partner-loyalty/runtime/input.ts';
 import type { AppInput, AppRefusal, ManagedApp } from '@partner-loyalty/runtime/manage/apps.ts';
+import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
+import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { timeText } from './format.ts';
 import { actionForm, confirmed, field, hidden, type Typed, typedInto } from './forms.ts';
 import type { Manage } from './manage.ts';

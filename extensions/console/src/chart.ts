@@ -1,5 +1,5 @@
 // A bar chart of the last 7 days by hour, as SVG that needs neither scripts nor styles of its own.
-import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
+import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 
 type Bar = {
   /** In UTC: `2031-05-17T10`. */

@@ -1,11 +1,11 @@
 // The section /console/deprecations: what the partner uses that will go away.
 
 import type { DocumentedGraph } from '@partner-loyalty/gateway/graph/served.ts';
-import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
 import { dayOf } from '@partner-loyalty/gateway/schema/dates.ts';
 import { deprecationsOf } from '@partner-loyalty/gateway/schema/deprecations.ts';
 import { SURFACE_NAMES } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import type { UsageStore } from '@partner-loyalty/gateway/usage/usagestore.ts';
+import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { shownNumber } from './format.ts';
 import { table } from './parts.ts';
 import type { Section } from './section.ts';

@@ -1,5 +1,5 @@
 // How the console writes numbers and times. All times are UTC.
-import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
+import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 
 const NUMBER = new Intl.NumberFormat('en');
 const SHORT = new Intl.NumberFormat('en', { notation: 'compact' });

@@ -1,6 +1,7 @@
 // The forms of the console's sections, which keep what was typed when they are rejected.
-import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
-import { form } from '@partner-loyalty/gateway/sign-in/cards.ts';
+
+import { form } from '@partner-loyalty/runtime/pages/cards.ts';
+import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import type { ConsoleVisit } from './section.ts';
 import { CONSOLE_PATH } from './signin.ts';
 

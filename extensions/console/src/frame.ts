@@ -1,15 +1,15 @@
 // The frame of the console's pages: who is signed in, for which partner, and the sections.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Html, html, sentence } from '@partner-loyalty/gateway/pages/html.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
+import { type Html, html, sentence } from '@partner-loyalty/runtime/pages/html.ts';
 import {
   documentText,
   FORM_SCRIPT_SOURCE,
   pageHeaders,
-} from '@partner-loyalty/gateway/pages/layout.ts';
-import { FRAME_STYLE, PARTS_STYLE } from '@partner-loyalty/gateway/pages/style.ts';
-import { noticeBox } from '@partner-loyalty/gateway/sign-in/cards.ts';
-import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+} from '@partner-loyalty/runtime/pages/layout.ts';
+import { FRAME_STYLE, PARTS_STYLE } from '@partner-loyalty/runtime/pages/style.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Section } from './section.ts';
 import type { SignedIn } from './sessions.ts';

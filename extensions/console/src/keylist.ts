@@ -2,12 +2,12 @@
 import { defaultScopes } from '@partner-loyalty/gateway/identity/apikey.ts';
 import { type keysWithUse, stateOfKey } from '@partner-loyalty/gateway/identity/keys.ts';
 import type { KeyRecord } from '@partner-loyalty/gateway/identity/keystore.ts';
-import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
 import {
   KEY_SCOPES,
   type KeyScope,
   SCOPE_MEANINGS,
 } from '@partner-loyalty/gateway/schema/scopes.ts';
+import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { shownNumber, timeText } from './format.ts';
 import { actionForm, confirmed, hidden, type Typed } from './forms.ts';
 import { facts, rowList, stateText } from './parts.ts';

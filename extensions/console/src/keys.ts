@@ -7,11 +7,11 @@ import {
   stateOfKey,
 } from '@partner-loyalty/gateway/identity/keys.ts';
 import type { KeyRecord, KeyStore, Partner } from '@partner-loyalty/gateway/identity/keystore.ts';
-import { codeBlock, type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
 import { DEFAULT_SCOPES, type KeyScope } from '@partner-loyalty/gateway/schema/scopes.ts';
-import { noticeBox } from '@partner-loyalty/gateway/sign-in/cards.ts';
 import type { UsageStore } from '@partner-loyalty/gateway/usage/usagestore.ts';
 import { createParser, omitUndefined, text } from '@partner-loyalty/runtime/input.ts';
+import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
+import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { timeText } from './format.ts';
 import { typedInto } from './forms.ts';

@@ -3,7 +3,7 @@
 import { keyPrefix } from '@partner-loyalty/gateway/identity/apikey.ts';
 import type { KeyStore, Partner } from '@partner-loyalty/gateway/identity/keystore.ts';
 import type { Staff } from '@partner-loyalty/gateway/identity/staff.ts';
-import { html } from '@partner-loyalty/gateway/pages/html.ts';
+import { html } from '@partner-loyalty/runtime/pages/html.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { shownNumber } from './format.ts';
 import type { ConsolePage } from './frame.ts';

@@ -1,5 +1,5 @@
 // Parts that pages of the console are made of.
-import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
+import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 
 /** A word about the state of something; the style knows it in lower case. */
 export function stateText(state: string): Html {

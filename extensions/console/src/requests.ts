@@ -1,6 +1,5 @@
 // The section requests: records of a partner's requests, found by ID, status or code.
 
-import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
 import {
   isError,
   KEPT_RECORDS,
@@ -11,6 +10,7 @@ import {
   sumOf,
 } from '@partner-loyalty/gateway/usage/requests.ts';
 import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
+import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { shownMs, shownNumber, timeTag } from './format.ts';
 import { empty, facts, table } from './parts.ts';
 import type { Section } from './section.ts';

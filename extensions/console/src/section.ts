@@ -1,6 +1,6 @@
 // What a section of the console is: what it shows to a partner's staff, and what its forms do.
 import type { Staff } from '@partner-loyalty/gateway/identity/staff.ts';
-import type { Html } from '@partner-loyalty/gateway/pages/html.ts';
+import type { Html } from '@partner-loyalty/runtime/pages/html.ts';
 
 export type ConsoleVisit = {
   /** The staff of the partner that the page is about, and of no other. */

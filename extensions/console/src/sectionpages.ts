@@ -3,9 +3,9 @@
 import type { Audit } from '@partner-loyalty/gateway/audit.ts';
 import type { Partner } from '@partner-loyalty/gateway/identity/keystore.ts';
 import type { Staff } from '@partner-loyalty/gateway/identity/staff.ts';
-import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import type { ConsolePage } from './frame.ts';
 import {
   actionOf,

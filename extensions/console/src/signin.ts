@@ -8,16 +8,16 @@ import {
   type Staff,
   staffAddress,
 } from '@partner-loyalty/gateway/identity/staff.ts';
-import { pageResponse } from '@partner-loyalty/gateway/pages/layout.ts';
-import { cardOf, messagePage } from '@partner-loyalty/gateway/sign-in/cards.ts';
 import type { Cookies } from '@partner-loyalty/gateway/sign-in/cookies.ts';
 import { FORM_COOKIE } from '@partner-loyalty/gateway/sign-in/forms.ts';
-import { textsOf } from '@partner-loyalty/gateway/sign-in/language.ts';
 import type { MembersClient } from '@partner-loyalty/gateway/sign-in/membersclient.ts';
 import type { Tokens } from '@partner-loyalty/gateway/sign-in/tokens.ts';
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import { cardOf, messagePage } from '@partner-loyalty/runtime/pages/cards.ts';
+import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
+import { pageResponse } from '@partner-loyalty/runtime/pages/layout.ts';
 import type { PageContent } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { Sessions } from './sessions.ts';
 

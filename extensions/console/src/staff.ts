@@ -9,10 +9,10 @@ import {
   STAFF_ROLES,
   type Staff,
 } from '@partner-loyalty/gateway/identity/staff.ts';
-import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
-import { noticeBox } from '@partner-loyalty/gateway/sign-in/cards.ts';
 import type { MembersClient } from '@partner-loyalty/gateway/sign-in/membersclient.ts';
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
+import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
+import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { timeText } from './format.ts';
 import { actionForm, confirmed, field, hidden, type Typed, typedInto } from './forms.ts';
 import { rowList, stateText } from './parts.ts';

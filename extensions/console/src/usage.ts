@@ -1,5 +1,5 @@
 // The section usage: a partner's requests, errors, budget and latency by hour.
-import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
+
 import {
   errorsIn,
   keptHours,
@@ -8,6 +8,7 @@ import {
   sumOf,
 } from '@partner-loyalty/gateway/usage/requests.ts';
 import type { UsageStore } from '@partner-loyalty/gateway/usage/usagestore.ts';
+import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { barChart, type Chart, roundUp } from './chart.ts';
 import { shownHour, shownMs, shownNumber, shownPercent, shownShort } from './format.ts';
 import { empty, table } from './parts.ts';

@@ -1,12 +1,12 @@
 // The pages of the section for webhooks as HTML.
 
-import { codeBlock, type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
-import { noticeBox } from '@partner-loyalty/gateway/sign-in/cards.ts';
 import type {
   Webhook,
   WebhookDelivery,
   WebhookSummary,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
+import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
+import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { timeText } from './format.ts';
 import { actionForm, confirmed, hidden, type Typed, typedInto } from './forms.ts';
 import { empty, facts, rowList, stateText } from './parts.ts';

@@ -1,11 +1,11 @@
 // The console's section for webhooks: a partner's endpoints and their deliveries.
 
-import type { Html } from '@partner-loyalty/gateway/pages/html.ts';
 import type {
   WebhookAction,
   WebhookInput,
   WebhookRefusal,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
+import type { Html } from '@partner-loyalty/runtime/pages/html.ts';
 import { field } from './forms.ts';
 import type { Manage } from './manage.ts';
 import { ConsoleError, type ConsoleVisit, NotFoundError, type Section } from './section.ts';

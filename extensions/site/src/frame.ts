@@ -1,6 +1,6 @@
 // The frame of the pages for partners' engineers: heading, navigation, main part.
-import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
-import { documentText } from '@partner-loyalty/gateway/pages/layout.ts';
+import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
+import { documentText } from '@partner-loyalty/runtime/pages/layout.ts';
 import { DOCS_STYLE } from './style.ts';
 
 /** What every page shows about the service. */

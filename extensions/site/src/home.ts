@@ -1,6 +1,6 @@
 // The page at `/`: what the service is, and the first request to it; and the one for no other path.
 import { keyPrefix } from '@partner-loyalty/gateway/identity/apikey.ts';
-import { codeBlock, type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
+import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { guidePath } from './docs/paths.ts';
 import { type About, framed } from './frame.ts';
 

@@ -3,18 +3,18 @@
 import { logMasked } from '@partner-loyalty/gateway/edge/endpoint.ts';
 import type { ReadChangelogs } from '@partner-loyalty/gateway/graph/changelog.ts';
 import type { DocumentedGraph } from '@partner-loyalty/gateway/graph/served.ts';
+import { hasCredential } from '@partner-loyalty/gateway/pages/visit.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import { once } from '@partner-loyalty/runtime/once.ts';
 import {
   observed,
   pageHeaders,
   pageResponse,
   UNAVAILABLE,
   withoutSlash,
-} from '@partner-loyalty/gateway/pages/layout.ts';
-import { hasCredential } from '@partner-loyalty/gateway/pages/visit.ts';
-import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
-import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
-import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { once } from '@partner-loyalty/runtime/once.ts';
+} from '@partner-loyalty/runtime/pages/layout.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import Negotiator from 'negotiator';
 import { docsRoutes } from './docs/routes.ts';

@@ -2,8 +2,8 @@
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { errorResponse, type HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import { observed, pageResponse, textPage } from '@partner-loyalty/runtime/pages/layout.ts';
 import type { Limiter } from '../budget/limiter.ts';
-import { observed, pageResponse, textPage } from './layout.ts';
 
 const TOO_MANY_REQUESTS = textPage('Too many requests', 'Please wait a minute, then try again.');
 

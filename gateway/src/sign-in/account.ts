@@ -1,11 +1,11 @@
 // The account page as HTML: what a member is, has allowed and may change.
 import { fill } from '@partner-loyalty/runtime/fill.ts';
 import { isolated } from '@partner-loyalty/runtime/input.ts';
+import { form, noticeBox, submit } from '@partner-loyalty/runtime/pages/cards.ts';
+import { type Html, html, sentence } from '@partner-loyalty/runtime/pages/html.ts';
+import type { Texts } from '@partner-loyalty/runtime/pages/language.ts';
+import { page } from '@partner-loyalty/runtime/pages/layout.ts';
 import type { Account, IdentityPage } from '@partner-loyalty/runtime/signin/exchange.ts';
-import { type Html, html, sentence } from '../pages/html.ts';
-import { page } from '../pages/layout.ts';
-import { form, noticeBox, submit } from './cards.ts';
-import type { Texts } from './language.ts';
 
 export type AccountPage = Extract<IdentityPage, { name: 'account' }>;
 

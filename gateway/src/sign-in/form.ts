@@ -3,11 +3,11 @@ import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import { type MessageName, messagePage } from '@partner-loyalty/runtime/pages/cards.ts';
+import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
+import { observed, withoutSlash } from '@partner-loyalty/runtime/pages/layout.ts';
 import { logMasked } from '../edge/endpoint.ts';
-import { observed, withoutSlash } from '../pages/layout.ts';
-import { type MessageName, messagePage } from './cards.ts';
 import type { Forms } from './forms.ts';
-import { textsOf } from './language.ts';
 
 const FORM_LIMIT = 16 * 1024;
 

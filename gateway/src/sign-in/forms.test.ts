@@ -1,12 +1,12 @@
 // Which forms are accepted, in every combination of headers, cookie and token.
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { form } from '@partner-loyalty/runtime/pages/cards.ts';
+import { html } from '@partner-loyalty/runtime/pages/html.ts';
+import { page, pageResponse } from '@partner-loyalty/runtime/pages/layout.ts';
 import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
 import { UNSHARED } from '../../../test/support/requests/unshared.ts';
 import type { KeyStore } from '../identity/keystore.ts';
-import { html } from '../pages/html.ts';
-import { page, pageResponse } from '../pages/layout.ts';
 import { openKeyStore } from '../stores.ts';
-import { form } from './cards.ts';
 import { createFormPage } from './form.ts';
 import { createForms } from './forms.ts';
 

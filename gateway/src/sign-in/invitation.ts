@@ -4,11 +4,11 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { isolated } from '@partner-loyalty/runtime/input.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { pageResponse, textPage } from '../pages/layout.ts';
-import { linkPage, messagePage } from './cards.ts';
+import { linkPage, messagePage } from '@partner-loyalty/runtime/pages/cards.ts';
+import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
+import { pageResponse, textPage } from '@partner-loyalty/runtime/pages/layout.ts';
 import { createFormPage } from './form.ts';
 import type { Forms } from './forms.ts';
-import { textsOf } from './language.ts';
 import { isInvitation } from './links.ts';
 import type { Tokens } from './tokens.ts';
 

@@ -2,11 +2,11 @@
 import { type ErrorCode, fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
-import { pageResponse } from '../pages/layout.ts';
+import { messagePage, tooManyPage } from '@partner-loyalty/runtime/pages/cards.ts';
+import type { Texts } from '@partner-loyalty/runtime/pages/language.ts';
+import { pageResponse } from '@partner-loyalty/runtime/pages/layout.ts';
 import { type AccountPage, accountPage, type Profile, retryPage } from './account.ts';
 import { type CallApi, claimsIn } from './apiclient.ts';
-import { messagePage, tooManyPage } from './cards.ts';
-import type { Texts } from './language.ts';
 
 /** Shows the account. Rejects if the API fails, unless it is unavailable: then it says so. */
 export type ShowAccount = (

@@ -4,13 +4,13 @@ import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
 import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import { cardOf } from '@partner-loyalty/runtime/pages/cards.ts';
+import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
+import { cardHeaders, pageResponse } from '@partner-loyalty/runtime/pages/layout.ts';
 import {
   FORWARDED_HEADERS,
   type IdentityResponse,
 } from '@partner-loyalty/runtime/signin/exchange.ts';
-import { cardHeaders, pageResponse } from '../pages/layout.ts';
-import { cardOf } from './cards.ts';
-import { textsOf } from './language.ts';
 import type { MembersClient } from './membersclient.ts';
 import type { ShowAccount } from './profile.ts';
 

@@ -2,12 +2,12 @@
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import { linkPage, messagePage } from '@partner-loyalty/runtime/pages/cards.ts';
+import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
+import { pageResponse } from '@partner-loyalty/runtime/pages/layout.ts';
 import type { IdentityResponse, LinkKind } from '@partner-loyalty/runtime/signin/exchange.ts';
-import { pageResponse } from '../pages/layout.ts';
-import { linkPage, messagePage } from './cards.ts';
 import { createFormPage, type Sent } from './form.ts';
 import type { Forms } from './forms.ts';
-import { textsOf } from './language.ts';
 import { isWellFormed, linkKind } from './links.ts';
 import type { Provider } from './provider.ts';
 import type { Tokens } from './tokens.ts';

@@ -1,10 +1,10 @@
 // Redeems the tokens of mailed links, with bounds on how often they can be guessed.
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import { messagePage, tooManyPage } from '@partner-loyalty/runtime/pages/cards.ts';
+import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
 import { LRUCache } from 'lru-cache';
 import type { Limiter } from '../budget/limiter.ts';
-import { messagePage, tooManyPage } from './cards.ts';
-import { textsOf } from './language.ts';
 import type { MembersClient, Redeemed } from './membersclient.ts';
 
 /** How long a token that was not found causes no other read. */

@@ -1,6 +1,6 @@
 // The entries of a reference: a field, an input, a value of an enum, each with what it links to.
 
-import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
+import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import {
   type GraphQLArgument,
   type GraphQLEnumValue,

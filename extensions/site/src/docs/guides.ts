@@ -1,7 +1,7 @@
 // The pages of docs/callers: their Markdown, and the same as HTML.
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { codeBlock, html } from '@partner-loyalty/gateway/pages/html.ts';
+import { codeBlock, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { Marked, type Tokens } from 'marked';
 import { GUIDE_EXAMPLES, guideExamplePath, PAGES, pagePath } from './paths.ts';
 

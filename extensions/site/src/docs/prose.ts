@@ -1,5 +1,5 @@
 // Text with the little Markdown that descriptions of schemas and the project's tables use.
-import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
+import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 
 /** Paragraphs. Everything but `code` stays text: descriptions come from other teams' schemas. */
 export function paragraphs(text: string): Html[] {

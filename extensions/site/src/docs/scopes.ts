@@ -1,6 +1,5 @@
 // What the reference says about the scopes of keys: the table, and what each root field needs.
 
-import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
 import {
   DEFAULT_SCOPES,
   KEY_SCOPES,
@@ -11,6 +10,7 @@ import {
   scopeNames,
 } from '@partner-loyalty/gateway/schema/scopes.ts';
 import type { SurfaceName } from '@partner-loyalty/gateway/schema/surfaces.ts';
+import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import type { GraphQLNamedType, GraphQLSchema } from 'graphql';
 
 export function keysSection(scopes: RootScopes): Html {

@@ -1,6 +1,6 @@
 // What the search of the documentation finds, and what it says about it.
 
-import { html } from '@partner-loyalty/gateway/pages/html.ts';
+import { html } from '@partner-loyalty/runtime/pages/html.ts';
 import MiniSearch from 'minisearch';
 import { type Entry, entriesOf, INDEX_OPTIONS, searchIndex } from './search.ts';
 

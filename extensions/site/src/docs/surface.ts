@@ -1,6 +1,6 @@
 // The reference of a surface: its operations and its types, from the schema that is served.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
+import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import {
   type GraphQLNamedType,
   type GraphQLObjectType,

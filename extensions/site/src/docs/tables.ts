@@ -7,9 +7,9 @@ import { MAX_RESPONSE_BYTES } from '@partner-loyalty/gateway/document/responsesi
 import { BODY_LIMIT } from '@partner-loyalty/gateway/edge/body.ts';
 import { EXPOSED_HEADERS } from '@partner-loyalty/gateway/edge/cors.ts';
 import { MEMBER_BUDGET } from '@partner-loyalty/gateway/identity/authenticate.ts';
-import { type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
 import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
 import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { inline } from './prose.ts';
 
 export function errorsList(): Html {

@@ -1,7 +1,7 @@
 // An example on the page: a tab for each language, and the response. It works without scripts.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { codeBlock, type Html, html } from '@partner-loyalty/gateway/pages/html.ts';
 import type { SurfaceName } from '@partner-loyalty/gateway/schema/surfaces.ts';
+import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { type GraphQLSchema, parse, validate } from 'graphql';
 import type { About } from '../frame.ts';
 import type { Example } from './example.ts';

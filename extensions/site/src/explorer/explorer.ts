@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DocumentedGraph } from '@partner-loyalty/gateway/graph/served.ts';
-import { pageHeaders } from '@partner-loyalty/gateway/pages/layout.ts';
 import { once } from '@partner-loyalty/runtime/once.ts';
+import { pageHeaders } from '@partner-loyalty/runtime/pages/layout.ts';
 import type { About } from '../frame.ts';
 import { contentHash, prepare } from '../prepared.ts';
 import { onceForEach, type Route } from '../route.ts';

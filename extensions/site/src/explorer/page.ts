@@ -1,6 +1,6 @@
 // The page at `/explorer` before its script fills it.
 import { keyPrefix } from '@partner-loyalty/gateway/identity/apikey.ts';
-import { html } from '@partner-loyalty/gateway/pages/html.ts';
+import { html } from '@partner-loyalty/runtime/pages/html.ts';
 import { type About, framed } from '../frame.ts';
 import { EXPLORER_STYLE } from '../style.ts';
 

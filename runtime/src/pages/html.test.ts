@@ -1,5 +1,5 @@
 // What a page makes of names that would alter the text around them.
-import { isolated } from '@partner-loyalty/runtime/input.ts';
+import { isolated } from '../input.ts';
 import { html, sentence } from './html.ts';
 
 test('a stored name is shown without what alters the text around it', () => {

@@ -1,5 +1,5 @@
 // A template tag for HTML that escapes every value.
-import { withoutAltering } from '@partner-loyalty/runtime/input.ts';
+import { withoutAltering } from '../input.ts';
 
 /** Text that is HTML already. */
 export type Html = { html: string };

@@ -1,6 +1,7 @@
 // The language of the pages for members: the reader's, if there is one.
-import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+
 import Negotiator from 'negotiator';
+import type { HttpRequest } from '../http/request.ts';
 import de from './languages/de.json' with { type: 'json' };
 import en from './languages/en.json' with { type: 'json' };
 

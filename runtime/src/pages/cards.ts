@@ -1,11 +1,11 @@
 // The small pages for members as HTML: what the identity provider or a mailed link asks for.
-import { fill } from '@partner-loyalty/runtime/fill.ts';
-import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
-import { isolated } from '@partner-loyalty/runtime/input.ts';
-import type { IdentityPage } from '@partner-loyalty/runtime/signin/exchange.ts';
-import { type Html, html, sentence } from '../pages/html.ts';
-import { page, pageResponse, textPage } from '../pages/layout.ts';
+import { fill } from '../fill.ts';
+import type { HttpResponse } from '../http/response.ts';
+import { isolated } from '../input.ts';
+import type { IdentityPage } from '../signin/exchange.ts';
+import { type Html, html, sentence } from './html.ts';
 import type { Texts } from './language.ts';
+import { page, pageResponse, textPage } from './layout.ts';
 
 type PageOf<Name extends IdentityPage['name']> = Extract<IdentityPage, { name: Name }>;
 

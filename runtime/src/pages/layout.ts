@@ -1,9 +1,9 @@
 // The layout of every page: its document, its style and its HTTP headers.
 import { createHash } from 'node:crypto';
-import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
-import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
-import type { HttpResponse, ResponseObserver } from '@partner-loyalty/runtime/http/response.ts';
-import { jsonFields, type Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { ResponseHeaders } from '../http/headers.ts';
+import type { HttpRequest } from '../http/request.ts';
+import type { HttpResponse, ResponseObserver } from '../http/response.ts';
+import { jsonFields, type Log } from '../observe/log.ts';
 import { type Html, html, sentence } from './html.ts';
 import { CARD_STYLE, FORM_SCRIPT } from './style.ts';
 
