@@ -167,7 +167,7 @@ describe.each(PAIRS.slice(0, 2))('the built-in provider, with %s', (_, deploymen
     const page = await fetch(url);
     if (checkouts().subgraphs !== undefined) return expect(page.status).toBeGreaterThanOrEqual(500);
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('id="email"')]);
-    const body = new URLSearchParams({ email: 'both@example.com' });
+    const body = new URLSearchParams({ email: 'nobody@example.com' });
     const headers = { 'sec-fetch-site': 'same-origin' };
     const typed = await fetch(url, { method: 'POST', headers, body });
     expect([typed.status, await typed.text()]).toEqual([200, expect.stringContaining('id="code"')]);

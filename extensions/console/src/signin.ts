@@ -15,10 +15,9 @@ import type { Tokens } from '@partner-loyalty/gateway/sign-in/tokens.ts';
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
-import { cardOf, messagePage } from '@partner-loyalty/runtime/pages/cards.ts';
+import { messagePage, type SignInCard, signInCard } from '@partner-loyalty/runtime/pages/cards.ts';
 import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
 import { pageResponse } from '@partner-loyalty/runtime/pages/layout.ts';
-import type { PageContent } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { Sessions } from './sessions.ts';
 
 export const CONSOLE_PATH = '/console';
@@ -42,17 +41,15 @@ type Parts = {
   signedIn(request: HttpRequest, staff: Staff): void;
 };
 
-type Card = Extract<PageContent, { name: 'address' | 'code' | 'elsewhere' }>;
-
 export function createStaffSignInPage(parts: Parts) {
   const { keyStore, members, tokens, sessions, cookies } = parts;
 
-  function card(request: HttpRequest, shown: Card, status = 200, set: string[] = []) {
+  function card(request: HttpRequest, shown: SignInCard, status = 200, set: string[] = []) {
     const { console: own, ...texts } = textsOf(request);
     const address = { ...texts.address, title: own.title };
     const code = { ...texts.code, text: own.code };
-    const content = { ...shown, action: CONSOLE_SIGN_IN_PATH };
-    const text = cardOf(content, { ...texts, console: own, address, code });
+    const adapted = { ...texts, console: own, address, code };
+    const text = signInCard(shown, CONSOLE_SIGN_IN_PATH, adapted);
     return pageResponse(status, text, set.length > 0 ? { 'set-cookie': set } : {});
   }
 

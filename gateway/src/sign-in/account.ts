@@ -5,9 +5,7 @@ import { form, noticeBox, submit } from '@partner-loyalty/runtime/pages/cards.ts
 import { type Html, html, sentence } from '@partner-loyalty/runtime/pages/html.ts';
 import type { Texts } from '@partner-loyalty/runtime/pages/language.ts';
 import { page } from '@partner-loyalty/runtime/pages/layout.ts';
-import type { Account, IdentityPage } from '@partner-loyalty/runtime/signin/exchange.ts';
-
-export type AccountPage = Extract<IdentityPage, { name: 'account' }>;
+import type { Account } from '@partner-loyalty/runtime/signin/exchange.ts';
 
 /** The profile as the API shows it to the member. */
 export type Profile = {
@@ -19,7 +17,7 @@ export type Profile = {
   partnerStandings: { partnerId: string; partner: string; tier: string; points: number }[];
 };
 
-export function accountPage(account: AccountPage, profile: Profile, texts: Texts): string {
+export function accountPage(account: Account, profile: Profile, texts: Texts): string {
   const { action, notice } = account;
   const { partnerStandings } = profile;
   const { account: words, language } = texts;
@@ -105,7 +103,7 @@ function standingTable(
 
 /** The enrollments, apps and sessions, each with a button that ends it. */
 function lists(
-  { action, apps, sessions }: AccountPage,
+  { action, apps, sessions }: Account,
   standings: Profile['partnerStandings'],
   { account: words, language }: Texts,
 ): Html {

@@ -5,13 +5,14 @@ import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { messagePage, tooManyPage } from '@partner-loyalty/runtime/pages/cards.ts';
 import type { Texts } from '@partner-loyalty/runtime/pages/language.ts';
 import { pageResponse } from '@partner-loyalty/runtime/pages/layout.ts';
-import { type AccountPage, accountPage, type Profile, retryPage } from './account.ts';
+import type { Account } from '@partner-loyalty/runtime/signin/exchange.ts';
+import { accountPage, type Profile, retryPage } from './account.ts';
 import { type CallApi, claimsIn } from './apiclient.ts';
 
 /** Shows the account. Rejects if the API fails, unless it is unavailable: then it says so. */
 export type ShowAccount = (
   request: HttpRequest,
-  account: AccountPage,
+  account: Account,
   texts: Texts,
 ) => Promise<HttpResponse>;
 

@@ -1,12 +1,10 @@
-// Hands requests over to the built-in identity provider, and renders the pages it answers with.
+// Hands requests over to the built-in identity provider, and passes on what it responds with.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
 import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
-import { cardOf } from '@partner-loyalty/runtime/pages/cards.ts';
 import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
-import { cardHeaders, pageResponse } from '@partner-loyalty/runtime/pages/layout.ts';
 import {
   FORWARDED_HEADERS,
   type IdentityResponse,
@@ -43,8 +41,8 @@ const MAX_PARAMETERS = 100;
 
 /** What a response of the provider may have; the gateway decides about the others. */
 const PASSED_HEADERS = [
-  ...['allow', 'cache-control', 'content-type', 'location', 'retry-after', 'set-cookie'],
-  'www-authenticate',
+  ...['allow', 'cache-control', 'content-security-policy', 'content-type', 'location'],
+  ...['referrer-policy', 'retry-after', 'set-cookie', 'www-authenticate', 'x-robots-tag'],
 ] as const;
 
 export function createProvider(
@@ -71,21 +69,13 @@ export function createProvider(
         leave();
       }
     },
-    async respond(request, { status, headers, body = '', page }) {
-      const { 'content-type': type, ...passed } = pick(headers, PASSED_HEADERS);
+    async respond(request, { status, headers, body = '', account }) {
+      const passed = pick(headers, PASSED_HEADERS);
       // The page with the link is for readers without a browser, and no page of ours.
-      if (page === undefined)
-        return {
-          status,
-          headers: { ...passed, ...(type && { 'content-type': type }) },
-          body: status < 400 && status >= 300 ? '' : body,
-        };
-      const texts = textsOf(request);
-      const rendered =
-        page.name === 'account'
-          ? await showAccount(request, page, texts)
-          : pageResponse(status, cardOf(page, texts), cardHeaders(page.formOrigins ?? []));
-      return { ...rendered, headers: { ...rendered.headers, ...passed } };
+      if (account === undefined)
+        return { status, headers: passed, body: status < 400 && status >= 300 ? '' : body };
+      const rendered = await showAccount(request, account, textsOf(request));
+      return { ...rendered, headers: { ...passed, ...rendered.headers } };
     },
   };
 }

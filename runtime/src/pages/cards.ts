@@ -1,31 +1,31 @@
-// The small pages for members as HTML: what the identity provider or a mailed link asks for.
+// The small pages of signing in as HTML, and pages that say one thing.
 import { fill } from '../fill.ts';
 import type { HttpResponse } from '../http/response.ts';
 import { isolated } from '../input.ts';
-import type { IdentityPage } from '../signin/exchange.ts';
 import { type Html, html, sentence } from './html.ts';
 import type { Texts } from './language.ts';
 import { page, pageResponse, textPage } from './layout.ts';
 
-type PageOf<Name extends IdentityPage['name']> = Extract<IdentityPage, { name: Name }>;
+/** A step of signing in by mail. */
+export type SignInCard =
+  /** Asks for `email`; `typed` is what was refused. */
+  | {
+      name: 'address';
+      appName?: string | undefined;
+      problem?: 'invalid' | 'limited' | undefined;
+      typed?: string | undefined;
+    }
+  /** Asks for `code`. */
+  | { name: 'code'; address: string; problem?: 'wrong' | 'expired' | undefined }
+  /** A mailed link, opened elsewhere: the code is to be typed where sign-in began. */
+  | { name: 'elsewhere' };
+type Card<Name> = Extract<SignInCard, { name: Name }>;
 
-/** A page of the provider; undefined for the account, which needs the member's profile. */
-export function cardOf(shown: Exclude<IdentityPage, PageOf<'account'>>, texts: Texts): string {
-  const { language, elsewhere } = texts;
-  switch (shown.name) {
-    case 'address':
-      return addressPage(shown, texts);
-    case 'code':
-      return codePage(shown, texts);
-    case 'consent':
-      return consentPage(shown, texts);
-    case 'elsewhere':
-      return textPage(elsewhere.title, elsewhere.text, language);
-    case 'signOut':
-      return signOutPage(shown, texts);
-    case 'message':
-      return messageText(texts, shown.message, shown.detail);
-  }
+/** Its form posts to `action`. */
+export function signInCard(card: SignInCard, action: string, texts: Texts): string {
+  if (card.name === 'address') return addressPage(card, action, texts);
+  if (card.name === 'code') return codePage(card, action, texts);
+  return textPage(texts.elsewhere.title, texts.elsewhere.text, texts.language);
 }
 
 /** What a link offers before it is redeemed: a button, which posts the token to `path`. */
@@ -40,8 +40,8 @@ ${form(path, html`<input type="hidden" name="token" value="${token}">${submit(bu
   return page(title, content, language);
 }
 
-function addressPage(shown: PageOf<'address'>, texts: Texts): string {
-  const { action, appName, problem, typed = '' } = shown;
+function addressPage(card: Card<'address'>, action: string, texts: Texts): string {
+  const { appName, problem, typed = '' } = card;
   const { title, app, label, hint, button, problems } = texts.address;
   const content = html`${appName === undefined ? '' : html`<p>${sentence(fill(app, { app: isolated(appName) }))}</p>`}
 ${problem === undefined ? '' : noticeBox(problems[problem], true)}
@@ -55,7 +55,7 @@ ${form(
   return page(title, content, texts.language);
 }
 
-function codePage({ action, address, problem }: PageOf<'code'>, texts: Texts): string {
+function codePage({ address, problem }: Card<'code'>, action: string, texts: Texts): string {
   const { title, text, label, button, problems, again } = texts.code;
   const content = html`${problem === undefined ? '' : noticeBox(problems[problem], true)}
 ${address === '' ? '' : html`<p>${fill(text, { address })}</p>`}
@@ -67,35 +67,6 @@ ${form(
 ${submit(button)}`,
 )}
 <p class="end"><a href="${action}">${again}</a></p>`;
-  return page(title, content, texts.language);
-}
-
-function consentPage(shown: PageOf<'consent'>, texts: Texts): string {
-  const { title, text, confirms, host, agree, cancel } = texts.consent;
-  const scopes: Readonly<Record<string, string>> = texts.consent.scopes;
-  const names = { app: isolated(shown.appName), partner: isolated(shown.partnerName) };
-  const items = shown.scopes.map((scope) => html`<li>${scopes[scope] ?? scope}</li>`);
-  const content = html`<p>${sentence(fill(text, names))}</p>
-<ul>${items}</ul>
-${['profile', 'email'].some((one) => shown.scopes.includes(one)) ? html`<p>${sentence(fill(confirms, names))}</p>` : ''}
-${shown.host === undefined ? '' : html`<p class="soft">${fill(host, { host: shown.host })}</p>`}
-${form(
-  shown.action,
-  html`<button name="agree" value="yes">${agree}</button>
-<button name="cancel" value="yes" class="plain">${cancel}</button>`,
-)}`;
-  return page(fill(title, names), content, texts.language);
-}
-
-function signOutPage({ action, xsrf }: PageOf<'signOut'>, texts: Texts): string {
-  const { title, text, button, cancel } = texts.signOut;
-  const content = html`<p>${text}</p>
-${form(
-  action,
-  html`<input type="hidden" name="xsrf" value="${xsrf}">
-<button name="logout" value="yes">${button}</button>
-<button name="cancel" value="yes" class="plain">${cancel}</button>`,
-)}`;
   return page(title, content, texts.language);
 }
 
@@ -122,7 +93,7 @@ export function noticeBox(text: string, isProblem: boolean): Html {
 export type MessageName = keyof Texts['messages'];
 
 /** A page that says one thing; `detail` has a place in it. */
-function messageText({ messages, language }: Texts, name: MessageName, detail = ''): string {
+export function messageText({ messages, language }: Texts, name: MessageName, detail = ''): string {
   const [title = '', text = ''] = messages[name];
   return textPage(title, fill(text, { detail }), language);
 }

@@ -17,5 +17,10 @@ const MAX_HEADER = 1_024;
 export function textsOf({ headers }: Pick<HttpRequest, 'headers'>): Texts {
   if ((headers['accept-language'] ?? '').length > MAX_HEADER) return en;
   const [preferred] = new Negotiator({ headers }).languages(NAMES);
-  return LANGUAGES.find(({ language }) => language === preferred) ?? en;
+  return textsIn(preferred);
+}
+
+/** The texts in a language such as `de`, or in English. */
+export function textsIn(name: string | undefined): Texts {
+  return LANGUAGES.find(({ language }) => language === name) ?? en;
 }

@@ -25,60 +25,31 @@ export const FORWARDED_HEADERS = [
 /** Answers with the claims behind an access token, whose own claims are the body, in JSON. */
 export const USERINFO_PATH = '/oauth/userinfo';
 
-/** A response to pass through, with `body`, or one whose `page` the gateway renders. */
+/** A response to pass through, or an account that the gateway renders with the member's profile. */
 export type IdentityResponse = {
   status: number;
   headers: Readonly<Record<string, string | string[] | number | undefined>>;
   body?: string | undefined;
-  page?: IdentityPage | undefined;
+  account?: Account | undefined;
   /**
    * What the request counts as: one with a valid credential, or a refused credential of its
    * address. Absent: a page.
    */
   counts?: 'valid' | 'refused' | undefined;
-  /** The partner whose app showed its secret, and the app; former members do not send it. */
+  /** The partner whose app showed its secret, and the app. */
   owner?: string | undefined;
   clientId?: string | undefined;
 };
 
-/** Forms post to `action`, and may lead on to `formOrigins`, for the policy `form-action`. */
-export type IdentityPage = { action: string; formOrigins?: string[] | undefined } & PageContent;
-
-export type PageContent =
-  /** Asks for `email`; `typed` is what was refused. */
-  | {
-      name: 'address';
-      appName?: string | undefined;
-      problem?: 'invalid' | 'limited' | undefined;
-      typed?: string | undefined;
-    }
-  /** Asks for `code`. */
-  | { name: 'code'; address: string; problem?: 'wrong' | 'expired' | undefined }
-  /** A mailed link, opened elsewhere: the code is to be typed where sign-in began. */
-  | { name: 'elsewhere' }
-  /** Asks for `agree` or `cancel`; `host` is where the app is, if it has one of its own. */
-  | {
-      name: 'consent';
-      partnerName: string;
-      appName: string;
-      scopes: string[];
-      host?: string | undefined;
-    }
-  | ({ name: 'account' } & Account)
-  /** Asks for `logout` or `cancel`; `xsrf` is posted with it. */
-  | { name: 'signOut'; xsrf: string }
-  | { name: 'message'; message: PageMessage; detail?: string | undefined };
-
 /** What a mailed link is for. */
 export type LinkKind = 'signIn' | 'confirmChange' | 'undoChange' | 'contestUndo';
 
-type PageMessage = 'invalidLink' | 'expired' | 'signedOut' | 'appRefused' | 'unavailable';
-
 /**
- * Posts `leave`, `revoke` and `end` with an ID, `sign-out`, `firstName` with `lastName`, or
- * `new-email`.
+ * Its forms post to `action`: `leave`, `revoke` and `end` with an ID, `sign-out`, `firstName` with
+ * `lastName`, or `new-email`.
  */
 export type Account = {
+  action: string;
   /** An ID token of the member, with which the gateway reads the profile. */
   token: string;
   /** Times are in milliseconds since 1970. */

@@ -136,7 +136,7 @@ export function createSend(post: Post, { name, url, secrets, batching, log }: Op
   };
 }
 
-/** A batch has neither what is forwarded nor scopes, with which the version before would refuse it. */
+/** No batch has what is forwarded, nor scopes. */
 function isAlone({ request: { caller, forwarded } }: PendingOperation): boolean {
   return forwarded !== undefined || (caller.kind === 'member' && caller.scopes !== undefined);
 }

@@ -1,6 +1,8 @@
 // A browser for tests of signing in: it keeps cookies, and asks the provider as the gateway does.
 import { setTimeout } from 'node:timers/promises';
+import { textsIn } from '@partner-loyalty/runtime/pages/language.ts';
 import type {
+  Account,
   IdentityRequest,
   IdentityResponse,
 } from '@partner-loyalty/runtime/signin/exchange.ts';
@@ -9,7 +11,21 @@ import { BASE, SERVICE, type SignInStage } from './signin.ts';
 type Cookie = { value: string; path: string };
 type Fields = Record<string, string>;
 
-export type Answer = IdentityResponse & { location?: string };
+/** What a page shows and asks for. */
+type Page = {
+  name: 'account' | 'address' | 'code' | 'consent' | 'elsewhere' | 'message' | 'signOut';
+  action: string;
+  address?: string;
+  appName?: string;
+  host?: string;
+  message?: string;
+  partnerName?: string;
+  problem?: string;
+  scopes?: string[];
+  xsrf?: string;
+} & Partial<Omit<Account, 'action'>>;
+
+export type Answer = IdentityResponse & { location?: string; page?: Page };
 
 export type Browser = ReturnType<typeof createBrowser>;
 
@@ -73,7 +89,12 @@ export function createBrowser(stage: SignInStage, clientAddress = '192.0.2.1', l
     });
     keep(response.headers);
     const { location } = response.headers;
-    return { ...response, ...(typeof location === 'string' && { location }) };
+    const page = pageIn(response, language);
+    return {
+      ...response,
+      ...(page && { page }),
+      ...(typeof location === 'string' && { location }),
+    };
   }
 
   /** Follows redirects within the service. */
@@ -91,4 +112,71 @@ export function createBrowser(stage: SignInStage, clientAddress = '192.0.2.1', l
     /** Sends the form of a page. */
     submit: async ({ page }: Answer, form: Fields) => follow(await send(page?.action ?? '', form)),
   };
+}
+
+/** Reads a page as a person does, by its texts. */
+function pageIn({ account, body = '' }: IdentityResponse, language: string): Page | undefined {
+  if (account !== undefined) return { name: 'account', ...account };
+  if (!body.startsWith('<!doctype html>')) return undefined;
+  const texts = textsIn(language);
+  const text = plain(body);
+  const between = (template: string, mark: string) => {
+    const [before = '', after = ''] = template.split(`{${mark}}`).map((part) => plain(part));
+    const start = text.indexOf(before);
+    if (start === -1) return undefined;
+    const rest = text.slice(start + before.length);
+    return rest.slice(0, after === '' ? rest.search(/\n|$/) : rest.indexOf(after));
+  };
+  const keyOf = (table: object) => {
+    const found = Object.entries(table).find(([, value]) => text.includes(plain(String(value))));
+    return found?.[0];
+  };
+  const has = (field: string) => body.includes(`name="${field}"`);
+  const action = /<form [^>]*action="([^"]*)"/.exec(body)?.[1] ?? '';
+  const defined = (page: Record<string, unknown>) =>
+    // Cast: the texts are those of a page with this name.
+    Object.fromEntries(Object.entries(page).filter(([, value]) => value !== undefined)) as Page;
+  if (has('xsrf'))
+    return defined({
+      name: 'signOut',
+      action,
+      xsrf: /name="xsrf" value="([^"]*)"/.exec(body)?.[1],
+    });
+  if (has('agree')) {
+    const { scopes, host, text: owner } = texts.consent;
+    const items = [...body.matchAll(/<li>([^<]*)<\/li>/g)].map(([, item = '']) => plain(item));
+    const entries = Object.entries(scopes).filter(([, value]) => items.includes(value));
+    return defined({
+      ...{ name: 'consent', action, scopes: entries.map(([scope]) => scope) },
+      partnerName: between(owner.replace('{app}', ''), 'partner'),
+      host: between(host.replace(/\.$/, ''), 'host')?.replace(/\.$/, ''),
+    });
+  }
+  if (has('email')) {
+    const problem = keyOf(texts.address.problems);
+    return defined({
+      name: 'address',
+      action,
+      problem,
+      appName: between(texts.address.app, 'app'),
+    });
+  }
+  if (has('code')) {
+    const problem = keyOf(texts.code.problems);
+    return defined({ name: 'code', action, problem, address: between(texts.code.text, 'address') });
+  }
+  if (text.includes(texts.elsewhere.title)) return { name: 'elsewhere', action };
+  const titles = Object.entries(texts.messages).map(([name, [title]]) => [name, title] as const);
+  const [message] = titles.find(([, title]) => text.includes(plain(title ?? ''))) ?? [];
+  return defined({ name: 'message', action, message });
+}
+
+/** The text of HTML. */
+function plain(html: string): string {
+  return html
+    .replace(/<(style|script|title)>.*?<\/\1>/gs, '')
+    .replace(/<[^<>]*>/g, '')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&');
 }

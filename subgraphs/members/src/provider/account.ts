@@ -9,7 +9,7 @@ import { issueIdToken } from '../signingkeys/idtoken.ts';
 import type { MembersStore } from '../store/store.ts';
 import { SESSION_MS } from '../tables/access.ts';
 import type { Grants } from './grants.ts';
-import { say, show } from './render.ts';
+import { outgoingOf, say, show, textsOf } from './render.ts';
 import type { Sessions } from './sessions.ts';
 
 export type AccountParts = {
@@ -33,7 +33,7 @@ export type SignedIn = {
 export function createAccount({ store, grants, sessions, ...parts }: AccountParts) {
   const { issuer, basePath, wake } = parts;
 
-  async function accountOf(signedIn: SignedIn): Promise<Account | undefined> {
+  async function accountOf(signedIn: SignedIn): Promise<Omit<Account, 'action'> | undefined> {
     const { memberId, sessionId, limitedTo } = signedIn;
     const isShown = (partnerId: string) => limitedTo === undefined || partnerId === limitedTo;
     const member = await store.member(memberId);
@@ -116,7 +116,8 @@ export function createAccount({ store, grants, sessions, ...parts }: AccountPart
   async function view(ctx: Context, signedIn: SignedIn, notice?: AccountNotice): Promise<void> {
     const account = await accountOf(signedIn);
     if (account === undefined) return say(ctx, 401, 'signedOut');
-    show(ctx, 200, { name: 'account', action: `${basePath}${ctx.path}`, ...account, notice });
+    show(ctx, 200, '');
+    outgoingOf(ctx).result.account = { action: `${basePath}${ctx.path}`, ...account, notice };
   }
 
   return {
@@ -128,7 +129,7 @@ export function createAccount({ store, grants, sessions, ...parts }: AccountPart
         await sessions.signOut(ctx, session);
         return say(ctx, 200, 'signedOut');
       }
-      await view(ctx, signedIn, await act(signedIn, form, ctx.get('x-language')));
+      await view(ctx, signedIn, await act(signedIn, form, textsOf(ctx).language));
     },
   };
 }

@@ -1,6 +1,4 @@
 // Handles the requests that the gateway forwards, with oidc-provider and the pages before it.
-import { type IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import {
@@ -12,17 +10,9 @@ import type { KoaContextWithOIDC as Context, Provider } from 'oidc-provider';
 import { createAuthorizations, secretsOf, withoutCookies } from './authorizations.ts';
 import { userinfoOf } from './claims.ts';
 import { createGrants } from './grants.ts';
-import {
-  CLIENT_HEADER,
-  COUNTS_HEADER,
-  createPages,
-  FORM_HEADER,
-  OWNER_HEADER,
-  type PagesParts,
-  redirect,
-} from './pages.ts';
+import { createPages, type PagesParts, redirect } from './pages.ts';
 import { createProvider, type ProviderParts } from './provider.ts';
-import { PAGE_HEADER, say } from './render.ts';
+import { Outgoing, outgoingOf, say } from './render.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import type { SignInParts } from './signin.ts';
 
@@ -68,49 +58,15 @@ export function createIdentity(parts: IdentityParts): Identity {
       return { status: body === undefined ? 401 : 200, headers: {}, body };
     }
     const provider = await providerNow();
-    const incoming = incomingOf(request, { basePath, host, protocol });
-    const outgoing = new Outgoing(incoming);
-    await provider.callback()(incoming, outgoing);
-    const { [PAGE_HEADER]: isPage, ...others } = outgoing.getHeaders();
-    const { [COUNTS_HEADER]: counts, [OWNER_HEADER]: owner, ...named } = others;
-    const { [CLIENT_HEADER]: clientId, ...headers } = named;
-    // Cast: what pages.ts and `counting` set.
-    const counted = { counts, owner, clientId } as Omit<IdentityResponse, 'status' | 'headers'>;
-    const { statusCode: status, content } = outgoing;
-    const shown = isPage === undefined ? { body: content } : { page: JSON.parse(content) };
-    return { status, headers, ...counted, ...shown };
+    const outgoing = new Outgoing(request, basePath, {
+      host,
+      'x-forwarded-proto': protocol.slice(0, -1),
+      'x-forwarded-for': request.clientAddress,
+    });
+    await provider.callback()(outgoing.req, outgoing);
+    const { statusCode: status, content: body, result } = outgoing;
+    return { status, headers: outgoing.getHeaders(), body, ...result };
   };
-}
-
-/** The request as node:http would give it, without a socket. */
-function incomingOf(
-  { method, path, search, body, ...request }: IdentityRequest,
-  { basePath, host, protocol }: { basePath: string; host: string; protocol: string },
-): IncomingMessage {
-  const content = Buffer.from(method === 'POST' ? body : '');
-  const headers = {
-    ...request.headers,
-    'content-length': `${content.length}`,
-    host,
-    'x-forwarded-proto': protocol.slice(0, -1),
-    'x-forwarded-for': request.clientAddress,
-    'x-language': request.language,
-    ...(request.formId !== undefined && { [FORM_HEADER]: request.formId }),
-  };
-  // `baseUrl` is how oidc-provider knows the path that the service is below.
-  const message = { method, url: `${path}${search}`, headers, socket: {}, baseUrl: basePath };
-  // Cast: Koa and oidc-provider read nothing else of it.
-  return Object.assign(Readable.from([content]), message) as unknown as IncomingMessage;
-}
-
-/** Keeps what Koa sends. */
-class Outgoing extends ServerResponse {
-  content = '';
-
-  override end(content: unknown = ''): this {
-    this.content = String(content);
-    return this;
-  }
 }
 
 type Next = () => Promise<void>;
@@ -125,7 +81,8 @@ const pagesOnly = (log: Log) => async (ctx: Context, next: Next) => {
   try {
     if (PATHS.test(ctx.path)) await next();
     if (ctx.status === 404 && !ctx.body) say(ctx, 404, 'invalidLink');
-    else if (ctx.type === 'text/html' && !ctx.response.get('location')) say(ctx, 400, 'expired');
+    else if (ctx.type === 'text/html' && !outgoingOf(ctx).isPage && !ctx.response.get('location'))
+      say(ctx, 400, 'expired');
   } catch (err) {
     log.error({ err }, 'a sign-in request failed');
     say(ctx, 500, 'unavailable');
@@ -161,10 +118,12 @@ const counting = (store: IdentityParts['store']) => async (ctx: Context, next: N
   const isFound = entities.RefreshToken !== undefined || entities.AuthorizationCode !== undefined;
   const isServed = error === undefined || error === 'temporarily_unavailable';
   const app = isAuthenticated ? await store.apps.find(client.clientId) : undefined;
-  if (app !== undefined) ctx.set({ [OWNER_HEADER]: app.partnerId, [CLIENT_HEADER]: app.clientId });
-  if (isAuthenticated || (isFound && isServed)) ctx.set(COUNTS_HEADER, 'valid');
+  const { result } = outgoingOf(ctx);
+  result.owner = app?.partnerId;
+  result.clientId = app?.clientId;
+  if (isAuthenticated || (isFound && isServed)) result.counts = 'valid';
   else if (error === 'invalid_client' || error === 'invalid_grant' || error === undefined)
-    ctx.set(COUNTS_HEADER, 'refused');
+    result.counts = 'refused';
 };
 
 /** Who is not signed in has nothing to confirm, so the browser goes on at once. */

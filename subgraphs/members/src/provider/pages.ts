@@ -1,5 +1,6 @@
 // The pages of the provider: /sign-in, which an app's request leads through too, and /account.
 import { text } from 'node:stream/consumers';
+import { type SignInCard, signInCard } from '@partner-loyalty/runtime/pages/cards.ts';
 import type { KoaContextWithOIDC as Context, Interaction, Provider } from 'oidc-provider';
 import type { Inbox } from '../mail/inbox.ts';
 import { hashToken } from '../rules/mailedtoken.ts';
@@ -9,7 +10,7 @@ import { type AccountParts, createAccount } from './account.ts';
 import type { Authorizations } from './authorizations.ts';
 import { SCOPES, viewOf } from './claims.ts';
 import { originOf } from './redirects.ts';
-import { say, show } from './render.ts';
+import { consentPage, outgoingOf, say, show, textsOf } from './render.ts';
 import { type Begun, createSignIns, type Proven, type SignInParts } from './signin.ts';
 
 export type PagesParts = AccountParts & SignInParts & { inbox?: Inbox | undefined };
@@ -88,18 +89,17 @@ export function createPages(
 
     async function login(ctx: Context, form: URLSearchParams, app?: Shown, asked?: Asked) {
       const of = { ...asked, partnerId: app?.partnerId };
-      const target = { action: `${basePath}${ctx.path}`, formOrigins: app?.formOrigins };
+      const showCard = (card: SignInCard) =>
+        show(ctx, 200, signInCard(card, `${basePath}${ctx.path}`, textsOf(ctx)), app?.formOrigins);
       const [email, code] = [form.get('email'), form.get('code')];
       if (code !== null) {
         const outcome = await signIns.byCode(ctx, code, asked?.interactionId);
-        return 'memberId' in outcome
-          ? finish(ctx, outcome)
-          : show(ctx, 200, { ...outcome, ...target });
+        return 'memberId' in outcome ? finish(ctx, outcome) : showCard(outcome);
       }
       const begun: Begun = email === null ? {} : await signIns.begin(ctx, email, of);
-      if (begun.name === 'code') return show(ctx, 200, { ...begun, ...target });
+      if (begun.name === 'code') return showCard(begun);
       const typed = email ?? undefined;
-      show(ctx, 200, { name: 'address', appName: app?.appName, typed, ...begun, ...target });
+      showCard({ name: 'address', appName: app?.appName, typed, ...begun });
     }
 
     async function agree(ctx: Context, interaction: Interaction, app: App): Promise<void> {
@@ -124,18 +124,20 @@ export function createPages(
       if (current.uid !== interaction.session?.uid) return say(ctx, 400, 'expired');
       if (form.has('agree')) return agree(ctx, interaction, app);
       const [scopes, host] = [scopesOf(interaction), hostOf(paramsOf(interaction).redirect_uri)];
-      const action = `${basePath}${ctx.path}`;
-      show(ctx, 200, { name: 'consent', action, ...shown, partnerName, scopes, host });
+      const asked = { appName: shown.appName, partnerName, scopes, host };
+      const text = consentPage(`${basePath}${ctx.path}`, asked, textsOf(ctx));
+      show(ctx, 200, text, shown.formOrigins);
     }
 
     /** A partner's mailed link. */
     async function redeem(ctx: Context, token: string): Promise<void> {
       const hash = hashToken('sign-in', token);
-      const by = ctx.get(FORM_HEADER) || undefined;
+      const { request, result } = outgoingOf(ctx);
+      const by = request.formId;
       const link = hash && inbox && (await store.tokens.findSignIn(hash, Date.now(), by));
       const member = hash && (await store.tokens.redeemSignIn(hash, 'own-page', Date.now(), by));
       if (!member) {
-        ctx.set(COUNTS_HEADER, 'refused');
+        result.counts = 'refused';
         return say(ctx, 410, 'invalidLink');
       }
       const limitedTo = link && inbox?.readerOf(link.address, link.partnerId);
@@ -152,7 +154,7 @@ export function createPages(
         if (proven !== undefined) return finish(ctx, proven);
         const isToken = hashToken('browser', mailed) !== undefined;
         return isToken
-          ? show(ctx, 200, { name: 'elsewhere', action: `${basePath}/sign-in` })
+          ? show(ctx, 200, signInCard({ name: 'elsewhere' }, '', textsOf(ctx)))
           : say(ctx, 404, 'invalidLink');
       }
       const token = form.get('token');
@@ -176,14 +178,6 @@ export function createPages(
     };
   };
 }
-
-/** Names the form that a browser sends. */
-export const FORM_HEADER = 'x-form-id';
-/** What the gateway counts a request as. */
-export const COUNTS_HEADER = 'x-identity-counts';
-/** The partner whose app showed its secret, and the app. */
-export const OWNER_HEADER = 'x-owner';
-export const CLIENT_HEADER = 'x-client-id';
 
 export function redirect(ctx: Context, url: string): void {
   ctx.status = 303;

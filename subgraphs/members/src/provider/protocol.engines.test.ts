@@ -55,8 +55,9 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
       partnerName: 'spa',
       scopes: ['openid', 'profile', 'email'],
       host: 'spa.example',
-      formOrigins: ['https://spa.example'],
     });
+    const policy = consent.headers['content-security-policy'];
+    expect(policy).toContain("form-action 'self' https://spa.example;");
     const { location = '' } = await browser.submit(consent, { agree: 'yes' });
     const callback = new URL(location);
     expect(callback.searchParams.get('iss')).toBe(BASE);
@@ -99,7 +100,7 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     });
     const question = await browser.open(end.href);
     expect(question.page).toMatchObject({ name: 'signOut' });
-    const xsrf = question.page?.name === 'signOut' ? question.page.xsrf : '';
+    const xsrf = question.page?.xsrf ?? '';
     const signedOut = await browser.submit(question, { xsrf, logout: 'yes' });
     expect(signedOut.location).toBe(`${REDIRECT}?state=out`);
     expect(await ended()).toContain(`sid:${payload.sid}`);

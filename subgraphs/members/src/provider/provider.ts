@@ -25,7 +25,7 @@ import { hasSecret } from './clientsecret.ts';
 import type { Grants } from './grants.ts';
 import { isRegistered, originOf } from './redirects.ts';
 import { nextToken } from './refreshtokens.ts';
-import { say, show, showError } from './render.ts';
+import { say, show, showError, signOutPage, textsOf } from './render.ts';
 import type { Sessions } from './sessions.ts';
 
 export type ProviderParts = {
@@ -124,12 +124,9 @@ export async function createProvider(
         enabled: true,
         logoutSource(ctx) {
           const { secret, postLogoutRedirectUri: uri } = ctx.oidc.session?.state ?? {};
-          show(ctx, 200, {
-            name: 'signOut',
-            action: `${basePath}/oauth/end-session/confirm`,
-            xsrf: String(secret),
-            formOrigins: typeof uri === 'string' ? originOf(uri) : [],
-          });
+          const action = `${basePath}/oauth/end-session/confirm`;
+          const text = signOutPage(action, String(secret), textsOf(ctx));
+          show(ctx, 200, text, typeof uri === 'string' ? originOf(uri) : []);
         },
         postLogoutSuccessSource: (ctx) => say(ctx, 200, 'signedOut'),
       },

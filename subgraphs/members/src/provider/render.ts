@@ -1,25 +1,58 @@
-// Pages of the provider, which the gateway renders: they leave as JSON with a header that says so.
-import type { IdentityPage, PageContent } from '@partner-loyalty/runtime/signin/exchange.ts';
+// Pages of the provider as HTML, and what the gateway learns with a response.
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { fill } from '@partner-loyalty/runtime/fill.ts';
+import { isolated } from '@partner-loyalty/runtime/input.ts';
+import { form, type MessageName, messageText } from '@partner-loyalty/runtime/pages/cards.ts';
+import { html, sentence } from '@partner-loyalty/runtime/pages/html.ts';
+import { type Texts, textsIn } from '@partner-loyalty/runtime/pages/language.ts';
+import { cardHeaders, page } from '@partner-loyalty/runtime/pages/layout.ts';
+import type {
+  IdentityRequest,
+  IdentityResponse,
+} from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { KoaContextWithOIDC as Context, ErrorOut } from 'oidc-provider';
 
-export const PAGE_HEADER = 'x-identity-page';
+/** Keeps what Koa sends; Koa and oidc-provider read no more of the request than there is. */
+export class Outgoing extends ServerResponse {
+  readonly request: IdentityRequest;
+  content = '';
+  isPage = false;
+  /** Goes to the gateway beside the response. */
+  result: Pick<IdentityResponse, 'account' | 'clientId' | 'counts' | 'owner'> = {};
 
-export function show(ctx: Context, status: number, page: IdentityPage): void {
+  /** `headers` replace what was forwarded; the service is below `baseUrl`. */
+  constructor(request: IdentityRequest, baseUrl: string, headers: Record<string, string>) {
+    const { method, path, search } = request;
+    const body = Buffer.from(method === 'POST' ? request.body : '');
+    const all = { ...request.headers, 'content-length': `${body.length}`, ...headers };
+    const message = { method, url: `${path}${search}`, headers: all, socket: {}, baseUrl };
+    // Cast: see above.
+    super(Object.assign(Readable.from([body]), message) as unknown as IncomingMessage);
+    this.request = request;
+  }
+
+  override end(content: unknown = ''): this {
+    this.content = String(content);
+    return this;
+  }
+}
+
+/** Cast: each response is one. */
+export const outgoingOf = (ctx: Context) => ctx.res as Outgoing;
+export const textsOf = (ctx: Context) => textsIn(outgoingOf(ctx).request.language);
+
+/** The forms of the page may lead on to `formOrigins`, for the policy `form-action`. */
+export function show(ctx: Context, status: number, text: string, formOrigins: string[] = []): void {
   ctx.status = status;
-  ctx.type = 'json';
-  ctx.set(PAGE_HEADER, 'yes');
-  ctx.set('cache-control', 'no-store');
-  ctx.body = JSON.stringify(page);
+  ctx.body = text;
+  ctx.set({ ...cardHeaders(formOrigins), 'cache-control': 'no-store' });
+  outgoingOf(ctx).isPage = true;
 }
 
 /** A page without a form. */
-export function say(
-  ctx: Context,
-  status: number,
-  message: Extract<PageContent, { name: 'message' }>['message'],
-  detail?: string,
-): void {
-  show(ctx, status, { action: ctx.path, name: 'message', message, ...(detail && { detail }) });
+export function say(ctx: Context, status: number, name: MessageName, detail?: string): void {
+  show(ctx, status, messageText(textsOf(ctx), name, detail));
 }
 
 /** What oidc-provider shows instead of sending a browser back to an app that it does not trust. */
@@ -28,4 +61,43 @@ export function showError(ctx: Context, out: ErrorOut, error: Error): void {
   else if (error.name === 'SessionNotFound' || ctx.path.endsWith('/confirm'))
     say(ctx, 400, 'expired');
   else say(ctx, ctx.status, 'appRefused', out.error_description);
+}
+
+type Consent = {
+  partnerName: string;
+  appName: string;
+  scopes: string[];
+  /** Where the app is, if it has a host of its own. */
+  host: string | undefined;
+};
+
+/** Asks for `agree` or `cancel`. */
+export function consentPage(action: string, shown: Consent, texts: Texts): string {
+  const { title, text, confirms, host, agree, cancel } = texts.consent;
+  const scopes: Readonly<Record<string, string>> = texts.consent.scopes;
+  const names = { app: isolated(shown.appName), partner: isolated(shown.partnerName) };
+  const items = shown.scopes.map((scope) => html`<li>${scopes[scope] ?? scope}</li>`);
+  const content = html`<p>${sentence(fill(text, names))}</p>
+<ul>${items}</ul>
+${['profile', 'email'].some((one) => shown.scopes.includes(one)) ? html`<p>${sentence(fill(confirms, names))}</p>` : ''}
+${shown.host === undefined ? '' : html`<p class="soft">${fill(host, { host: shown.host })}</p>`}
+${form(
+  action,
+  html`<button name="agree" value="yes">${agree}</button>
+<button name="cancel" value="yes" class="plain">${cancel}</button>`,
+)}`;
+  return page(fill(title, names), content, texts.language);
+}
+
+/** Asks for `logout` or `cancel`; `xsrf` is posted with it. */
+export function signOutPage(action: string, xsrf: string, texts: Texts): string {
+  const { title, text, button, cancel } = texts.signOut;
+  const content = html`<p>${text}</p>
+${form(
+  action,
+  html`<input type="hidden" name="xsrf" value="${xsrf}">
+<button name="logout" value="yes">${button}</button>
+<button name="cancel" value="yes" class="plain">${cancel}</button>`,
+)}`;
+  return page(title, content, texts.language);
 }

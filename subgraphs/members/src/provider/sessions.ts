@@ -2,6 +2,7 @@
 import type { KoaContextWithOIDC as Context, Provider, Session } from 'oidc-provider';
 import type { MembersStore } from '../store/store.ts';
 import { digest, SESSION_MS } from '../tables/access.ts';
+import { textsOf } from './render.ts';
 
 type SessionParts = { store: Pick<MembersStore, 'access'>; issuer: string };
 
@@ -27,7 +28,7 @@ export function createSessions({ store: { access }, issuer }: SessionParts) {
   }
 
   const use = (ctx: Context, memberId: string, { uid }: Session) =>
-    access.use(memberId, digest(uid), ctx.get('x-language'), Date.now());
+    access.use(memberId, digest(uid), textsOf(ctx).language, Date.now());
 
   async function keep(ctx: Context, session: Session, memberId: string) {
     await session.save(SESSION_MS / 1_000);

@@ -12,7 +12,7 @@ import {
   configure,
   signInByCode,
 } from '../../test/identity.ts';
-import { type SignInStage, startSignIn } from '../../test/signin.ts';
+import { SERVICE, type SignInStage, startSignIn } from '../../test/signin.ts';
 import { profileOf } from '../resolvers/profile.ts';
 import { createManageApps } from './apps.ts';
 
@@ -65,7 +65,7 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     const { text } = await begun();
     const link = `/sign-in?token=${tokenIn(text)}`;
     const elsewhere = createBrowser(stage);
-    expect((await elsewhere.open(link)).page).toEqual({ name: 'elsewhere', action: '/sign-in' });
+    expect((await elsewhere.open(link)).page).toEqual({ name: 'elsewhere', action: '' });
     const other = createBrowser(stage);
     await begun('bob@example.com', other);
     expect((await other.open(link)).page?.name).toBe('elsewhere');
@@ -172,7 +172,7 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
       ['inn', true],
     ]);
     const account = await browser.open('/account');
-    const clientId = account.page?.name === 'account' && account.page.apps[0]?.clientId;
+    const clientId = account.page?.apps?.[0]?.clientId;
     await browser.submit(account, { revoke: clientId || '' });
     expect(await marks()).toEqual([
       ['spa', true],
@@ -281,7 +281,7 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     await signIn();
     const phone = createBrowser(stage, '192.0.2.9');
     const account = await signIn(ADA, phone);
-    const sessions = account.page?.name === 'account' ? account.page.sessions : [];
+    const sessions = account.page?.sessions ?? [];
     expect(sessions).toHaveLength(2);
     const other = sessions.find(({ isThis }) => !isThis);
     await phone.submit(account, { end: other?.sessionId ?? '' });
@@ -436,5 +436,21 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     expect((await begun()).text).toContain('enter this code');
     await stage.link('inn');
     expect(stage.server.mails.at(-1)?.html).toContain('<html lang="de">');
+  });
+
+  test('a gateway of the version before gets pages, which it sends without a policy', async () => {
+    const asked = { method: 'GET', path: '/sign-in', search: '', headers: {}, body: '' };
+    const request = JSON.stringify({ ...asked, clientAddress: '192.0.2.1', language: 'de' });
+    const query = 'mutation ($request: String!) { answer: identityRequest(request: $request) }';
+    const answer = await stage.ask(SERVICE, query, { request });
+    const { status, body } = JSON.parse(String(answer));
+    expect([status, body]).toEqual([200, expect.stringContaining('<html lang="de">')]);
+    expect(body).toMatch(/<meta http-equiv="content-security-policy" content="default-src &#39;/);
+    await signIn();
+    const cookie = `__Host-session=${session(browser)}`;
+    const known = JSON.stringify({ ...JSON.parse(request), headers: { cookie } });
+    const account = await stage.ask(SERVICE, query, { request: known });
+    const page = { name: 'account', action: '/sign-in', sessions: [{ isThis: true }] };
+    expect(JSON.parse(String(account))).toMatchObject({ page });
   });
 });

@@ -1,6 +1,6 @@
 // Signing a member in by a mailed link or code, in the browser that oidc-provider talks to.
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
-import type { PageContent } from '@partner-loyalty/runtime/signin/exchange.ts';
+import type { SignInCard } from '@partner-loyalty/runtime/pages/cards.ts';
 import type { KoaContextWithOIDC as Context } from 'oidc-provider';
 import type { MembersStore } from '../store/store.ts';
 import { SIGN_IN_MS, type SignIn } from '../tables/signins.ts';
@@ -10,6 +10,7 @@ import {
   type MailedSignInParts,
   YEAR_MS,
 } from './mailedsignin.ts';
+import { textsOf } from './render.ts';
 import type { Sessions } from './sessions.ts';
 
 export type SignInParts = MailedSignInParts & {
@@ -17,7 +18,7 @@ export type SignInParts = MailedSignInParts & {
   sessions: Pick<Sessions, 'cookieName' | 'setCookie'>;
 };
 
-type CodePage = Extract<PageContent, { name: 'code' }>;
+type CodePage = Extract<SignInCard, { name: 'code' }>;
 export type Begun = CodePage | { name?: never; problem?: 'invalid' | 'limited' };
 
 /** The app's request that a sign-in is begun for, and the partner whose view the app has. */
@@ -60,7 +61,7 @@ export function createSignIns(parts: SignInParts) {
       if (canonical === undefined) return { problem: 'invalid' };
       const known = ctx.cookies.get(knownCookie);
       const browser = { clientAddress: ctx.ip, held: heldBy(ctx), known };
-      const language = ctx.get('x-language');
+      const { language } = textsOf(ctx);
       const beginning = { ...browser, purpose: interactionId, request, partnerId, language };
       const held = await mailed.begin({ typed, canonical }, beginning);
       if (held === undefined) return { problem: 'limited' };

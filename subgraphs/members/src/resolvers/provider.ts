@@ -1,6 +1,8 @@
 // Resolvers of the built-in identity provider for the gateway: its requests, and what ended.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { ManageApps } from '@partner-loyalty/runtime/manage/apps.ts';
+import { html } from '@partner-loyalty/runtime/pages/html.ts';
+import type { IdentityResponse } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { PAGE_SIZE } from '../signingkeys/endedsessions.ts';
 import type { MembersStore } from '../store/store.ts';
@@ -46,7 +48,7 @@ export function createProviderResolvers(
       async identityRequest(_, { request }, { caller }) {
         requireService(caller);
         if (forward === undefined) return fail('INTERNAL_SERVER_ERROR');
-        return JSON.stringify(await forward(JSON.parse(request)));
+        return formerResponse(await forward(JSON.parse(request)));
       },
       async manageApps(_, { request }, { caller }) {
         requireService(caller);
@@ -59,4 +61,13 @@ export function createProviderResolvers(
       },
     },
   } satisfies Resolvers;
+}
+
+/** Those gateways render accounts, and send no policies with pages that they have not rendered. */
+function formerResponse({ account, body = '', ...response }: IdentityResponse): string {
+  const policy = html`<meta http-equiv="content-security-policy" content="${String(response.headers['content-security-policy'])}">
+<meta name="referrer" content="no-referrer">`;
+  const page = account && { name: 'account', ...account };
+  const text = body.replace('<head>', (head) => `${head}\n${policy.html}`);
+  return JSON.stringify({ ...response, ...(page ? { page } : { body: text }) });
 }
