@@ -8,7 +8,7 @@ import type { Circuit } from './circuit.ts';
 import { tooLarge, unavailable } from './deadline.ts';
 import type { FieldNames } from './fieldnames.ts';
 import { Bytes, LineSplitter } from './lines.ts';
-import { countParts, MAX_PARTS } from './parts.ts';
+import type { createReadBudget } from './parts.ts';
 import { mismatch } from './protocol.ts';
 import type { ReadResponse } from './response.ts';
 import type { SubgraphRequest, SubgraphResponse } from './types.ts';
@@ -29,6 +29,7 @@ type Controller = Pick<Dispatcher.DispatchController, 'abort'>;
 export type BatchContext = {
   name: string;
   readResponse: ReadResponse;
+  readBudget: ReturnType<typeof createReadBudget>;
   fieldNames: FieldNames;
   log: Pick<Log, 'outage'>;
   metrics: Pick<Metrics, 'subgraphCall'>;
@@ -195,9 +196,10 @@ export class Batch implements Dispatcher.DispatchHandler {
 
   private readWhole(): void {
     const bytes = this.whole.take();
-    if (countParts(bytes, MAX_PARTS) > MAX_PARTS) {
-      this.separate();
-      this.end('unreachable', 'too many values');
+    const excess = this.options.context.readBudget(bytes);
+    if (excess !== undefined) {
+      if (excess === 'too many values') this.separate();
+      this.end('unreachable', excess);
       return;
     }
     const value = parseJson(bytes.toString('utf8'));
@@ -221,8 +223,9 @@ export class Batch implements Dispatcher.DispatchHandler {
   }
 
   line(bytes: Buffer): void {
-    if (countParts(bytes, MAX_PARTS) > MAX_PARTS) {
-      this.refuseLine(bytes, unavailable(), 'too many values');
+    const excess = this.options.context.readBudget(bytes);
+    if (excess !== undefined) {
+      this.refuseLine(bytes, unavailable(), excess);
       return;
     }
     const answer = decodeLine(bytes.toString('utf8'), this.waiting.length);

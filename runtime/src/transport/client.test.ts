@@ -18,6 +18,7 @@ import { createSubgraphHandler } from '../subgraph/server.ts';
 import type { Subgraph } from '../subgraph/types.ts';
 import { createHttpTransport } from './client.ts';
 import type { AllowsHost } from './hosts.ts';
+import { createReadBudget } from './parts.ts';
 import { oneSecret, type SubgraphSecrets } from './secrets.ts';
 import { createArrays } from './send.ts';
 import type { Caller, SubgraphRequest, SubgraphResponse, Transport } from './types.ts';
@@ -578,6 +579,35 @@ describe('an answer', () => {
       inJson(response).end(JSON.stringify({ data: { a } })),
     );
     expect(await transport.execute(request('{ a }'))).toEqual({ data: { a } });
+  });
+
+  test('one of many large ones is not read, once they are more than a second bears, and small ones are', async () => {
+    const large = `{"data":{"a":[${Array(70_000).fill('{}').join()}]}}`;
+    const { transport, lines } = await serveFake(
+      ([operation], response) =>
+        inJson(response).end(operation?.query === '{ a }' ? large : '{"data":{"b":1}}'),
+      { ...PATIENT, batching: false },
+    );
+    const codes = (await executeAll(transport, Array<string>(40).fill('{ a }'))).map(codeOf);
+    expect(new Set(codes)).toEqual(new Set(['OK', 'SERVICE_UNAVAILABLE']));
+    expect(lines[0]).toEqual(expect.objectContaining({ reason: 'too many values in a second' }));
+    expect(await transport.execute(request('{ b }'))).toEqual({ data: { b: 1 } });
+  });
+
+  test('of 140,000 values is read four times at once, and then each half second', () => {
+    let now = 0;
+    const excessOf = createReadBudget(() => now);
+    const values = (count: number) => Buffer.from(`[${'{},'.repeat(count / 2)}0]`);
+    const read = (count: number, times: number) =>
+      Array.from({ length: times }, () => excessOf(values(count)));
+    const late = 'too many values in a second';
+    expect(read(140_000, 6)).toEqual([...Array(4).fill(undefined), late, late]);
+    expect(read(14_000, 50)).toEqual(Array(50).fill(undefined));
+    expect(read(160_000, 1)).toEqual(['too many values']);
+    now += 500;
+    expect(read(140_000, 2)).toEqual([undefined, late]);
+    now += 60_000;
+    expect(read(140_000, 6)).toEqual([...Array(4).fill(undefined), late, late]);
   });
 
   test('in chunks of one byte is given up long before its end', async () => {

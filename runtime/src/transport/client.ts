@@ -12,6 +12,7 @@ import { Circuit } from './circuit.ts';
 import { DEADLINE_MS } from './deadline.ts';
 import { createFieldNames } from './fieldnames.ts';
 import type { AllowsHost } from './hosts.ts';
+import { createReadBudget } from './parts.ts';
 import { createPool, type Post } from './pool.ts';
 import { PROBE } from './protocol.ts';
 import { createResponseReader } from './response.ts';
@@ -58,7 +59,9 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   const circuit = new Circuit({ name, log, metrics, probe });
   const askedOf = isBuiltIn(name) ? (request: SubgraphRequest) => request : withoutScopes;
   const send = createSend(connections.post, options);
-  const context = { name, readResponse, fieldNames, log, metrics, circuit, maxAnswerBytes };
+  const readBudget = createReadBudget();
+  const reading = { readResponse, readBudget, maxAnswerBytes };
+  const context = { name, fieldNames, log, metrics, circuit, ...reading };
   // A probe is not a call: it counts neither in the metrics nor for the circuit.
   const unobserved = { ...context, log: SILENT, metrics: SILENT, circuit: SILENT };
   let pending: PendingOperation[] = [];

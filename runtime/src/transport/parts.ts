@@ -2,7 +2,11 @@
 import { randomInt } from 'node:crypto';
 
 /** What takes up to 50 ms to parse and to shape. A megabyte of ordinary data has up to 120,000. */
-export const MAX_PARTS = 150_000;
+const MAX_PARTS = 150_000;
+/** What all larger responses of a subgraph may have in a second, which is 0.1 s of work. */
+const PARTS_PER_SECOND = 300_000;
+/** A response with fewer is read without counting: it takes no longer than many a request. */
+const SMALL_PARTS = 15_000;
 /** An object whose members come in an order that is new costs V8 as much as so many more. */
 const PARTS_OF_NEW_ORDER = 24;
 
@@ -51,4 +55,25 @@ export function countParts(text: Buffer, most: number): number {
     }
   }
   return parts;
+}
+
+/**
+ * Returns a function that says why a subgraph's response is not read, or undefined. Time that was
+ * not used is kept for two seconds. `now` counts milliseconds.
+ */
+export function createReadBudget(now: () => number = () => performance.now()) {
+  const most = 2 * PARTS_PER_SECOND;
+  let left = most;
+  let since = now();
+  return (text: Buffer): string | undefined => {
+    const parts = countParts(text, MAX_PARTS);
+    if (parts > MAX_PARTS) return 'too many values';
+    if (parts < SMALL_PARTS) return undefined;
+    const time = now();
+    left = Math.min(left + ((time - since) / 1_000) * PARTS_PER_SECOND, most);
+    since = time;
+    if (left < parts) return 'too many values in a second';
+    left -= parts;
+    return undefined;
+  };
 }
