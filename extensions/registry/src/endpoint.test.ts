@@ -86,6 +86,25 @@ test('list and show are built once for each version and subgraph, however many a
   expect(String(await ask(offers, 'show'))).toContain('publish offers 2');
 });
 
+test('of many versions that teams want to see at once, one is read at a time', async () => {
+  const versions = [1, 2, 3, 4, 5];
+  for (const version of versions) await append(version);
+  const tokens = [await tokenOf('offers'), await tokenOf('spa')];
+  const read = store.version.bind(store);
+  let [reading, most] = [0, 0];
+  store.version = async (version) => {
+    reading += 1;
+    most = Math.max(most, reading);
+    return read(version).finally(() => {
+      reading -= 1;
+    });
+  };
+  await Promise.all(
+    tokens.flatMap((token) => versions.map((version) => ask(token, 'show', { version }))),
+  );
+  expect(most).toBe(1);
+});
+
 test('a team that sends a slow body with each of its two tokens holds one place, and another team is served', async () => {
   const [one, other, spa] = [
     await tokenOf('offers'),

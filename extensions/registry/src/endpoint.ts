@@ -117,6 +117,8 @@ export function createRegistryEndpoint(
 function createRespond(registry: Registry, caches: Pick<Caches, 'open'>) {
   const built = caches.open<Buffer>(({ length }) => length);
   const building = new Map<string, Promise<Buffer>>();
+  // Large versions fill the heap.
+  const place = createPlaces({ places: 1 });
 
   async function build(publisher: Publisher, request: RegistryRequest, key?: string) {
     const outcome = await runOperation(registry, publisher, request);
@@ -137,7 +139,9 @@ function createRespond(registry: Registry, caches: Pick<Caches, 'open'>) {
     const found = built.get(key) ?? building.get(key);
     if (found !== undefined) return found;
     const asked = operation === 'show' ? { ...request, version } : request;
-    const body = build(publisher, asked, key).finally(() => building.delete(key));
+    const body = place({ owner: publisher.subgraph })
+      .then((leave) => build(publisher, asked, key).finally(leave))
+      .finally(() => building.delete(key));
     building.set(key, body);
     return body;
   };

@@ -15,6 +15,36 @@ test.each<[string, string, string[]]>([
     [`${PROSE} 70000 bytes, and may have 65536`],
   ],
   [
+    'a megabyte of comments',
+    `scalar A\n${`#${'x'.repeat(99)}\n`.repeat(10_000)}`,
+    ['s.graphql: comments and blanks have 1009988 bytes, and may have 65536'],
+  ],
+  [
+    'a megabyte of blanks and commas',
+    `scalar A${' ,\n\t'.repeat(250_000)}`,
+    ['s.graphql: comments and blanks have 999987 bytes, and may have 65536'],
+  ],
+  [
+    'a megabyte of blanks in a description',
+    `"""\n${' '.repeat(1_000_000)}\n""" scalar A`,
+    ['s.graphql: comments and blanks have 999996 bytes, and may have 65536'],
+  ],
+  [
+    'a long argument of a directive',
+    `directive @a(b: String) on SCALAR scalar A @a(b: "${'x'.repeat(70_000)}")`,
+    [`${PROSE} 70000 bytes, and may have 65536`],
+  ],
+  [
+    'a number of 70,000 digits',
+    `type Query { a(b: Int = ${'1'.repeat(70_000)}): Int }`,
+    [`${PROSE} 70000 bytes, and may have 65536`],
+  ],
+  [
+    'ten thousand fields with deep indentation',
+    `type Query {\n${Array.from({ length: 10_000 }, (_, n) => `        f${n}: Int\n\n`).join('')}}`,
+    [],
+  ],
+  [
     'a name of 129 characters',
     `type Query { a(${'x'.repeat(129)}: Int): Int }`,
     ['s.graphql:1:16: a name has 129 characters, and may have 128'],

@@ -13,6 +13,8 @@ import type { SurfaceSchemas } from './changes.ts';
 import { located } from './compose.ts';
 
 const MAX_PROSE_BYTES = 64 * 1_024;
+/** The maximum of comments, and of blanks beyond twice the rest: every version keeps them. */
+const MAX_COMMENT_BYTES = 64 * 1_024;
 const MAX_NAME = 128;
 const MAX_INTROSPECTION_BYTES = MAX_RESPONSE_BYTES / 2;
 
@@ -20,13 +22,22 @@ const MAX_INTROSPECTION_BYTES = MAX_RESPONSE_BYTES / 2;
 export function proseFaults(sdl: string, file: string): string[] {
   const faults: string[] = [];
   let bytes = 0;
+  let comments = 0;
+  let content = 0;
   const document = parse(new Source(sdl, file));
   for (let token = document.loc?.startToken; token; token = token.next ?? undefined) {
     const isComment = token.kind === TokenKind.COMMENT;
+    const { value, start, end } = token;
+    const length = value === undefined ? end - start : Buffer.byteLength(value);
+    if (isComment) comments += length + 1;
+    else content += length;
     const fault = isComment ? characterFault(token.value, true) : undefined;
     if (fault !== undefined)
       faults.push(`${file}:${token.line}:${token.column}: a comment ${fault}`);
   }
+  const addNumber = ({ value }: { value: string }) => {
+    if (value.length > MAX_NAME) bytes += value.length;
+  };
   visit(document, {
     Name(node) {
       const { length } = node.value;
@@ -34,18 +45,28 @@ export function proseFaults(sdl: string, file: string): string[] {
         faults.push(located(`a name has ${length} characters, and may have ${MAX_NAME}`, [node]));
     },
     StringValue(node, key) {
-      if (key === 'description') bytes += Buffer.byteLength(node.value);
+      if (key === 'description' || node.value.length > MAX_NAME)
+        bytes += Buffer.byteLength(node.value);
       const fault = characterFault(node.value, true);
       if (fault !== undefined) faults.push(located(`a text ${fault}`, [node]));
     },
     Directive(node) {
       const [{ reason } = {}] = argumentsOf([node], 'deprecated');
-      if (typeof reason === 'string') bytes += Buffer.byteLength(reason);
+      if (typeof reason === 'string' && reason.length <= MAX_NAME)
+        bytes += Buffer.byteLength(reason);
     },
+    IntValue: addNumber,
+    FloatValue: addNumber,
   });
   if (bytes > MAX_PROSE_BYTES)
     faults.push(
       `${file}: descriptions and deprecation reasons have ${bytes} bytes, and may have ${MAX_PROSE_BYTES}`,
+    );
+  const blanks = Buffer.byteLength(sdl) - comments - content;
+  const skipped = comments + Math.max(blanks - 2 * content, 0);
+  if (skipped > MAX_COMMENT_BYTES)
+    faults.push(
+      `${file}: comments and blanks have ${skipped} bytes, and may have ${MAX_COMMENT_BYTES}`,
     );
   return faults;
 }
