@@ -18,6 +18,7 @@ const TOKENS: Record<string, MemberToken> = {
   'of-out': { memberId: 'm1', partnerId: 'out', expiresAt },
   'of-inn': { memberId: 'm1', partnerId: 'inn', expiresAt },
   limited: { memberId: 'm1', partnerId: 'inn', scopes: 'openid', expiresAt },
+  'first-party': { memberId: 'm2', firstPartyOf: 'inn', clientId: 'c', expiresAt },
 };
 const tokens: TokenVerifier = { verify: (token) => TOKENS[token] ?? 'expired' };
 
@@ -98,11 +99,11 @@ test('a key makes its partner the principal, with its own or the default budget'
 });
 
 test('a bearer token makes its member the principal, restricted to a partner that it names', () => {
-  const principal = (caller: object, id = 'm1') => ({
+  const principal = (caller: { partnerId?: string; scopes?: string }, id = 'm1') => ({
     kind: 'principal',
     principal: {
       id,
-      owner: 'member m1',
+      owner: caller.partnerId ?? 'member m1',
       surface: 'member',
       caller: { kind: 'member', memberId: 'm1', ...caller },
       budget: 120,
@@ -123,6 +124,14 @@ test('a bearer token makes its member the principal, restricted to a partner tha
   expect(authenticate({ authorization: 'Bearer limited' })).toEqual(
     principal({ partnerId: 'inn', scopes: 'openid' }, 'm1\ninn'),
   );
+});
+
+test('a partner gets one share, however many members’ tokens it or its apps hold', () => {
+  const owners = ['of-inn', 'limited', 'first-party', 'good'].map((token) => {
+    const found = authenticate({ authorization: `Bearer ${token}` });
+    return 'principal' in found && found.principal?.owner;
+  });
+  expect(owners).toEqual(['inn', 'inn', 'inn', 'member m1']);
 });
 
 test.each([

@@ -18,7 +18,7 @@ export type Principal = {
   /** The key's or the member's id; the budget is counted under it. */
   id: string;
   surface: 'partner' | 'member';
-  /** Who shares the service fairly with others: the partner or the member. */
+  /** The partner that holds the key or token, or the member: shares of the service are by owner. */
   owner: string;
   caller: Caller;
   /** Root fields in a window of `policy`. */
@@ -167,7 +167,7 @@ function partnerOf(key: Key, keyBudget: number): Authenticated {
 }
 
 function memberOf(token: MemberToken, isSuspended: boolean): Authenticated {
-  const { memberId, partnerId, clientId, scopes, isIdOfApp: isReadOnly } = token;
+  const { memberId, partnerId, firstPartyOf, clientId, scopes, isIdOfApp: isReadOnly } = token;
   const caller: Caller = {
     kind: 'member',
     memberId,
@@ -182,7 +182,7 @@ function memberOf(token: MemberToken, isSuspended: boolean): Authenticated {
     principal: {
       id: holder === undefined ? memberId : `${memberId}\n${holder}`,
       surface: 'member',
-      owner: `member ${memberId}`,
+      owner: partnerId ?? firstPartyOf ?? `member ${memberId}`,
       caller,
       budget: MEMBER_BUDGET,
       policy: 'member',
