@@ -237,6 +237,35 @@ describe.each(ENGINES)('an app on %s', (engine) => {
     expect(left).toEqual([]);
   });
 
+  test.each([
+    ['sign-out', 'a partner’s app', undefined],
+    ['tokens revoke', 'a partner’s app', undefined],
+    ['sign-out', 'a first-party app', true as const],
+    ['tokens revoke', 'a first-party app', true as const],
+  ])(
+    'attack: no silent authorization in progress survives %s: %s',
+    async (ending, _, isFirstParty) => {
+      const { access } = service.stores.members;
+      const { memberId, email } = await newMember(service);
+      const { config } = await register({ isFirstParty });
+      const visitor = createVisitor((url) => url.startsWith(CALLBACK));
+      const asked = { scope: 'openid' };
+      await signIn(visitor, (await authorize(visitor, config, asked)).page, email);
+      const { sessions } = (await access.find(memberId)) ?? {};
+      const { grant } = access;
+      access.grant = async (...given) => {
+        access.grant = grant;
+        if (ending === 'tokens revoke') await access.endAll(memberId);
+        else await access.endSession(memberId, sessions?.[0]?.sessionId ?? '');
+        return grant(...given);
+      };
+      const { page } = await authorize(visitor, config, { ...asked, prompt: 'none' });
+      expect(new URL(page.url).searchParams.get('error')).toMatch(/_required$/);
+      const { apps = [] } = (await access.find(memberId)) ?? {};
+      expect(apps.flatMap(({ grants }) => grants)).toEqual([]);
+    },
+  );
+
   // The rest does not depend on the engine.
   if (engine === 'MongoDB') return;
 

@@ -178,6 +178,38 @@ describe.each(ENGINES)('mail to inbox.test on %s', (engine) => {
     ]);
   });
 
+  test('attack: a session that ends while its form arrives loses no limit to one partner', async () => {
+    const { memberId, email } = await newMember();
+    const visitor = await signIn('alpha', email);
+    const page = await visitor.visit(`${issuer}/account`);
+    const { access, lookUp } = service.stores.members;
+    const { use } = access;
+    access.use = async (...given) => {
+      access.use = use;
+      await access.endAll(memberId);
+      return use(...given);
+    };
+    const forged = { ...page, html: '<form><input name="leave"></form>' };
+    expect(asksForAddress(await visitor.send(forged, { leave: 'beta' }))).toBe(true);
+    expect(await lookUp('beta', [{ by: 'memberId', value: memberId }])).toMatchObject([
+      { status: 'FOUND' },
+    ]);
+  });
+
+  test('attack: a session that ends during an authorization is none for other partners', async () => {
+    const { memberId, email } = await newMember();
+    await signIn('beta', email);
+    const visitor = await signIn('alpha', email);
+    const { access } = service.stores.members;
+    const { find } = access;
+    access.find = async (...given) => {
+      access.find = find;
+      await access.endAll(memberId);
+      return find(...given);
+    };
+    expect(asksForAddress(await visitor.visit(authorization('beta')))).toBe(true);
+  });
+
   test('a mailed link that a partner could read begins such a session too', async () => {
     const { email } = await newMember();
     await call(REQUEST, email);

@@ -117,6 +117,7 @@ describe.each(['the embedded store', 'MongoDB'])('merging on %s', (engine) => {
       await open();
       await withStores(async ({ members: { access, payloads, tokens } }) => {
         const agreed = { clientId: 'app-1', scopes: ['openid', 'email'], agreedAt: 1 };
+        await access.begin('old', { sessionId: 'b1', usedAt: Date.now(), browser: '' });
         await access.grant('old', agreed, { sid: 's1', sessionId: 'b1' }, true);
         await payloads.put('RefreshToken:s1', { accountId: 'old' }, Date.now() + 3_600_000);
         await tokens.confirmSignIn('old', { partnerId: 'inn', clientId: 'app-1' });

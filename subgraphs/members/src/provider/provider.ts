@@ -71,10 +71,11 @@ export async function createProvider(
     new interactionPolicy.Check('session_of_another_partner', 'sign in again', async (ctx) => {
       const { session } = ctx.oidc;
       if (session?.accountId === undefined || ctx.oidc.result?.login !== undefined) return false;
-      const limitedTo = await sessions.limitOf(session.accountId, session);
-      if (limitedTo === undefined) return false;
+      const found = await sessions.find(session.accountId, session);
+      if (found === undefined) return true;
+      if (found.limitedTo === undefined) return false;
       const app = await appOf(ctx);
-      return app === undefined || viewOf(app) !== limitedTo;
+      return app === undefined || viewOf(app) !== found.limitedTo;
     }),
   );
 

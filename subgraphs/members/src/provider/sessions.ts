@@ -22,18 +22,17 @@ export function createSessions({ store: { access }, issuer }: SessionParts) {
       ...(limitedTo !== undefined && { limitedTo }),
     });
 
-  async function limitOf(memberId: string, { uid }: Session): Promise<string | undefined> {
+  async function find(memberId: string, { uid }: Session) {
     const { sessions = [] } = (await access.find(memberId)) ?? {};
-    return sessions.find(({ sessionId }) => sessionId === digest(uid))?.limitedTo;
+    return sessions.find(({ sessionId }) => sessionId === digest(uid));
   }
 
   const use = (ctx: Context, memberId: string, { uid }: Session) =>
     access.use(memberId, digest(uid), textsOf(ctx).language, Date.now());
 
-  async function keep(ctx: Context, session: Session, memberId: string) {
+  async function keep(ctx: Context, session: Session, memberId: string, limitedTo?: string) {
     await session.save(SESSION_MS / 1_000);
     setCookie(ctx, name, session.jti, SESSION_MS);
-    const limitedTo = await limitOf(memberId, session);
     return { session, memberId, sessionId: digest(session.uid), limitedTo };
   }
 
@@ -50,15 +49,15 @@ export function createSessions({ store: { access }, issuer }: SessionParts) {
     cookieName,
     setCookie,
     forgetForms,
-    /** The only partner whose apps may use the session; undefined if all may. */
-    limitOf,
+    /** As it was recorded; undefined if it has ended. */
+    find,
     /** The session that the browser is signed in with, prolonged; undefined if there is none. */
     async current(ctx: Context, provider: Provider) {
       const session = await provider.Session.get(ctx);
       const { accountId: memberId } = session;
       if (memberId === undefined) return undefined;
-      await use(ctx, memberId, session);
-      return keep(ctx, session, memberId);
+      const used = await use(ctx, memberId, session);
+      return used && keep(ctx, session, memberId, used.limitedTo);
     },
     /** Notes an authorization in a session, which begins if the member has just signed in. */
     async used(ctx: Context, memberId: string): Promise<void> {
@@ -79,7 +78,7 @@ export function createSessions({ store: { access }, issuer }: SessionParts) {
       session.loginAccount({ accountId: memberId });
       session.resetIdentifier();
       await begin(ctx, memberId, session, limitedTo);
-      return keep(ctx, session, memberId);
+      return keep(ctx, session, memberId, limitedTo);
     },
     async signOut(ctx: Context, session: Session): Promise<void> {
       await session.destroy();

@@ -410,6 +410,7 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     const config = configure(stage, app);
     await authorize(stage, browser, config);
     const agreed = { clientId: app.clientId, scopes: ['openid'], agreedAt: 0 };
+    await stage.store.access.begin('ada', { sessionId: 's', usedAt: Date.now(), browser: '' });
     for (let n = 0; n < 49; n += 1)
       await stage.store.access.grant('ada', agreed, { sid: `${n}`, sessionId: 's' }, true);
     await browser.send((await authorization(config)).url);

@@ -78,21 +78,24 @@ export async function openAccess(open: OpenTable) {
         );
         return { sessions: [...open, session].slice(-MAX_SESSIONS) };
       }),
-    /** Does nothing if the session has ended. */
-    use: (memberId: string, sessionId: string, language: string, usedAt: number) =>
-      change(memberId, ({ sessions }) => {
-        if (!sessions.some((one) => one.sessionId === sessionId)) return undefined;
-        const used = sessions.map((one) =>
-          one.sessionId === sessionId ? { ...one, usedAt } : one,
-        );
-        return { sessions: used, language };
-      }),
+    /** Resolves with the session as it is then; undefined if it has ended. */
+    async use(memberId: string, sessionId: string, language: string, usedAt: number) {
+      let used: Session | undefined;
+      await change(memberId, ({ sessions }) => {
+        const found = sessions.find((one) => one.sessionId === sessionId);
+        used = found && { ...found, usedAt };
+        const next = sessions.map((one) => (one === found && used ? used : one));
+        return found && { sessions: next, language };
+      });
+      return used;
+    },
     /**
      * Agrees to an app, or to more scopes of it, and grants them. Unless `isAgreeing`, it grants
-     * only what was agreed to before, and does nothing if that has ended.
+     * only what was agreed to before. Does nothing if that or the session has ended.
      */
     grant: (memberId: string, agreed: Omit<UsedApp, 'grants'>, grant: Grant, isAgreeing: boolean) =>
-      change(memberId, ({ apps }) => {
+      change(memberId, ({ sessions, apps }) => {
+        if (!sessions.some(({ sessionId }) => sessionId === grant.sessionId)) return undefined;
         const app = apps.find(({ clientId }) => clientId === agreed.clientId);
         const isAgreed = app && agreed.scopes.every((one) => app.scopes.includes(one));
         if (!isAgreeing && !isAgreed) return undefined;
