@@ -139,6 +139,7 @@ async function keyAuth(): Promise<Authenticate> {
     keyring: createKeyring({ store, caches, metrics, log, refusals: createRefusals(60) }),
     tokens: { verify: () => 'unknown' },
     isSuspended: () => false,
+    isOver: () => false,
     keyBudget: 600,
   });
 }

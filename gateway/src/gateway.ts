@@ -65,7 +65,10 @@ export function openGateway(
   const isSuspended = createSuspensions(keyStore, caches, log);
   const graphql = createHandler({
     ...{ ...parts, budget, operate, logClientAddress },
-    authenticate: createAuthenticator({ environment, keyring, keyBudget, tokens, isSuspended }),
+    authenticate: createAuthenticator({
+      ...{ environment, keyring, keyBudget, tokens, isSuspended },
+      isOver: refusals.isOver,
+    }),
     cors: createCors(corsOrigins, GRAPHQL_CORS, apps),
     addDeprecation: createDeprecationHeaders(own),
     loadControls: isSandbox ? () => import('./sandbox/controls.ts') : undefined,

@@ -23,8 +23,11 @@ type Identify = (
  * wait for, as with a key or token that is cached.
  */
 export function createIdentify({ authenticate, budget }: IdentifyParts): Identify {
+  /** A token that was not verified may be valid, so it is not refused as one that is not. */
   async function countRefused(request: HttpRequest, state: RequestState): Promise<void> {
-    if (!(await budget.charge(request, state))) fail('RATE_LIMITED');
+    const { credential } = state;
+    const isUnverified = credential?.kind === 'refused' && credential.reason === 'unverified';
+    if (!(await budget.charge(request, state)) || isUnverified) fail('RATE_LIMITED');
   }
 
   return (request, state, isEndpoint) => {

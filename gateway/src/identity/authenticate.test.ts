@@ -61,6 +61,7 @@ beforeAll(async () => {
     ...keys,
     tokens,
     isSuspended: (partnerId) => partnerId === 'out',
+    isOver: () => false,
   });
   fromMcp = createMcpAuthenticator(keys);
 });

@@ -71,9 +71,14 @@ const NONE: Authenticated = { kind: 'none' };
  * partner without a budget of its own.
  */
 export function createAuthenticator(
-  parts: KeyParts & { tokens: TokenVerifier; isSuspended: IsSuspended },
+  parts: KeyParts & {
+    tokens: TokenVerifier;
+    isSuspended: IsSuspended;
+    /** Whether a client address is over its limit of refused credentials. */
+    isOver(address: string): boolean;
+  },
 ): Authenticate {
-  const { environment, tokens, isSuspended } = parts;
+  const { environment, tokens, isSuspended, isOver } = parts;
   const find = createFind(parts, 'graphql');
   const toMember = (token: MemberToken | TokenRefusal): MaybePromise<Authenticated> => {
     if (typeof token === 'string') return { kind: 'refused', reason: token };
@@ -91,7 +96,11 @@ export function createAuthenticator(
       const ofKey = parsed ? find(text, client) : MALFORMED;
       return token === undefined ? ofKey : mapMaybe(ofKey, besideToken);
     }
-    return token === undefined ? NONE : mapMaybe(tokens.verify(token), toMember);
+    if (token === undefined) return NONE;
+    return mapMaybe(
+      tokens.verify(token, () => !isOver(client.address)),
+      toMember,
+    );
   };
 }
 

@@ -39,15 +39,16 @@ export type MemberToken = {
 export type IssuedToken = Pick<MemberToken, 'memberId' | 'clientId' | 'sid'> & { issuedAt: number };
 
 /** Why a token or a key is not valid; `unknown` is also a token that nobody here has issued. */
-export type TokenRefusal = 'unknown' | 'malformed' | 'revoked' | 'expired';
+export type TokenRefusal = 'unknown' | 'malformed' | 'revoked' | 'expired' | 'unverified';
 
 export type TokenVerifier = {
   /**
    * The claims of a token, or why it is not valid. Returns the plain value if the token has been
    * verified before, and the provider's keys have not changed since. Rejects with
-   * SERVICE_UNAVAILABLE if the provider's keys or the partners cannot be read.
+   * SERVICE_UNAVAILABLE if the provider's keys or the partners cannot be read. If it would have to
+   * be verified first, `mayVerify` decides.
    */
-  verify(token: string): MaybePromise<MemberToken | TokenRefusal>;
+  verify(token: string, mayVerify?: () => boolean): MaybePromise<MemberToken | TokenRefusal>;
 };
 
 export type TokenRules = {
@@ -93,12 +94,12 @@ export function createTokenVerifier(rules: TokenRules): TokenVerifier {
   }
 
   return {
-    verify(token) {
+    verify(token, mayVerify = () => true) {
       if (token.length > MAX_TOKEN_LENGTH) return 'malformed';
       const digest = hash('sha256', token, 'base64');
       const cached = cache.get(digest);
       if (cached === undefined || cached.claims.expiresAt.getTime() <= now())
-        return verifyUncached(token, digest);
+        return mayVerify() ? verifyUncached(token, digest) : 'unverified';
       return mapMaybe(keys.latest(), (latest) =>
         latest === cached.keys ? currentClaims(cached) : verifyUncached(token, digest),
       );
