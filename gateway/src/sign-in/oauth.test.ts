@@ -1,4 +1,5 @@
 // What the gateway does around the built-in identity provider: forwarding, counting, pages, tokens.
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { cardHeaders } from '@partner-loyalty/runtime/pages/layout.ts';
 import type {
@@ -382,6 +383,21 @@ describe('counting', () => {
     expect(asked).toMatchObject([{ body: 'client_id=a+b&client_secret=s&grant_type=x%00&%00c=' }]);
   });
 
+  test.each([
+    ['another method', 405, 'PUT', '/oauth/token', async () => Buffer.from('')],
+    ['another method', 405, 'PUT', '/oauth/userinfo', async () => Buffer.from('')],
+    ['many parameters', 400, 'POST', '/oauth/revoke', async () => Buffer.from('a&'.repeat(300))],
+    ['a large body', 413, 'POST', '/oauth/token', async () => fail('PAYLOAD_TOO_LARGE')],
+  ])('a flood of requests with %s counts like one of pages: %i', async (...row) => {
+    const [, status, method, path, body] = row;
+    const request = { method, path, search: '', requestId: 'r', headers: {}, ...UNSHARED, body };
+    const address = `198.51.109.${(path.length + status) % 250}`;
+    const { signal } = new AbortController();
+    const all = await statuses(601, () => gateway.handle({ ...request, address, signal }));
+    expect(all).toEqual([...Array(600).fill(status), 429]);
+    expect(asked).toEqual([]);
+  });
+
   test('a known app whose tokens are used too often leaves the pages of its address alone', async () => {
     answer = { ...VALID, status: 429, headers: { 'retry-after': '7' }, clientId: 'c5' };
     const headers = { authorization: `Basic ${Buffer.from('c5:s').toString('base64')}` };
@@ -460,6 +476,21 @@ describe('tokens of an app', () => {
     expect((await graphql(access, RENAME)).code).toBeUndefined();
     expect((await graphql(await idToken(), PROFILE)).code).toBeUndefined();
     expect((await graphql(await idToken(), RENAME)).code).toBe('FORBIDDEN');
+  });
+
+  test('waiting for keys: an address over its limit gets no token verified that is new', async () => {
+    const address = '198.51.108.1';
+    const read = async (token: string, from = address) => {
+      const headers = { ...bearer(token), 'content-type': 'application/json' };
+      const body = JSON.stringify({ query: PROFILE });
+      return (await send('/graphql', { method: 'POST', address: from, headers, body })).status;
+    };
+    const seen = await tokenOf(ACCESS);
+    expect(await read(seen)).toBe(200);
+    for (let n = 0; n < 61; n += 1) await read('x');
+    const unseen = await tokenOf({ ...ACCESS, client_id: 'c:unseen' });
+    expect([await read(unseen), await read(seen)]).toEqual([429, 200]);
+    expect([await read(unseen, '198.51.108.2'), await read(unseen)]).toEqual([200, 200]);
   });
 
   test('of a suspended partner are refused, a first-party one too', async () => {

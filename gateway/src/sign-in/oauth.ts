@@ -1,6 +1,6 @@
 // The paths below /oauth/: what apps and the browsers that they send here ask the provider for.
 import { hash } from 'node:crypto';
-import { ApiError } from '@partner-loyalty/runtime/errors.ts';
+import { ApiError, fail } from '@partner-loyalty/runtime/errors.ts';
 import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
@@ -33,7 +33,7 @@ export type OauthParts = {
 
 /** Handles paths below /oauth/; never rejects. */
 export function createOauth(parts: OauthParts): (request: HttpRequest) => Promise<HttpResponse> {
-  const { provider, userinfo, cors, visit, log } = parts;
+  const { provider, userinfo, limiter, cors, visit, log } = parts;
   const exchange = createExchange(parts);
 
   const authorize = createFormPage({
@@ -45,21 +45,36 @@ export function createOauth(parts: OauthParts): (request: HttpRequest) => Promis
       provider.respond(request, await provider.ask(request, form.toString())),
   });
 
-  function document(request: HttpRequest): Promise<HttpResponse> {
-    const answer = request.path === '/oauth/userinfo' ? userinfo : exchange;
-    const response = () => answer(request).catch((error) => oauthFailure(error, request, log));
-    return observed(request, response, log);
+  /** A request that cannot be read shows nothing, so it counts like a page of its address. */
+  async function respond(request: HttpRequest): Promise<HttpResponse> {
+    const allow = DOCUMENTS.get(request.path) ?? '';
+    let response: HttpResponse;
+    try {
+      if (allow.split(', ').includes(request.method))
+        return await (request.path === '/oauth/userinfo' ? userinfo : exchange)(request);
+      response = oauthError(405, 'invalid_request', { allow });
+    } catch (error) {
+      response = oauthFailure(error, request, log);
+      if (response.status >= 500) return response;
+    }
+    const { allowed, resetSeconds } = await limiter.consumePage(request.address);
+    return allowed ? response : { ...tooMany(resetSeconds), closes: true };
   }
 
   return (request) =>
     DOCUMENTS.has(request.path)
-      ? cors.around(request, () => document(request))
+      ? cors.around(request, () => observed(request, () => respond(request), log))
       : visit(request, authorize);
 }
 
 /** Where a browser goes on after a question was answered. */
 const RESUMING = /^\/oauth\/authorize\/./;
-const DOCUMENTS = new Set(['/oauth/token', '/oauth/revoke', '/oauth/userinfo']);
+/** The endpoints that apps call themselves, and their methods. */
+const DOCUMENTS = new Map([
+  ['/oauth/token', 'POST'],
+  ['/oauth/revoke', 'POST'],
+  ['/oauth/userinfo', 'GET, POST'],
+]);
 
 /**
  * The endpoints that apps call themselves. An address over its limit is refused before its body is
@@ -114,8 +129,7 @@ function createExchange({ provider, limiter }: OauthParts) {
   }
 
   return async (request: HttpRequest): Promise<HttpResponse> => {
-    const { address, method } = request;
-    if (method !== 'POST') return oauthError(405, 'invalid_request', { allow: 'POST' });
+    const { address } = request;
     const inHeader = basicOf(request);
     const isKnown = inHeader !== undefined && apps.has(inHeader);
     const isCharged = !isKnown && refusals.isOver(address);
@@ -128,7 +142,7 @@ function createExchange({ provider, limiter }: OauthParts) {
     const secret = isRefused ? undefined : (inHeader ?? postedIn(form));
     const known = secret === undefined ? undefined : apps.get(secret);
     await request.admit(known?.owner);
-    if (isRefused) return oauthError(400, 'invalid_request');
+    if (isRefused) fail('BAD_REQUEST');
     const spent = known && (await countApp(known));
     if (spent !== undefined) return tooMany(spent);
     const missing = secret === undefined ? missingIn(request, form) : undefined;

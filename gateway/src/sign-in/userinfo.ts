@@ -16,8 +16,6 @@ export function createUserinfo(
   members: Pick<MembersClient, 'forward'>,
 ): (request: HttpRequest) => Promise<HttpResponse> {
   return async (request) => {
-    if (request.method !== 'GET' && request.method !== 'POST')
-      return oauthError(405, 'invalid_request', { allow: 'GET, POST' });
     const bearer = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
     const { typ, ...claims } = claimsIn(bearer);
     // The API takes ID tokens too.
