@@ -17,7 +17,8 @@ const REFUSALS: Readonly<Record<Exclude<WebhookRefusal['refused'], 'url'>, strin
   disabled: 'The endpoint is disabled. Enable it, then send the events again.',
   noKey:
     'This service cannot store webhook secrets yet. Ask its operator to set KEY_ENCRYPTION_KEY.',
-  testing: 'A test is still on its way. Wait a few seconds, then look at the latest messages.',
+  testing:
+    'A test is still on its way, or ten were sent in this minute. Wait a while, then look at the latest messages.',
   off: 'Tests cannot be sent from here. Ask the operator of this service to send one.',
   dropped: 'The event is no longer kept, so it cannot be sent again.',
   replaying:

@@ -232,6 +232,16 @@ describe.each(ENGINES)('managing webhooks on %s', (engine) => {
       await until(async () => (await show(webhookId)).deliveries.length === 1);
     });
 
+    test('is sent ten times a minute to all endpoints of a partner', async () => {
+      const other = await create(receiver.url);
+      for (let sent = 0; sent < 5; sent += 1) {
+        await test_();
+        await manage({ action: 'test', partnerId: 'inn', webhookId: other });
+      }
+      expect(await test_()).toEqual({ refused: 'testing' });
+      expect(receiver.received).toHaveLength(10);
+    });
+
     test('is refused by a process that sends nothing', async () => {
       manager = createWebhookManager(store, SETTINGS, { send: undefined, testMs: 1 });
       expect(await test_()).toEqual({ refused: 'off' });

@@ -45,6 +45,9 @@ export type WebhookManager = ReturnType<typeof createWebhookManager>;
 
 const UNKNOWN: WebhookRefusal = { refused: 'unknown' };
 const NO_KEY: WebhookRefusal = { refused: 'noKey' };
+/** For each partner, in a process. */
+const TESTS_PER_MINUTE = 10;
+const MINUTE_MS = 60_000;
 
 /** Manages the endpoints in a store. */
 export function createWebhookManager(
@@ -54,7 +57,17 @@ export function createWebhookManager(
 ) {
   const secrets = createWebhookSecrets(settings);
   const tests = new Map<string, Promise<WebhookDelivery>>();
+  /** When the latest tests of each partner began. */
+  const begun = new Map<string, number[]>();
   const closing = new AbortController();
+
+  function mayTest(partnerId: string): boolean {
+    const since = performance.now() - MINUTE_MS;
+    const recent = (begun.get(partnerId) ?? []).filter((at) => at > since);
+    if (recent.length >= TESTS_PER_MINUTE) return false;
+    begun.set(partnerId, [...recent, performance.now()]);
+    return true;
+  }
 
   /** Applies the rules for whoever gives the URL. */
   function refusalOf(url: string, by: By): WebhookRefusal | undefined {
@@ -110,7 +123,7 @@ export function createWebhookManager(
       if (!secrets.isUsable) return NO_KEY;
       if (send === undefined) return { refused: 'off' };
       const { webhookId } = endpoint;
-      if (tests.has(webhookId)) return { refused: 'testing' };
+      if (tests.has(webhookId) || !mayTest(endpoint.partnerId)) return { refused: 'testing' };
       const test = sendTest(store, endpoint, send, closing.signal);
       tests.set(webhookId, test);
       const sent = test.finally(() => tests.delete(webhookId));
