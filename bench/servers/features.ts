@@ -12,22 +12,23 @@ import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inpr
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { createStandings } from '@partner-loyalty/standings';
 import { openAudit } from '../../extensions/audit/src/audit.ts';
-import { createBudget } from '../../gateway/src/budget/budget.ts';
 import { createLimiter, type Limiter } from '../../gateway/src/budget/limiter.ts';
 import { createRefusals } from '../../gateway/src/budget/refusals.ts';
 import { createDocuments } from '../../gateway/src/document/documents.ts';
 import { createCors, GRAPHQL_CORS } from '../../gateway/src/edge/cors.ts';
+import { createObserveRequest } from '../../gateway/src/edge/requestline.ts';
 import { readGraphFile, SUPERGRAPH_FILE } from '../../gateway/src/graph/committed.ts';
 import { createConnections } from '../../gateway/src/graph/connections.ts';
 import { serveGraphs } from '../../gateway/src/graph/served.ts';
-import { createHandler } from '../../gateway/src/handle.ts';
+import { handle } from '../../gateway/src/handle.ts';
 import { type Authenticate, createAuthenticator } from '../../gateway/src/identity/authenticate.ts';
 import { createKeyring } from '../../gateway/src/identity/keyring.ts';
-import { createOperate } from '../../gateway/src/operate.ts';
+import { createShared } from '../../gateway/src/operate.ts';
 import { EVERY_SCOPE } from '../../gateway/src/schema/scopes.ts';
 import { openCounters, openKeyStore } from '../../gateway/src/stores.ts';
 import { createKeyUseCounter } from '../../gateway/src/usage/keyuse.ts';
 import { createRequestRecorder } from '../../gateway/src/usage/recorder.ts';
+import type { HttpRequest } from '../../runtime/src/http/request.ts';
 import { memoryMembers, memoryStandings } from '../dataset/memory.ts';
 import { MEMORY_MEMBERS, PARTNER } from '../dataset/population.ts';
 
@@ -87,7 +88,7 @@ const connections = createConnections({
   metrics,
 });
 const graph = await readGraphFile(SUPERGRAPH_FILE);
-const budget = createBudget(isOn('limit') ? await shippedLimiter() : noLimiter());
+const limiter = isOn('limit') ? await shippedLimiter() : noLimiter();
 const graphs = await serveGraphs(graph, {
   connections,
   documents,
@@ -95,10 +96,7 @@ const graphs = await serveGraphs(graph, {
   audits: audit !== undefined,
 });
 const usage = { count: () => {} };
-const graphql = createHandler({
-  authenticate: isOn('auth') ? await keyAuth() : noAuth(),
-  operate: createOperate({ budget, graphs, documents, usage, audit, log }),
-  budget,
+const observed = {
   graphs,
   keyUse: isOn('keyUse')
     ? createKeyUseCounter({ addKeyUses: async () => {} }, { log })
@@ -106,20 +104,27 @@ const graphql = createHandler({
   requests: isOn('records')
     ? createRequestRecorder({ addRequests: async () => {} }, { log })
     : { note: () => {} },
-  cors: createCors([], GRAPHQL_CORS),
-  correctEndpoint: 'http://localhost:4001/graphql',
   logClientAddress: 'masked',
-  tracing: options.traced && (await traceTo(options.traced)),
   log,
   metrics,
-});
-const handle = isOn('limit')
+} as const;
+const context = {
+  ...createShared(),
+  ...{ limiter, graphs, documents, usage, audit, log },
+  authenticate: isOn('auth') ? await keyAuth() : noAuth(),
+  observe: createObserveRequest(observed),
+  cors: createCors([], GRAPHQL_CORS),
+  correctEndpoint: 'http://localhost:4001/graphql',
+  tracing: options.traced && (await traceTo(options.traced)),
+};
+const graphql = (request: HttpRequest) => handle(context, request);
+const served = isOn('limit')
   ? graphql
-  : async (request: Parameters<typeof graphql>[0]) => withoutLimitHeaders(await graphql(request));
+  : async (request: HttpRequest) => withoutLimitHeaders(await graphql(request));
 await serveHttp({
   port: options.port,
   host: '127.0.0.1',
-  handle,
+  handle: served,
   trustedProxies: [],
   ...(isOn('bounds') && { limits: { maxConnections: 4_096, maxConnectionsPerAddress: 512 } }),
   log,

@@ -3,18 +3,17 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Readiness } from '@partner-loyalty/runtime/process/readiness.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import { createBudget } from './budget/budget.ts';
 import { createLimiter } from './budget/limiter.ts';
 import { createCors, GRAPHQL_CORS, PROVIDER_CORS } from './edge/cors.ts';
-import { withShownAddresses } from './edge/requestline.ts';
-import { createHandler } from './handle.ts';
+import { createObserveRequest, withShownAddresses } from './edge/requestline.ts';
+import { handle } from './handle.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
 import { openTokenVerifier } from './identity/idtoken.open.ts';
 import { createKeyring } from './identity/keyring.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import { createOwnTokens, type Origins } from './identity/ownprovider.ts';
 import { createSuspensions } from './identity/suspensions.ts';
-import { createOperate } from './operate.ts';
+import { createShared } from './operate.ts';
 import { createVisit } from './pages/visit.ts';
 import type { Core, Extension, GatewayExtension, GatewayParts } from './ports.ts';
 import { createReadiness } from './readiness.ts';
@@ -54,17 +53,18 @@ export function openGateway(
   const limiter = createLimiter(counters, settings.rateLimitWindowSeconds, metrics);
   const { refusals } = limiter;
   const keyring = createKeyring({ store: keyStore, caches, metrics, refusals, log });
-  const budget = createBudget(limiter);
-  // Shared by all endpoints, so that its limit on introspections holds for them together.
   const isSandbox = environment === 'sandbox';
-  const operate = createOperate({ ...parts, budget, isSandbox });
+  const shared = {
+    ...{ ...parts, ...createShared(), limiter, isSandbox },
+    observe: createObserveRequest({ ...parts, logClientAddress }),
+  };
   const offersSignIn = settings.idTokenIssuer === undefined;
   const ownTokens = createOwnTokens(members);
   const apps = offersSignIn ? ownTokens.origins : undefined;
   const tokens = openTokenVerifier(settings, { keyStore, ownUrl: own, ownTokens, caches, log });
   const isSuspended = createSuspensions(keyStore, caches, log);
-  const graphql = createHandler({
-    ...{ ...parts, budget, operate, logClientAddress },
+  const context = {
+    ...shared,
     authenticate: createAuthenticator({
       ...{ environment, keyring, keyBudget, tokens, isSuspended },
       isOver: refusals.isOver,
@@ -73,10 +73,11 @@ export function openGateway(
     addDeprecation: createDeprecationHeaders(own),
     loadControls: isSandbox ? () => import('./sandbox/controls.ts') : undefined,
     correctEndpoint: `${other}/graphql`,
-  });
+  };
+  const graphql = (request: HttpRequest) => handle(context, request);
   const visit = createVisit({ limiter, log });
   const core: Core = {
-    ...{ ...parts, own, other, members, limiter, budget, keyring, operate, graphql, visit },
+    ...{ ...shared, own, other, members, keyring, graphql, visit },
     tokens: createTokens({ members, limiter }),
     forms: createForms(own, keyStore),
   };
@@ -86,8 +87,8 @@ export function openGateway(
   return {
     handle(request) {
       if (request.path === '/graphql') return graphql(request);
-      for (const { handle } of opened) {
-        const response = handle?.(request);
+      for (const extension of opened) {
+        const response = extension.handle?.(request);
         if (response !== undefined) return response;
       }
       return graphql(request);

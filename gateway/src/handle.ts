@@ -10,14 +10,14 @@ import {
   parseGraphqlSearch,
   readJsonBody,
 } from './edge/body.ts';
-import { createEndpoint, type EndpointParts, GRAPHQL_FORM } from './edge/endpoint.ts';
-import { createIdentify, type IdentifyParts, requireUsable } from './edge/identify.ts';
-import type { Operate } from './operate.ts';
+import { type EndpointContext, GRAPHQL_FORM, respond } from './edge/endpoint.ts';
+import { type IdentifyContext, identify, requireUsable } from './edge/identify.ts';
+import { type OperateContext, operate } from './operate.ts';
 import { beginRequest, type RequestState } from './state.ts';
 
-type HandlerParts = IdentifyParts &
-  EndpointParts & {
-    operate: Operate;
+export type HandleContext = IdentifyContext &
+  EndpointContext &
+  OperateContext & {
     tracing?: Tracing | undefined;
     /** Loads the controls of a sandbox; undefined in production. */
     loadControls?: LoadControls | undefined;
@@ -25,42 +25,42 @@ type HandlerParts = IdentifyParts &
 
 type LoadControls = () => Promise<typeof import('./sandbox/controls.ts')>;
 
-/** Builds the handler of `/graphql` and of paths that do not exist. It never throws. */
-export function createHandler(
-  parts: HandlerParts,
-): (request: HttpRequest) => Promise<HttpResponse> {
-  const { cors, tracing, operate, budget, loadControls } = parts;
-  const identify = createIdentify(parts);
-  const respond = createEndpoint(parts, GRAPHQL_FORM);
+/** Handles a request to `/graphql` or to a path that does not exist. It never rejects. */
+export function handle(context: HandleContext, request: HttpRequest): Promise<HttpResponse> {
+  // A preflight is rare, and this is the hot path.
+  return request.method === 'OPTIONS' && isEndpoint(request)
+    ? context.cors.answer(request, () => begin(context, request))
+    : begin(context, request);
+}
 
-  const begin = (request: HttpRequest) =>
-    respond(request, beginRequest(tracing?.begin(spanName(request), request.headers)), execute);
+function begin(context: HandleContext, request: HttpRequest): Promise<HttpResponse> {
+  const state = beginRequest(context.tracing?.begin(spanName(request), request.headers));
+  return respond(context, GRAPHQL_FORM, request, state, () => execute(context, request, state));
+}
 
-  return (request) =>
-    // A preflight is rare, and this is the hot path.
-    request.method === 'OPTIONS' && isEndpoint(request)
-      ? cors.answer(request, () => begin(request))
-      : begin(request);
+async function execute(
+  context: HandleContext,
+  request: HttpRequest,
+  state: RequestState,
+): Promise<object> {
+  const { loadControls, limiter } = context;
+  const { trace } = state;
+  trace?.phase('authenticate');
+  const identified = identify(context, request, state, isEndpoint(request));
+  if (identified !== undefined) await identified;
+  if (!isEndpoint(request)) fail('NOT_FOUND');
+  const { method } = request;
+  if (method !== 'POST' && method !== 'GET') fail('METHOD_NOT_ALLOWED');
+  requireUsable(state.credential);
+  if (loadControls !== undefined && hasControls(request))
+    await (await loadControls()).applyControls(request, state, limiter);
 
-  async function execute(request: HttpRequest, state: RequestState): Promise<object> {
-    const { trace } = state;
-    trace?.phase('authenticate');
-    const identified = identify(request, state, isEndpoint(request));
-    if (identified !== undefined) await identified;
-    if (!isEndpoint(request)) fail('NOT_FOUND');
-    const { method } = request;
-    if (method !== 'POST' && method !== 'GET') fail('METHOD_NOT_ALLOWED');
-    requireUsable(state.credential);
-    if (loadControls !== undefined && hasControls(request))
-      await (await loadControls()).applyControls(request, state, budget);
-
-    trace?.phase('read');
-    const body = method === 'POST' ? await readJsonBody(request) : request.search;
-    const turn = request.admit(state.principal?.owner, bytesParsed(body.length));
-    if (turn !== undefined) await turn;
-    // Awaited: an async function that returns a promise takes two more microtasks.
-    return await operate(request, state, parse(body));
-  }
+  trace?.phase('read');
+  const body = method === 'POST' ? await readJsonBody(request) : request.search;
+  const turn = request.admit(state.principal?.owner, bytesParsed(body.length));
+  if (turn !== undefined) await turn;
+  // Awaited: an async function that returns a promise takes two more microtasks.
+  return await operate(context, request, state, parse(body));
 }
 
 function parse(sent: Buffer | string): GraphqlBody {

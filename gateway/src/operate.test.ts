@@ -7,14 +7,13 @@ import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { UNSHARED } from '../../test/support/requests/unshared.ts';
-import { createBudget } from './budget/budget.ts';
 import type { Verdict } from './budget/limiter.ts';
 import { createDocuments } from './document/documents.ts';
 import { graphOf, SUPERGRAPH_FILE } from './graph/committed.ts';
 import { createConnections } from './graph/connections.ts';
 import { serveGraphs } from './graph/served.ts';
 import type { Principal } from './identity/authenticate.ts';
-import { createOperate } from './operate.ts';
+import { createShared, operate } from './operate.ts';
 import { EVERY_SCOPE } from './schema/scopes.ts';
 import { beginRequest } from './state.ts';
 
@@ -72,25 +71,26 @@ async function start({ hasPlenty = true, audits = false } = {}) {
     audits: audits,
   });
   const counts: ((allowed: boolean) => void)[] = [];
-  const operate = createOperate({
-    budget: createBudget({
+  const context = {
+    ...createShared(),
+    limiter: {
       hasPlenty: () => hasPlenty,
       consume: () =>
-        new Promise((resolve) => {
+        new Promise<Verdict>((resolve) => {
           counts.push((allowed) => resolve({ ...VERDICT, allowed }));
         }),
       consumeRefusal: () => Promise.reject(new Error('the credential is valid')),
-    }),
+    },
     graphs,
     documents,
     usage: { count: () => {} },
     audit: audits ? { begin: () => [], record: () => {} } : undefined,
     log,
-  });
+  };
   const send = (query: string, variables: Record<string, unknown>) => {
     const state = beginRequest(undefined);
     state.principal = CALLER;
-    return operate({ requestId: 'r', address: '192.0.2.1', ...UNSHARED }, state, {
+    return operate(context, { requestId: 'r', address: '192.0.2.1', ...UNSHARED }, state, {
       query,
       variables,
     });

@@ -5,7 +5,7 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { createFieldNames } from '@partner-loyalty/runtime/transport/fieldnames.ts';
 import type { Audit } from './audit.ts';
-import { type Budget, type Cost, costOf } from './budget/budget.ts';
+import { type BudgetLimiter, type Cost, costOf, spend } from './budget/budget.ts';
 import { datesOfUse } from './document/deprecateduse.ts';
 import { type ClientDocument, type Operation, selectOperation } from './document/document.ts';
 import type { Documents } from './document/documents.ts';
@@ -20,8 +20,8 @@ import { EVERY_SCOPE, SANDBOX_SCOPE, type ScopeBits, scopeNames } from './schema
 import type { RequestState } from './state.ts';
 import type { UsageCounter } from './usage/counter.ts';
 
-type OperateParts = {
-  budget: Pick<Budget, 'spend'>;
+export type OperateContext = {
+  limiter: BudgetLimiter;
   graphs: Pick<ServedGraphs, 'current' | 'use' | 'done'>;
   documents: Documents;
   usage: Pick<UsageCounter, 'count'>;
@@ -29,126 +29,134 @@ type OperateParts = {
   audit?: Pick<Audit, 'begin' | 'record'> | undefined;
   log: Pick<Log, 'error'>;
   isSandbox?: boolean;
-};
+} & ReturnType<typeof createShared>;
+
+/** Each keeps megabytes of data until its response is text. */
+const MAX_INTROSPECTIONS = 8;
+
+/** What all endpoints of a gateway share, so that its limits hold for them together. */
+export function createShared() {
+  return {
+    placeToIntrospect: createPlaces({ places: MAX_INTROSPECTIONS }),
+    fieldNames: createFieldNames(),
+  };
+}
 
 /**
  * Resolves with the GraphQL response and sets the request's status and codes; rejects with the
  * reason if the operation is refused.
  */
-export type Operate = (
+export async function operate(
+  context: OperateContext,
   request: Pick<HttpRequest, 'requestId' | 'address' | 'turn' | 'reserve'>,
   state: RequestState,
-  body: GraphqlBody,
-) => Promise<GraphqlResponse['body']>;
+  { query, operationName, variables, isRead }: GraphqlBody,
+): Promise<GraphqlResponse['body']> {
+  const { limiter, graphs, documents, log, fieldNames } = context;
+  const { requestId } = request;
+  const { trace } = state;
+  const document = documents.read(query);
+  const operation = selectOperation(document, operationName);
+  state.asked = { document, operation };
+  const principal = requireAllowed(state.principal, document, operation);
+  if (isRead && operation?.node.operation === 'mutation')
+    fail('METHOD_NOT_ALLOWED', 'a mutation needs POST');
+  if (state.sandboxNow !== undefined && operation?.node.operation === 'mutation')
+    fail('BAD_REQUEST', 'x-sandbox-now is for queries alone');
 
-/** Each keeps megabytes of data until its response is text. */
-const MAX_INTROSPECTIONS = 8;
+  trace?.phase('budget');
+  const { defaultPages } = graphs.current().surfaces[principal.surface];
+  const { cost, tooLong, bytes } = costOf(operation, variables, defaultPages);
+  const isRepeatable = canRepeat(context, document, operation, principal);
+  const { executable, result } = await spend(
+    limiter,
+    { client: request, state, principal, cost, isRepeatable },
+    () =>
+      run(context, document, operation, principal, variables, { request, state, tooLong, bytes }),
+  );
+  state.executable = executable;
+  if (executable.deprecated !== undefined)
+    state.deprecation = datesOfUse(executable.deprecated, variables);
 
-export function createOperate(parts: OperateParts): Operate {
-  const { budget, graphs, documents, usage, audit, log, isSandbox = false } = parts;
-  const scopesOfAll = isSandbox ? SANDBOX_SCOPE : 0;
-  const fieldNames = createFieldNames();
-  const placeToIntrospect = createPlaces({ places: MAX_INTROSPECTIONS });
+  const response = buildResponse(result, executable.responseKeys, requestId, (path, count) =>
+    log.error(
+      { requestId, field: fieldNames(query, path), count },
+      'a subgraph returned a value that its type forbids',
+    ),
+  );
+  state.status = response.status;
+  state.codes = response.codes;
+  return response.body;
+}
 
-  return async function operate(request, state, { query, operationName, variables, isRead }) {
-    const { requestId } = request;
-    const { trace } = state;
-    const document = documents.read(query);
-    const operation = selectOperation(document, operationName);
-    state.asked = { document, operation };
-    const principal = requireAllowed(state.principal, document, operation);
-    if (isRead && operation?.node.operation === 'mutation')
-      fail('METHOD_NOT_ALLOWED', 'a mutation needs POST');
-    if (state.sandboxNow !== undefined && operation?.node.operation === 'mutation')
-      fail('BAD_REQUEST', 'x-sandbox-now is for queries alone');
+/** Whether nothing is lost if the result of an operation is thrown away. */
+function canRepeat(
+  { audit, graphs }: OperateContext,
+  document: ClientDocument,
+  operation: Operation | undefined,
+  { surface }: Principal,
+): boolean {
+  return (
+    operation?.node.operation === 'query' &&
+    !operation.introspects &&
+    // The audit log would record a read whose result is thrown away.
+    audit === undefined &&
+    // A new document may be refused, or take long to prepare.
+    graphs.current().surfaces[surface].knows(document)
+  );
+}
 
-    trace?.phase('budget');
-    const { defaultPages } = graphs.current().surfaces[principal.surface];
-    const { cost, tooLong, bytes } = costOf(operation, variables, defaultPages);
-    const isRepeatable = canRepeat(document, operation, principal);
-    const { executable, result } = await budget.spend(
-      { client: request, state, principal, cost, isRepeatable },
-      () => run(document, operation, principal, variables, { request, state, tooLong, bytes }),
-    );
-    state.executable = executable;
-    if (executable.deprecated !== undefined)
-      state.deprecation = datesOfUse(executable.deprecated, variables);
-
-    const response = buildResponse(result, executable.responseKeys, requestId, (path, count) =>
-      log.error(
-        { requestId, field: fieldNames(query, path), count },
-        'a subgraph returned a value that its type forbids',
-      ),
-    );
-    state.status = response.status;
-    state.codes = response.codes;
-    return response.body;
-  };
-
-  /** Whether nothing is lost if the result of an operation is thrown away. */
-  function canRepeat(
-    document: ClientDocument,
-    operation: Operation | undefined,
-    { surface }: Principal,
-  ): boolean {
-    return (
-      operation?.node.operation === 'query' &&
-      !operation.introspects &&
-      // The audit log would record a read whose result is thrown away.
-      audit === undefined &&
-      // A new document may be refused, or take long to prepare.
-      graphs.current().surfaces[surface].knows(document)
-    );
-  }
-
-  /** Runs it on the graph that serves now, even if another one takes its place meanwhile. */
-  async function run(
-    document: ClientDocument,
-    operation: Operation | undefined,
-    principal: Principal,
-    variables: Record<string, unknown>,
-    { request, state, tooLong, bytes }: Context,
-  ): Promise<{ executable: ExecutableOperation; result: ExecutionResult }> {
-    const { surface: name, caller, scopes } = principal;
-    const { requestId } = request;
-    const { trace } = state;
-    const free = request.reserve(bytes);
-    if (free !== undefined) await free;
-    const turn = request.turn();
-    if (turn !== undefined) await turn;
-    const accesses = audit?.begin(principal);
-    const graph = graphs.use();
-    try {
-      trace?.phase('prepare');
-      const surface = graph.surfaces[name];
-      if (operation !== undefined && scopes !== EVERY_SCOPE)
-        requireScopes(surface.scopesFor(document, operation) & ~(scopes | scopesOfAll));
-      const executable = surface.prepare(document, operation);
-      documents.keep(document);
-      if (tooLong !== undefined)
-        fail('BAD_USER_INPUT', `${tooLong} has more than ${MAX_ITEMS} items`, {
-          argument: tooLong,
-        });
-      usage.count(name, surface.schema, executable, caller, variables);
-      trace?.phase('execute');
-      if (executable.introspection !== undefined) state.releaseSlot = await placeToIntrospect();
-      const { sandboxNow } = state;
-      const asked = { variables, caller, requestId, sandboxNow, trace, accesses };
-      const executing = surface.execute(executable, asked);
-      const result = executing instanceof Promise ? await executing : executing;
-      const again = request.turn();
-      if (again !== undefined) await again;
-      return { executable, result };
-    } finally {
-      // Even if the response is refused: a mutation may have changed members.
-      if (accesses !== undefined) audit?.record(requestId, principal, accesses);
-      graphs.done(graph);
-    }
+/** Runs it on the graph that serves now, even if another one takes its place meanwhile. */
+async function run(
+  context: OperateContext,
+  document: ClientDocument,
+  operation: Operation | undefined,
+  principal: Principal,
+  variables: Record<string, unknown>,
+  { request, state, tooLong, bytes }: Running,
+): Promise<{ executable: ExecutableOperation; result: ExecutionResult }> {
+  const { graphs, documents, usage, audit, isSandbox = false, placeToIntrospect } = context;
+  const { surface: name, caller, scopes } = principal;
+  const { requestId } = request;
+  const { trace } = state;
+  const free = request.reserve(bytes);
+  if (free !== undefined) await free;
+  const turn = request.turn();
+  if (turn !== undefined) await turn;
+  const accesses = audit?.begin(principal);
+  const graph = graphs.use();
+  try {
+    trace?.phase('prepare');
+    const surface = graph.surfaces[name];
+    if (operation !== undefined && scopes !== EVERY_SCOPE)
+      requireScopes(
+        surface.scopesFor(document, operation) & ~(scopes | (isSandbox ? SANDBOX_SCOPE : 0)),
+      );
+    const executable = surface.prepare(document, operation);
+    documents.keep(document);
+    if (tooLong !== undefined)
+      fail('BAD_USER_INPUT', `${tooLong} has more than ${MAX_ITEMS} items`, {
+        argument: tooLong,
+      });
+    usage.count(name, surface.schema, executable, caller, variables);
+    trace?.phase('execute');
+    if (executable.introspection !== undefined) state.releaseSlot = await placeToIntrospect();
+    const { sandboxNow } = state;
+    const asked = { variables, caller, requestId, sandboxNow, trace, accesses };
+    const executing = surface.execute(executable, asked);
+    const result = executing instanceof Promise ? await executing : executing;
+    const again = request.turn();
+    if (again !== undefined) await again;
+    return { executable, result };
+  } finally {
+    // Even if the response is refused: a mutation may have changed members.
+    if (accesses !== undefined) audit?.record(requestId, principal, accesses);
+    graphs.done(graph);
   }
 }
 
 /** What an operation runs with. `tooLong` names an argument whose list is. */
-type Context = Pick<Cost, 'tooLong' | 'bytes'> & {
+type Running = Pick<Cost, 'tooLong' | 'bytes'> & {
   request: Pick<HttpRequest, 'requestId' | 'turn' | 'reserve'>;
   state: RequestState;
 };

@@ -7,15 +7,15 @@ import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Audit } from './audit.ts';
-import type { Budget } from './budget/budget.ts';
 import type { Counters } from './budget/counters.ts';
 import type { Limiter } from './budget/limiter.ts';
 import type { Documents } from './document/documents.ts';
+import type { ObserveRequest } from './edge/requestline.ts';
 import type { GraphStore } from './graph/graph.ts';
 import type { ServedGraphs } from './graph/served.ts';
 import type { Keyring } from './identity/keyring.ts';
 import type { KeyStore } from './identity/keystore.ts';
-import type { Operate } from './operate.ts';
+import type { createShared } from './operate.ts';
 import type { Visit } from './pages/visit.ts';
 import type { Forms } from './sign-in/forms.ts';
 import type { MembersClient } from './sign-in/membersclient.ts';
@@ -49,21 +49,21 @@ export type GatewayParts = {
 };
 
 /** Everything that an extension may use. */
-export type Core = GatewayParts & {
-  /** The base URL of this environment, and that of the other one. */
-  own: string;
-  other: string;
-  members: MembersClient;
-  limiter: Limiter;
-  budget: Budget;
-  keyring: Keyring;
-  operate: Operate;
-  /** Handles a request to `/graphql` or to a path that does not exist. */
-  graphql: Handle;
-  visit: Visit;
-  forms: Forms;
-  tokens: Tokens;
-};
+export type Core = GatewayParts &
+  ReturnType<typeof createShared> & {
+    /** The base URL of this environment, and that of the other one. */
+    own: string;
+    other: string;
+    members: MembersClient;
+    limiter: Limiter;
+    keyring: Keyring;
+    observe: ObserveRequest;
+    /** Handles a request to `/graphql` or to a path that does not exist. */
+    graphql: Handle;
+    visit: Visit;
+    forms: Forms;
+    tokens: Tokens;
+  };
 
 type Handle = (request: HttpRequest) => Promise<HttpResponse>;
 

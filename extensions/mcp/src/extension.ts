@@ -6,9 +6,9 @@ import { createMcp, MCP_CORS, MCP_PATH } from './mcp.ts';
 
 export function open(core: Core): Extension {
   const { settings, keyring, other } = core;
-  const { environment, rateLimitBudget: keyBudget, corsOrigins, logClientAddress } = settings;
+  const { environment, rateLimitBudget: keyBudget, corsOrigins } = settings;
   const mcp = createMcp({
-    ...{ ...core, logClientAddress },
+    ...core,
     isSandbox: environment === 'sandbox',
     authenticate: createMcpAuthenticator({ environment, keyring, keyBudget }),
     cors: createCors(corsOrigins, MCP_CORS),

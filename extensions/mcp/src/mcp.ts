@@ -1,15 +1,15 @@
 // The life of a request at /mcp, top to bottom, in the order of checks of docs/callers/requests.md.
 
+import { charge } from '@partner-loyalty/gateway/budget/budget.ts';
 import { bytesParsed, readJsonBody, textOf } from '@partner-loyalty/gateway/edge/body.ts';
 import type { CorsRules } from '@partner-loyalty/gateway/edge/cors.ts';
-import { createEndpoint, type EndpointParts } from '@partner-loyalty/gateway/edge/endpoint.ts';
+import { type EndpointContext, respond } from '@partner-loyalty/gateway/edge/endpoint.ts';
 import {
-  createIdentify,
-  type IdentifyParts,
+  type IdentifyContext,
+  identify,
   requireUsable,
 } from '@partner-loyalty/gateway/edge/identify.ts';
-import type { ServedGraphs } from '@partner-loyalty/gateway/graph/served.ts';
-import type { Operate } from '@partner-loyalty/gateway/operate.ts';
+import type { OperateContext } from '@partner-loyalty/gateway/operate.ts';
 import { beginRequest, type RequestState } from '@partner-loyalty/gateway/state.ts';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
@@ -36,10 +36,9 @@ export const MCP_CORS: CorsRules = {
   ],
 };
 
-type McpParts = IdentifyParts &
-  EndpointParts & {
-    operate: Operate;
-    graphs: Pick<ServedGraphs, 'current'>;
+export type McpContext = IdentifyContext &
+  EndpointContext &
+  OperateContext & {
     tracing?: Tracing | undefined;
     isSandbox: boolean;
   };
@@ -49,29 +48,28 @@ type McpParts = IdentifyParts &
  * tools are reads of the partner surface, which run as the operations of `/graphql` do. It never
  * throws.
  */
-export function createMcp(parts: McpParts): (request: HttpRequest) => Promise<HttpResponse> {
-  const { cors, tracing, budget, operate } = parts;
-  const identify = createIdentify(parts);
-  const respond = createEndpoint(parts, RPC_FORM);
-  const describe = createDescribe(parts.graphs);
+export function createMcp(context: McpContext): (request: HttpRequest) => Promise<HttpResponse> {
+  const { cors, tracing, limiter } = context;
+  const describe = createDescribe(context.graphs);
   let respondToMessage: Promise<RespondToMessage> | undefined;
 
   return (request) =>
     cors.answer(request, () => {
       const isPost = request.method === 'POST';
       const trace = tracing?.begin(isPost ? `POST ${MCP_PATH}` : 'HTTP', request.headers);
-      return respond(request, beginRequest(trace), execute);
+      const state = beginRequest(trace);
+      return respond(context, RPC_FORM, request, state, () => execute(request, state));
     });
 
   async function execute(request: HttpRequest, state: RequestState): Promise<object | undefined> {
     const { trace } = state;
     trace?.phase('authenticate');
-    const identified = identify(request, state, true);
+    const identified = identify(context, request, state, true);
     if (identified !== undefined) await identified;
     if (!cors.admits(request)) fail('FORBIDDEN', 'pages of this origin may not call this endpoint');
     if (request.method !== 'POST') fail('METHOD_NOT_ALLOWED');
     requireUsable(state.credential);
-    if (parts.isSandbox && request.headers['x-sandbox-now'] !== undefined)
+    if (context.isSandbox && request.headers['x-sandbox-now'] !== undefined)
       fail('BAD_REQUEST', 'x-sandbox-now is for /graphql alone');
 
     trace?.phase('read');
@@ -83,12 +81,10 @@ export function createMcp(parts: McpParts): (request: HttpRequest) => Promise<Ht
       state.principal ?? fail('UNAUTHENTICATED', 'send a valid MCP key as x-api-key');
     // A call of a tool costs what its operation costs.
     const isCall = message.method === 'tools/call' && message.id !== undefined;
-    if (!isCall && !(await budget.charge(request, state))) fail('RATE_LIMITED');
+    if (!isCall && !(await charge(limiter, request, state))) fail('RATE_LIMITED');
 
     // Loaded at the first message with a valid key: it takes 10 MB and a tenth of a second.
-    respondToMessage ??= import('./protocol.ts').then(({ load }) =>
-      load(operate, budget, describe),
-    );
+    respondToMessage ??= import('./protocol.ts').then(({ load }) => load(context, describe));
     const respondTo = await respondToMessage;
     const { status, body } = await respondTo(message, { request, state, principal });
     return finished(status, body, request, state);

@@ -1,9 +1,9 @@
 // Runs a call of a tool as the operation that it stands for.
 
-import type { Budget } from '@partner-loyalty/gateway/budget/budget.ts';
+import { charge } from '@partner-loyalty/gateway/budget/budget.ts';
 import type { GraphqlBody } from '@partner-loyalty/gateway/edge/body.ts';
 import type { Principal } from '@partner-loyalty/gateway/identity/authenticate.ts';
-import type { Operate } from '@partner-loyalty/gateway/operate.ts';
+import { type OperateContext, operate } from '@partner-loyalty/gateway/operate.ts';
 import type { RequestState } from '@partner-loyalty/gateway/state.ts';
 import { ApiError, detailsIn, type ErrorDetails, fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
@@ -30,14 +30,10 @@ export type ToolResult = {
  * The outcome of the operation is the tool's result, even if it is an error. Rejects with the
  * reason if the operation is refused.
  */
-export function createRunTool(
-  operate: Operate,
-  budget: Pick<Budget, 'charge'>,
-  describe: Describe,
-) {
+export function createRunTool(context: OperateContext, describe: Describe) {
   /** Charges a call that runs no operation. */
-  async function charge({ request, state }: Exchange): Promise<void> {
-    if (!(await budget.charge(request, state))) fail('RATE_LIMITED');
+  async function chargeOne({ request, state }: Exchange): Promise<void> {
+    if (!(await charge(context.limiter, request, state))) fail('RATE_LIMITED');
   }
 
   return async (
@@ -48,16 +44,16 @@ export function createRunTool(
     const { request, state, principal } = exchange;
     const tool = toolNamed(name);
     if (tool === undefined) {
-      await charge(exchange);
+      await chargeOne(exchange);
       throw new RpcError('BAD_REQUEST', -32602, 'there is no tool with this name: see tools/list');
     }
     const operation = operationOf(tool, args);
     if (operation instanceof ApiError) {
-      await charge(exchange);
+      await chargeOne(exchange);
       state.codes = [operation.code];
       return failed(request, operation.code, operation.message, operation.details);
     }
-    const { data, errors = [] } = await operate(request, state, operation);
+    const { data, errors = [] } = await operate(context, request, state, operation);
     const member = data?.member;
     const result = isJsonObject(member) && tool.result(member, () => describe(principal.scopes));
     if (result) return succeeded(result);

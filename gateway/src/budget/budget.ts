@@ -11,20 +11,8 @@ import type { Limiter } from './limiter.ts';
 
 type Client = Pick<HttpRequest, 'address'>;
 
-export type Budget = {
-  /**
-   * Charges a request, which pays once: later calls change nothing. With a valid key or token, its
-   * budget pays `cost`, or 1 if that is more than the whole budget. Without a valid credential, the
-   * client address pays 1. Resolves with whether enough was left; if not, it pays 1.
-   */
-  charge(client: Client, state: RequestState, cost?: number): Promise<boolean>;
-  /**
-   * Runs an operation that the principal's budget pays for. Rejects with RATE_LIMITED or
-   * OPERATION_TOO_COMPLEX. One whose result can be thrown away begins before the count is known if
-   * the budget has plenty left. In the worst case, other processes have just used up the rest.
-   */
-  spend<T>(spending: Spending, run: () => Promise<T>): Promise<T>;
-};
+/** What counts what callers have spent. */
+export type BudgetLimiter = Pick<Limiter, 'consume' | 'consumeRefusal' | 'hasPlenty'>;
 
 type Spending = {
   client: Client;
@@ -35,39 +23,48 @@ type Spending = {
   isRepeatable: boolean;
 };
 
-export function createBudget(
-  limiter: Pick<Limiter, 'consume' | 'consumeRefusal' | 'hasPlenty'>,
-): Budget {
-  async function charge(client: Client, state: RequestState, cost = 1): Promise<boolean> {
-    if (state.verdict !== undefined) return state.verdict.allowed;
-    const { principal } = state;
-    if (principal === undefined) {
-      state.verdict = await limiter.consumeRefusal(client.address);
-    } else {
-      const { policy, id, budget } = principal;
-      state.cost = cost > budget ? 1 : cost;
-      state.verdict = await limiter.consume(policy, id, state.cost, budget);
-    }
-    return state.verdict.allowed;
+/**
+ * Charges a request, which pays once: later calls change nothing. With a valid key or token, its
+ * budget pays `cost`, or 1 if that is more than the whole budget. Without a valid credential, the
+ * client address pays 1. Resolves with whether enough was left; if not, it pays 1.
+ */
+export async function charge(
+  limiter: Pick<Limiter, 'consume' | 'consumeRefusal'>,
+  client: Client,
+  state: RequestState,
+  cost = 1,
+): Promise<boolean> {
+  if (state.verdict !== undefined) return state.verdict.allowed;
+  const { principal } = state;
+  if (principal === undefined) {
+    state.verdict = await limiter.consumeRefusal(client.address);
+  } else {
+    const { policy, id, budget } = principal;
+    state.cost = cost > budget ? 1 : cost;
+    state.verdict = await limiter.consume(policy, id, state.cost, budget);
   }
+  return state.verdict.allowed;
+}
 
-  return {
-    charge,
-    async spend({ client, state, principal, cost, isRepeatable }, run) {
-      const { policy, id, budget } = principal;
-      const beginsEarly = isRepeatable && limiter.hasPlenty(policy, id, cost, budget);
-      const early = beginsEarly ? pollDone().then(run) : undefined;
-      // Handled below, unless the budget is spent: then RATE_LIMITED is the reason that counts.
-      early?.catch(() => {});
-      if (!(await charge(client, state, cost))) fail('RATE_LIMITED');
-      if (cost > budget)
-        fail(
-          'OPERATION_TOO_COMPLEX',
-          `the operation costs more than the whole budget of ${budget}`,
-        );
-      return await (early ?? run());
-    },
-  };
+/**
+ * Runs an operation that the principal's budget pays for. Rejects with RATE_LIMITED or
+ * OPERATION_TOO_COMPLEX. One whose result can be thrown away begins before the count is known if
+ * the budget has plenty left. In the worst case, other processes have just used up the rest.
+ */
+export async function spend<T>(
+  limiter: BudgetLimiter,
+  { client, state, principal, cost, isRepeatable }: Spending,
+  run: () => Promise<T>,
+): Promise<T> {
+  const { policy, id, budget } = principal;
+  const beginsEarly = isRepeatable && limiter.hasPlenty(policy, id, cost, budget);
+  const early = beginsEarly ? pollDone().then(run) : undefined;
+  // Handled below, unless the budget is spent: then RATE_LIMITED is the reason that counts.
+  early?.catch(() => {});
+  if (!(await charge(limiter, client, state, cost))) fail('RATE_LIMITED');
+  if (cost > budget)
+    fail('OPERATION_TOO_COMPLEX', `the operation costs more than the whole budget of ${budget}`);
+  return await (early ?? run());
 }
 
 export type Cost = Pick<CostOfFields, 'cost' | 'tooLong'> & {

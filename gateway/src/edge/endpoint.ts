@@ -4,28 +4,27 @@ import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { outageOf } from '@partner-loyalty/runtime/store/outage.ts';
 import Negotiator from 'negotiator';
-import type { Budget } from '../budget/budget.ts';
+import { type BudgetLimiter, charge } from '../budget/budget.ts';
 import { rateLimitHeaders } from '../budget/limiter.ts';
 import { serialize } from '../document/responsesize.ts';
 import { GraphqlRequestError } from '../document/validation.ts';
 import type { AddDeprecation } from '../schema/dates.ts';
 import type { RequestState } from '../state.ts';
 import type { Cors } from './cors.ts';
-import { createRequestLine, type RequestLineParts } from './requestline.ts';
+import type { ObserveRequest } from './requestline.ts';
 import { shortMessage } from './response.ts';
 
-export type EndpointParts = RequestLineParts & {
-  budget: Budget;
+export type EndpointContext = {
+  limiter: BudgetLimiter;
   cors: Cors;
   /** Undefined if responses have no such headers. */
   addDeprecation?: AddDeprecation | undefined;
   /** The URL of the other environment's endpoint, for callers with one of its keys. */
   correctEndpoint: string;
+  observe: ObserveRequest;
   log: Log;
-  metrics: Metrics;
 };
 
 export type ResponseForm = {
@@ -44,11 +43,92 @@ type RefusalExtensions = ReturnType<typeof extensionsOf> & { correctEndpoint?: s
  * resolves with undefined. The request is logged when the response ends. Masks what is not an
  * ApiError. Never rejects.
  */
-type Endpoint = (
+export async function respond(
+  context: EndpointContext,
+  form: ResponseForm,
   request: HttpRequest,
   state: RequestState,
-  execute: (request: HttpRequest, state: RequestState) => Promise<object | undefined>,
-) => Promise<HttpResponse>;
+  execute: () => Promise<object | undefined>,
+): Promise<HttpResponse> {
+  let body: object | undefined;
+  try {
+    body = await execute();
+  } catch (error) {
+    // Refused before its cost was known, the request of a principal costs 1.
+    if (state.principal !== undefined) await charge(context.limiter, request, state);
+    body = refuse(context, form, error, request, state);
+  }
+  try {
+    state.trace?.phase('respond');
+    const headers = headersOf(context, form, request, state);
+    const text = body === undefined ? '' : serializeWithin(context, form, body, request, state);
+    const closes = state.codes[0] === 'RATE_LIMITED' && state.principal === undefined;
+    const observer = context.observe(request, state);
+    const { status, isDropped } = state;
+    return { status, headers, body: text, closes, isDropped, observer };
+  } finally {
+    state.releaseSlot?.();
+  }
+}
+
+/** Escapes and characters beyond ASCII can take a response over the limit at the very end. */
+function serializeWithin(
+  context: EndpointContext,
+  form: ResponseForm,
+  body: object,
+  request: HttpRequest,
+  state: RequestState,
+): string {
+  try {
+    return serialize(body);
+  } catch (error) {
+    return JSON.stringify(refuse(context, form, error, request, state));
+  }
+}
+
+/** Sets the request's status and codes. */
+function refuse(
+  { correctEndpoint, log }: EndpointContext,
+  form: ResponseForm,
+  error: unknown,
+  { requestId }: HttpRequest,
+  state: RequestState,
+): object {
+  const refusal = error instanceof ApiError ? error : new ApiError('INTERNAL_SERVER_ERROR');
+  if (refusal !== error) logMasked(log, requestId, error);
+  const { code } = refusal;
+  state.codes = [code];
+  state.status = refusal.status;
+  const wait = code === 'RATE_LIMITED' &&
+    state.verdict !== undefined && { retryAfter: state.verdict.resetSeconds };
+  const extensions = extensionsOf(code, requestId, { ...refusal.details, ...wait });
+  return form.refusal(
+    refusal,
+    code === 'KEY_ENVIRONMENT_MISMATCH' ? { ...extensions, correctEndpoint } : extensions,
+    state,
+  );
+}
+
+function headersOf(
+  { cors, addDeprecation }: EndpointContext,
+  { mediaType, allow, challenge }: ResponseForm,
+  request: HttpRequest,
+  state: RequestState,
+): ResponseHeaders {
+  const { codes, principal, verdict, deprecation } = state;
+  const headers: ResponseHeaders = { 'content-type': mediaType(request) };
+  const [code] = codes;
+  // A GET is only refused for a mutation.
+  if (code === 'METHOD_NOT_ALLOWED') headers.allow = request.method === 'GET' ? 'POST' : allow;
+  cors.expose(request, headers);
+  if (code === 'UNAUTHENTICATED') headers['www-authenticate'] = challenge;
+  if (principal !== undefined && verdict !== undefined)
+    Object.assign(headers, rateLimitHeaders(verdict));
+  if (deprecation !== undefined) addDeprecation?.(headers, deprecation);
+  if (code === 'RATE_LIMITED' && verdict !== undefined)
+    headers['retry-after'] = String(verdict.resetSeconds);
+  return headers;
+}
 
 /** Errors of GraphQL (GraphQL over HTTP, section 6.3). */
 export const GRAPHQL_FORM: ResponseForm = {
@@ -69,94 +149,6 @@ export const GRAPHQL_FORM: ResponseForm = {
   allow: 'GET, POST',
   challenge: 'Bearer',
 };
-
-export function createEndpoint(parts: EndpointParts, form: ResponseForm): Endpoint {
-  const { budget } = parts;
-  const refuse = createRefuse(parts, form);
-  const headersOf = createHeaders(parts, form);
-  const observe = createRequestLine(parts);
-
-  // Escapes and characters beyond ASCII can take a response over the limit at the very end.
-  function serializeWithin(body: object, request: HttpRequest, state: RequestState): string {
-    try {
-      return serialize(body);
-    } catch (error) {
-      return JSON.stringify(refuse(error, request, state));
-    }
-  }
-
-  function respondWith(
-    request: HttpRequest,
-    state: RequestState,
-    body: object | undefined,
-  ): HttpResponse {
-    const headers = headersOf(request, state);
-    const text = body === undefined ? '' : serializeWithin(body, request, state);
-    const closes = state.codes[0] === 'RATE_LIMITED' && state.principal === undefined;
-    const observer = observe(request, state);
-    const { status, isDropped } = state;
-    return { status, headers, body: text, closes, isDropped, observer };
-  }
-
-  return async function endpoint(request, state, execute) {
-    let body: object | undefined;
-    try {
-      body = await execute(request, state);
-    } catch (error) {
-      // Refused before its cost was known, the request of a principal costs 1.
-      if (state.principal !== undefined) await budget.charge(request, state);
-      body = refuse(error, request, state);
-    }
-    try {
-      state.trace?.phase('respond');
-      return respondWith(request, state, body);
-    } finally {
-      state.releaseSlot?.();
-    }
-  };
-}
-
-type Refuse = (error: unknown, request: HttpRequest, state: RequestState) => object;
-
-/** Sets the request's status and codes. */
-function createRefuse({ correctEndpoint, log }: EndpointParts, form: ResponseForm): Refuse {
-  return (error, { requestId }, state) => {
-    const refusal = error instanceof ApiError ? error : new ApiError('INTERNAL_SERVER_ERROR');
-    if (refusal !== error) logMasked(log, requestId, error);
-    const { code } = refusal;
-    state.codes = [code];
-    state.status = refusal.status;
-    const wait = code === 'RATE_LIMITED' &&
-      state.verdict !== undefined && { retryAfter: state.verdict.resetSeconds };
-    const extensions = extensionsOf(code, requestId, { ...refusal.details, ...wait });
-    return form.refusal(
-      refusal,
-      code === 'KEY_ENVIRONMENT_MISMATCH' ? { ...extensions, correctEndpoint } : extensions,
-      state,
-    );
-  };
-}
-
-function createHeaders(
-  { cors, addDeprecation }: EndpointParts,
-  { mediaType, allow, challenge }: ResponseForm,
-) {
-  return (request: HttpRequest, state: RequestState) => {
-    const { codes, principal, verdict, deprecation } = state;
-    const headers: ResponseHeaders = { 'content-type': mediaType(request) };
-    const [code] = codes;
-    // A GET is only refused for a mutation.
-    if (code === 'METHOD_NOT_ALLOWED') headers.allow = request.method === 'GET' ? 'POST' : allow;
-    cors.expose(request, headers);
-    if (code === 'UNAUTHENTICATED') headers['www-authenticate'] = challenge;
-    if (principal !== undefined && verdict !== undefined)
-      Object.assign(headers, rateLimitHeaders(verdict));
-    if (deprecation !== undefined) addDeprecation?.(headers, deprecation);
-    if (code === 'RATE_LIMITED' && verdict !== undefined)
-      headers['retry-after'] = String(verdict.resetSeconds);
-    return headers;
-  };
-}
 
 /** Logs an error that the caller gets to see as INTERNAL_SERVER_ERROR. */
 export function logMasked(

@@ -1,50 +1,48 @@
 // Identifies the caller of a request, whichever endpoint it is for, and counts refused credentials.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
-import type { Budget } from '../budget/budget.ts';
+import { type BudgetLimiter, charge } from '../budget/budget.ts';
 import type { Authenticate } from '../identity/authenticate.ts';
 import type { Credential, RequestState } from '../state.ts';
 
-export type IdentifyParts = {
-  authenticate: Authenticate;
-  budget: Pick<Budget, 'charge'>;
-};
-
-/** `isEndpoint`: the request is for the API itself, so that it needs a credential. */
-type Identify = (
-  request: HttpRequest,
-  state: RequestState,
-  isEndpoint: boolean,
-) => Promise<void> | undefined;
+export type IdentifyContext = { authenticate: Authenticate; limiter: BudgetLimiter };
 
 /**
  * Checks the credential, on every path. A refused one is counted by the client's address before any
- * other work, and so is a missing one if it is needed. Returns undefined if there is nothing to
- * wait for, as with a key or token that is cached.
+ * other work, and so is a missing one if it is needed: if the request is for the API itself, an
+ * endpoint. Returns undefined if there is nothing to wait for, as with a key or token that is
+ * cached.
  */
-export function createIdentify({ authenticate, budget }: IdentifyParts): Identify {
-  /** A token that was not verified may be valid, so it is not refused as one that is not. */
-  async function countRefused(request: HttpRequest, state: RequestState): Promise<void> {
-    const { credential } = state;
-    const isUnverified = credential?.kind === 'refused' && credential.reason === 'unverified';
-    if (!(await budget.charge(request, state)) || isUnverified) fail('RATE_LIMITED');
+export function identify(
+  { authenticate, limiter }: IdentifyContext,
+  request: HttpRequest,
+  state: RequestState,
+  isEndpoint: boolean,
+): Promise<void> | undefined {
+  function identified(credential: Credential) {
+    state.credential = credential;
+    if ('principal' in credential) state.principal = credential.principal;
+    const counts = isRefused(credential) || (isEndpoint && isMissing(credential));
+    return counts ? countRefused(limiter, request, state) : undefined;
   }
+  try {
+    const found = authenticate(request.headers, request);
+    if (!(found instanceof Promise)) return identified(found);
+    return found.then(identified, (error: unknown) => identified({ kind: 'unavailable', error }));
+  } catch (error) {
+    return identified({ kind: 'unavailable', error });
+  }
+}
 
-  return (request, state, isEndpoint) => {
-    function identified(credential: Credential) {
-      state.credential = credential;
-      if ('principal' in credential) state.principal = credential.principal;
-      const counts = isRefused(credential) || (isEndpoint && isMissing(credential));
-      return counts ? countRefused(request, state) : undefined;
-    }
-    try {
-      const found = authenticate(request.headers, request);
-      if (!(found instanceof Promise)) return identified(found);
-      return found.then(identified, (error: unknown) => identified({ kind: 'unavailable', error }));
-    } catch (error) {
-      return identified({ kind: 'unavailable', error });
-    }
-  };
+/** A token that was not verified may be valid, so it is not refused as one that is not. */
+async function countRefused(
+  limiter: BudgetLimiter,
+  request: HttpRequest,
+  state: RequestState,
+): Promise<void> {
+  const { credential } = state;
+  const isUnverified = credential.kind === 'refused' && credential.reason === 'unverified';
+  if (!(await charge(limiter, request, state)) || isUnverified) fail('RATE_LIMITED');
 }
 
 /** Throws if the response depends only on the credential. */

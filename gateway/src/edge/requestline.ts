@@ -31,10 +31,10 @@ const MAX_REMEMBERED = 10_000;
 const META_FIELDS = new Set(['__typename', '__schema', '__type']);
 const CLOSED_EARLY = jsonFields({ reason: 'the client closed the connection' });
 
-/** Returns a function that creates the observer of the response to a request. */
-export function createRequestLine(
-  parts: RequestLineParts,
-): (request: HttpRequest, state: RequestState) => ResponseObserver {
+/** Creates the observer of the response to a request. */
+export type ObserveRequest = (request: HttpRequest, state: RequestState) => ResponseObserver;
+
+export function createObserveRequest(parts: RequestLineParts): ObserveRequest {
   const { graphs, log, metrics, keyUse, requests, logClientAddress } = parts;
   const describe = createDescribeCaller();
   const describeCodes = rememberFields();

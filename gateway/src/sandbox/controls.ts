@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import * as z from 'zod';
-import type { Budget } from '../budget/budget.ts';
+import { type BudgetLimiter, charge } from '../budget/budget.ts';
 import type { RequestState } from '../state.ts';
 
 const RFC_3339 = z.iso.datetime({ offset: true });
@@ -16,7 +16,7 @@ const TIMEOUT_MS = 10_000;
 export async function applyControls(
   request: Pick<HttpRequest, 'headers' | 'address' | 'signal' | 'admit'>,
   state: RequestState,
-  budget: Pick<Budget, 'charge'>,
+  limiter: BudgetLimiter,
 ): Promise<void> {
   if (state.principal === undefined) return;
   const { 'x-sandbox-now': now, 'x-sandbox-fault': fault } = request.headers;
@@ -29,7 +29,7 @@ export async function applyControls(
   const cause = FAULTS.get(String(fault));
   if (cause === undefined)
     return fail('BAD_REQUEST', `x-sandbox-fault must be one of ${[...FAULTS.keys()].join(', ')}`);
-  if (!(await budget.charge(request, state))) fail('RATE_LIMITED');
+  if (!(await charge(limiter, request, state))) fail('RATE_LIMITED');
   state.isFault = true;
   await cause(request, state);
 }

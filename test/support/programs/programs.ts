@@ -21,6 +21,6 @@ export const PROGRAMS = [
 ] as const;
 
 /** The arguments of node, in the root folder, that start a program of this or another checkout. */
-export function programArgs(program: (typeof PROGRAMS)[number], root = ROOT): string[] {
+export function programArgs(program: string, root = ROOT): string[] {
   return [join(root, 'runtime/run.js'), join(root, program)];
 }

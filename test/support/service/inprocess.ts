@@ -1,4 +1,5 @@
 // The service in the test's process, served over HTTP, on stores that the test may write to.
+
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openKeyStore, serveGateway } from '@partner-loyalty/gateway';
@@ -11,6 +12,7 @@ import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
 import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
 import { openWebhooks } from '@partner-loyalty/webhooks/extension.ts';
+import { gatewayExtensions } from '../../../bin/extensions/list.ts';
 import { temporaryFolder } from '../folder.ts';
 import { freshMongodbUrl } from '../servers/databases.ts';
 import { type Provider, startProvider } from '../servers/provider.ts';
@@ -109,6 +111,7 @@ export async function startInProcess({
     metrics,
     keyStore: stores.keys,
     inProcess,
+    extensions: await gatewayExtensions(),
     lifecycle,
     caches,
     log,

@@ -1,5 +1,7 @@
 // Starts the service as it is deployed: in separate processes, on free ports, on its own stores.
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { KeyStore } from '@partner-loyalty/gateway';
 import { type MembersStore, openMembersStore } from '@partner-loyalty/members';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
@@ -65,6 +67,13 @@ const MAINS = {
   members: 'bin/members.ts',
   standings: 'bin/standings.ts',
 } as const;
+
+/** Where they were in the version before. */
+const FORMER_MAINS: Partial<Record<keyof typeof MAINS, string>> = {
+  gateway: 'gateway/src/main.ts',
+  members: 'subgraphs/members/src/main.ts',
+  standings: 'subgraphs/standings/src/main.ts',
+};
 
 /** The checkouts that processes run from, if it is not this one. */
 export type Checkouts = { gateway?: string | undefined; subgraphs?: string | undefined };
@@ -159,7 +168,10 @@ async function startMain(name: keyof typeof MAINS, settings: Env, root = ROOT): 
   const env = variables.flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${value}`],
   );
-  const args = ['-C', root, '-i', ...env, process.execPath, ...programArgs(MAINS[name], root)];
+  const former = join(root, FORMER_MAINS[name] ?? '');
+  const program = root !== ROOT && existsSync(former) ? FORMER_MAINS[name] : undefined;
+  const node = [process.execPath, ...programArgs(program ?? MAINS[name], root)];
+  const args = ['-C', root, '-i', ...env, ...node];
   const running = await startProcess({ command: 'env', args, signal: 'TERM' });
   try {
     const [, line = ''] = await running.wrote(/^(\{.*"listening".*\})$/m);
