@@ -54,7 +54,7 @@ const mcpKey = (partnerId: string, limits = {}) =>
 /** Prints whether the protocol's library is among the scripts of the process. */
 const LOADED = `
   import { Session } from 'node:inspector/promises';
-  await import('@partner-loyalty/gateway');
+  await import('@partner-loyalty/mcp/extension.ts');
   const session = new Session();
   session.connect();
   const urls = [];
