@@ -17,6 +17,7 @@ import type { StoreName } from './private.ts';
 const DEADLINE_MS = 2_000;
 // Callers have deadlines of their own; this one keeps a dead socket from staying in the pool.
 const SOCKET_TIMEOUT_MS = 10_000;
+const MAX_CONFLICTS = 100;
 
 export type Mongo = { db: Db; ready(): Promise<undefined>; close(): Promise<void> };
 
@@ -152,4 +153,14 @@ async function createIndex(create: () => Promise<unknown>, attempts: number): Pr
     await pause(Math.random() * 50);
     await createIndex(create, attempts - 1);
   }
+}
+
+/** Repeats what other writers defeat, until it resolves with a result. Rejects after 100 times. */
+export async function retryOnConflict<T>(attempt: () => Promise<T | undefined>): Promise<T> {
+  for (let count = 1; count <= MAX_CONFLICTS; count += 1) {
+    const result = await attempt();
+    if (result !== undefined) return result;
+    await pause(Math.random() * count);
+  }
+  throw new Error(`other writers changed the same ${MAX_CONFLICTS} times in a row`);
 }

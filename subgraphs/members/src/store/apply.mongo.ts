@@ -1,5 +1,5 @@
 // Applies rules to members on MongoDB, and starts over after a conflict with another write.
-import { setTimeout } from 'node:timers/promises';
+import { retryOnConflict } from '@partner-loyalty/runtime/store/mongo.ts';
 import { importMember } from '../rules/import.ts';
 import type { ImportResult, MemberImport } from '../rules/member.ts';
 import { formsOf } from '../rules/ownership.ts';
@@ -8,8 +8,6 @@ import type { MembersCollection } from './documents.mongo.ts';
 import type { ApplyRule } from './engine.ts';
 import { stampIfLate } from './late.ts';
 import { readWorkingSet, type WorkingSet } from './workingset.mongo.ts';
-
-const MAX_ATTEMPTS = 100;
 
 /** Applies a rule to the members with these IDs and keys. */
 export async function applyRule<T>(
@@ -23,20 +21,19 @@ export async function applyRule<T>(
   return result;
 }
 
-async function applyOnce<T>(
+function applyOnce<T>(
   members: MembersCollection,
   ids: string[],
   keys: string[],
   rule: (records: MemberRecords) => T,
 ) {
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+  return retryOnConflict(async () => {
     const workingSet = await readWorkingSet(members, ids, keys);
     const since = Date.now();
     const result = rule(workingSet);
-    if (await workingSet.store()) return { result, written: workingSet.written, since };
-    await setTimeout(Math.random() * attempt);
-  }
-  throw new Error(`other writes changed a member ${MAX_ATTEMPTS} times in a row`);
+    const isStored = await workingSet.store();
+    return isStored ? { result, written: workingSet.written, since } : undefined;
+  });
 }
 
 function stampWritten(members: MembersCollection, written: WorkingSet['written'], since: number) {

@@ -1,5 +1,5 @@
 // The events of changes on MongoDB: each member's document has its own, written with the change.
-import { setTimeout } from 'node:timers/promises';
+import { retryOnConflict } from '@partner-loyalty/runtime/store/mongo.ts';
 import { oneResponse } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { type AnyBulkWriteOperation, MongoBulkWriteError, type UpdateFilter } from 'mongodb';
 import {
@@ -11,8 +11,6 @@ import {
 } from './documents.mongo.ts';
 import { ackOf, type EventStore, idsByPlace } from './eventstore.ts';
 
-const MAX_ATTEMPTS = 100;
-
 export function createMongoEvents(members: MembersCollection): EventStore {
   return {
     async pending(limit) {
@@ -23,11 +21,7 @@ export function createMongoEvents(members: MembersCollection): EventStore {
     },
     async acknowledge(acks) {
       const idsByMember = idsByPlace(acks);
-      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-        if (await takeOut(members, idsByMember)) return;
-        await setTimeout(Math.random() * attempt);
-      }
-      throw new Error(`other writes changed a member ${MAX_ATTEMPTS} times in a row`);
+      await retryOnConflict(async () => (await takeOut(members, idsByMember)) || undefined);
     },
   };
 }

@@ -1,5 +1,5 @@
 // Merges two members on MongoDB. Each step writes one document.
-import { setTimeout } from 'node:timers/promises';
+import { retryOnConflict } from '@partner-loyalty/runtime/store/mongo.ts';
 import type { MergedPair } from '../rules/member.ts';
 import { eventsOfMerge, mergedRecord } from '../rules/merge.ts';
 import { keysOf, updated } from '../rules/record.ts';
@@ -16,14 +16,12 @@ import {
   versionedRecord,
 } from './documents.mongo.ts';
 
-const MAX_ATTEMPTS = 100;
-
 /**
  * Makes one record of two, step by step, as the documents say what is done. Any process can take
  * any of the steps: a rule that finds one of the members does before it is applied.
  */
 export async function switchOver(members: MembersCollection, pair: MergedPair): Promise<void> {
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+  await retryOnConflict(async () => {
     const documents = await findByIds(members, [pair.from, pair.into]).toArray();
     const byId = new Map(documents.map((document) => [document._id, document]));
     const [lost, kept] = [byId.get(pair.from), byId.get(pair.into)];
@@ -32,13 +30,12 @@ export async function switchOver(members: MembersCollection, pair: MergedPair): 
     // Another member is becoming part of the same one.
     if (kept.joining !== undefined && kept.joining.from !== pair.from) {
       await switchOver(members, kept.joining);
-      continue;
+      return undefined;
     }
     const step = nextStep(lost, kept, pair);
-    if (step === undefined) return;
-    if (!(await replaced(members, step))) await setTimeout(Math.random() * attempt);
-  }
-  throw new Error(`other writes changed a member ${MAX_ATTEMPTS} times in a row`);
+    if (step !== undefined) await replaced(members, step);
+    return step === undefined || undefined;
+  });
 }
 
 function isErased(document: MemberDocument): boolean {

@@ -1,6 +1,6 @@
 // The merging of members on MongoDB: standings that are closed, and added to those of another one.
-import { setTimeout as pause } from 'node:timers/promises';
 import type { MongoMarks } from '@partner-loyalty/runtime/store/marks/marks.mongo.ts';
+import { retryOnConflict } from '@partner-loyalty/runtime/store/mongo.ts';
 import { oneResponse } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { ObjectId } from 'mongodb';
 import { addStandings, joinStandings } from '../rules/standing.ts';
@@ -11,8 +11,6 @@ import { standingId } from './queries.mongo.ts';
 import { carryOut, createStandings, decidedBy } from './steps.mongo.ts';
 
 type Written = Pick<Collections, 'standings' | 'activities' | 'outbox' | 'merges'>;
-
-const MAX_ATTEMPTS = 100;
 
 export function createMongoMerges(collections: Written, marks: MongoMarks): Merges {
   const { merges } = collections;
@@ -80,7 +78,7 @@ async function begin(
     ];
     const closed = await closeStanding(collections, standingId(theirs));
     const kept = { _id: standingId(own), memberId: into };
-    if (closed) await repeated(() => addClosed(collections, closed, kept));
+    if (closed) await retryOnConflict(() => addClosed(collections, closed, kept));
   }
   return undefined;
 }
@@ -129,7 +127,7 @@ async function claim(
  */
 export function closeStanding(collections: Written, _id: string): Promise<StandingDocument | null> {
   const { standings } = collections;
-  return repeated(async () => {
+  return retryOnConflict(async () => {
     const standing = await standings.findOne({ _id });
     if (standing === null || standing.isClosed) return standing;
     await carryOut(collections, decidedBy(standing, standing.recent));
@@ -164,14 +162,4 @@ async function addClosed(
     { $set: { ...sum, version: new ObjectId(), recent: [] }, $push: { added: from } },
   );
   return undefined;
-}
-
-/** Repeats an attempt until it has a result, as long as other writes defeat it. */
-async function repeated<T>(attempt: () => Promise<T | undefined>): Promise<T> {
-  for (let number = 1; number <= MAX_ATTEMPTS; number += 1) {
-    const result = await attempt();
-    if (result !== undefined) return result;
-    if (number > 1) await pause(Math.random() * number);
-  }
-  throw new Error(`other writers changed a standing ${MAX_ATTEMPTS} times in a row`);
 }
