@@ -55,8 +55,8 @@ function payloads(model: string, { store, grants }: AdapterParts) {
       return { ...payload, jti: id };
     },
     async consume(id: string): Promise<void> {
-      const { accountId } = (await table.find(keyOf(id))) ?? {};
-      if (model === 'AuthorizationCode') await countUse(table, 'Codes', String(accountId));
+      const used = (await table.find(keyOf(id))) ?? {};
+      if (model === 'AuthorizationCode') await countUse(table, 'Codes', used);
       if (await table.consume(keyOf(id), Math.floor(Date.now() / 1_000))) return;
       // Another request was faster, so that this is a reuse: it ends the family.
       const grantId = (await table.find(keyOf(id)))?.grantId;

@@ -410,6 +410,28 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     }
   });
 
+  test('an app that gets tokens again and again stops itself, and no other app of the member', async () => {
+    const [one, other] = [await addApp(stage), await addApp(stage)];
+    const [greedy, modest] = [configure(stage, one), configure(stage, other)];
+    const held = (await authorize(stage, browser, greedy)).tokens.refresh_token ?? '';
+    const others = (await authorize(stage, browser, modest)).tokens.refresh_token ?? '';
+    const uses = { count: 29, apps: { [one.clientId]: 29 } };
+    const counted = { payload: { accountId: 'ada', ...uses }, expiresAt: Date.now() + 60_000 };
+    for (const name of ['Codes', 'Refreshes'])
+      await stage.store.payloads.change(`${name}:${digest('ada')}`, () => counted);
+    const { refresh_token = '' } = await client.refreshTokenGrant(greedy, held);
+    const tooMany = { status: 429, error: 'temporarily_unavailable' };
+    await expect(client.refreshTokenGrant(greedy, refresh_token)).rejects.toMatchObject(tooMany);
+    await client.refreshTokenGrant(modest, others);
+    const code = async (config: client.Configuration) => {
+      const { callback, checks } = await silently(config);
+      return client.authorizationCodeGrant(config, callback, checks);
+    };
+    await code(greedy);
+    await expect(code(greedy)).rejects.toMatchObject(tooMany);
+    await code(modest);
+  });
+
   test('filling what ended with codes that are revoked at once: a member has 100 codes a minute', async () => {
     const config = configure(stage, await addApp(stage));
     await authorize(stage, browser, config);

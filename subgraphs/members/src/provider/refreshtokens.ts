@@ -19,6 +19,8 @@ const REFRESH_MS = 10_000;
 const MAX_AT_ONCE = 10;
 /** All grants of a member, in a minute; as many codes can be exchanged. */
 const MAX_OF_MEMBER = 100;
+/** One app of the member, so that it leaves some to the others. */
+const MAX_OF_APP = 30;
 const WINDOW_MS = 60_000;
 
 /** The hash of the grant and the name of the family; the generation; random bytes and the MAC. */
@@ -101,7 +103,7 @@ export function refreshTokens(
       const row = await rowOf(key);
       if (row === undefined) throw new errors.InvalidGrant('it has ended');
       refuseFor(waitOf(row, Date.now()));
-      await countUse(payloads, 'Refreshes', row.accountId);
+      await countUse(payloads, 'Refreshes', { ...row.families[family]?.payload, ...row });
       const hash = digest(id);
       const isUsed = await payloads.change(key, (before, now) => {
         const row = before?.payload as GrantRow | undefined;
@@ -123,22 +125,29 @@ export function refreshTokens(
   };
 }
 
+/** What a member's apps have used in a window: in all, and by client ID. */
+type Uses = { count?: number; apps?: Record<string, number> };
+
 /** Counts that an app of the member gets tokens, and fails if there were too many. */
 export async function countUse(
   payloads: Pick<PayloadStore, 'change'>,
   name: 'Codes' | 'Refreshes',
-  memberId: string,
+  { accountId, clientId }: Payload,
 ): Promise<void> {
   let waitMs = 0;
-  await payloads.change(`${name}:${digest(memberId)}`, (before, now) => {
+  await payloads.change(`${name}:${digest(String(accountId))}`, (before, now) => {
     const isOpen = before !== undefined && before.expiresAt > now;
     const expiresAt = Math.min(
       isOpen ? before.expiresAt : Number.POSITIVE_INFINITY,
       now + WINDOW_MS,
     );
-    const count = isOpen ? Number(before.payload.count) : 0;
-    waitMs = count < MAX_OF_MEMBER ? 0 : expiresAt - now;
-    return waitMs > 0 ? before : { payload: { accountId: memberId, count: count + 1 }, expiresAt };
+    // Cast: nothing else writes such rows.
+    const { count = 0, apps = {} } = (isOpen ? before.payload : {}) as Uses;
+    const ofApp = apps[String(clientId)] ?? 0;
+    waitMs = count < MAX_OF_MEMBER && ofApp < MAX_OF_APP ? 0 : expiresAt - now;
+    if (waitMs > 0) return before;
+    const counted = { ...apps, [String(clientId)]: ofApp + 1 };
+    return { payload: { accountId, count: count + 1, apps: counted }, expiresAt };
   });
   refuseFor(waitMs);
 }
