@@ -62,6 +62,14 @@ test("the picture of a request's life has every folder of the gateway, and nothi
   expect([...new Set([...onPath, ...beside])].sort()).toEqual(folders.sort());
 });
 
+test('what one reads to follow a request has at most 5,000 lines', () => {
+  const [, way = ''] = /Its way in reading order(.*?)\n\n[^1]/s.exec(read('CONTRIBUTING.md')) ?? [];
+  const files = [...way.matchAll(/`([\w./]+\.ts)`/g)].map(([, file = '']) => file);
+  expect(files).toContain('gateway/src/operate.ts');
+  const lines = files.reduce((sum, file) => sum + read(file).split('\n').length, 0);
+  expect(lines).toBeLessThanOrEqual(5_000);
+});
+
 test("the client's README, which its package contains, links to nothing beside it", () => {
   const targets = [...read('client/README.md').matchAll(/\]\(([^)\s]+)\)/g)].map(
     ([, to = '']) => to,
