@@ -39,7 +39,7 @@ export function createInProcessTransport(
     timedOut = false,
   ): SubgraphResponse {
     const outcome = timedOut ? 'timeout' : response.errors === undefined ? 'ok' : 'error';
-    if (timedOut) circuit.failed();
+    if (timedOut) circuit.failed(false);
     else circuit.answered();
     metrics?.subgraphCall(name, outcome, performance.now() - startedAt);
     return response;

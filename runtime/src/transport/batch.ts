@@ -292,7 +292,8 @@ export class Batch implements Dispatcher.DispatchHandler {
       if (this.status !== 0) this.noteAnswer();
     } else if (!this.isAnswered) {
       // A subgraph that answers other operations does not hang.
-      for (const _ of left) this.options.context.circuit.failed();
+      const isFlood = reason !== 'deadline' || this.status !== 0;
+      for (const _ of left) this.options.context.circuit.failed(isFlood);
     }
     this.report(left, reason, code);
     const answer = outcome === 'error' ? tooLarge : unavailable;

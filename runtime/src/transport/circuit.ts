@@ -22,8 +22,8 @@ type Options = {
 /**
  * One for each subgraph. Counts operations, since each has its own deadline. While the circuit is
  * open, it probes the subgraph every second, so that no caller has to wait; the first response, to
- * a probe or to a call in flight, closes it. If only probes are answered, the next failure opens it
- * again, for twice as long.
+ * a probe or to a call in flight, closes it. If a subgraph floods, and then answers only probes, the
+ * next flood opens it again, for twice as long.
  *
  * Libraries (cockatiel, opossum) wrap each call in promises, even one that a subgraph in this
  * process answers synchronously. Here, a call costs one comparison.
@@ -31,6 +31,7 @@ type Options = {
 export class Circuit {
   private readonly options: Options;
   private failures = 0;
+  private isFlooding = false;
   private probeMs = PROBE_MS;
   private probes: Loop | undefined = undefined;
 
@@ -54,12 +55,15 @@ export class Circuit {
 
   /** Records that the subgraph has answered an operation. */
   answered(): void {
-    this.failures = 0;
-    this.probeMs = PROBE_MS;
+    this.isFlooding = false;
     this.closeIfOpen();
   }
 
   private closeIfOpen(): void {
+    if (!this.isFlooding) {
+      this.failures = 0;
+      this.probeMs = PROBE_MS;
+    }
     if (!this.isOpen()) return;
     this.close();
     const { name: subgraph, metrics, log } = this.options;
@@ -67,9 +71,10 @@ export class Circuit {
     log.recovered({ subgraph }, 'a subgraph answers again: its circuit is closed');
   }
 
-  /** Records that an operation had no response by its deadline, or one that was cut. */
-  failed(): void {
+  /** Records that an operation had no response by its deadline, or one that was cut: a flood. */
+  failed(isFlood: boolean): void {
     this.failures += 1;
+    this.isFlooding = isFlood;
     if (this.failures < MAX_FAILED || this.isOpen()) return;
     const { name: subgraph, metrics, log, probe } = this.options;
     const tryOnce = () => probe().then(() => this.closeIfOpen());
