@@ -62,11 +62,9 @@ const LATER = [
   ...['/@modelcontextprotocol/', '/@opentelemetry/sdk-trace-base/'],
 ];
 const PAGES = [
-  '/src/pages/pages.ts',
-  '/src/pages/docs/',
-  '/src/pages/explorer/',
-  '/src/console/',
-  '/src/registry/',
+  ...['/site/src/pages.ts', '/site/src/docs/', '/site/src/explorer/'],
+  ...['/console/src/console.ts', '/console/src/sections.ts'],
+  ...['/registry/src/endpoint.ts', '/registry/src/publish/'],
 ];
 
 test('one process: neither the start nor a query loads what others need', async () => {
@@ -79,7 +77,7 @@ test('one process: neither the start nor a query loads what others need', async 
   };
   expect(await found()).toEqual([]);
   await fetch(service.stack.gateway.url, { headers: { accept: 'text/html' } });
-  expect(await found()).toContain('/src/pages/pages.ts');
+  expect(await found()).toContain('/site/src/pages.ts');
 });
 
 const RUNS_TYPESCRIPT = Number(process.versions.node.split('.')[0]) >= 24;

@@ -22,8 +22,8 @@ type Options = {
 /**
  * One for each subgraph. Counts operations, since each has its own deadline. While the circuit is
  * open, it probes the subgraph every second, so that no caller has to wait; the first response, to
- * a probe or to a call in flight, closes it. If a subgraph floods, and then answers only probes, the
- * next flood opens it again, for twice as long.
+ * a probe or to a call in flight, closes it. If a subgraph floods, and then answers only probes,
+ * the next flood opens it again, for twice as long.
  *
  * Libraries (cockatiel, opossum) wrap each call in promises, even one that a subgraph in this
  * process answers synchronously. Here, a call costs one comparison.
