@@ -30,16 +30,6 @@ test.each<[string, string, string[]]>([
     ['s.graphql: comments and blanks have 999996 bytes, and may have 65536'],
   ],
   [
-    'a long argument of a directive',
-    `directive @a(b: String) on SCALAR scalar A @a(b: "${'x'.repeat(70_000)}")`,
-    [`${PROSE} 70000 bytes, and may have 65536`],
-  ],
-  [
-    'a number of 70,000 digits',
-    `type Query { a(b: Int = ${'1'.repeat(70_000)}): Int }`,
-    [`${PROSE} 70000 bytes, and may have 65536`],
-  ],
-  [
     'ten thousand fields with deep indentation',
     `type Query {\n${Array.from({ length: 10_000 }, (_, n) => `        f${n}: Int\n\n`).join('')}}`,
     [],

@@ -35,9 +35,6 @@ export function proseFaults(sdl: string, file: string): string[] {
     if (fault !== undefined)
       faults.push(`${file}:${token.line}:${token.column}: a comment ${fault}`);
   }
-  const addNumber = ({ value }: { value: string }) => {
-    if (value.length > MAX_NAME) bytes += value.length;
-  };
   visit(document, {
     Name(node) {
       const { length } = node.value;
@@ -45,18 +42,14 @@ export function proseFaults(sdl: string, file: string): string[] {
         faults.push(located(`a name has ${length} characters, and may have ${MAX_NAME}`, [node]));
     },
     StringValue(node, key) {
-      if (key === 'description' || node.value.length > MAX_NAME)
-        bytes += Buffer.byteLength(node.value);
+      if (key === 'description') bytes += Buffer.byteLength(node.value);
       const fault = characterFault(node.value, true);
       if (fault !== undefined) faults.push(located(`a text ${fault}`, [node]));
     },
     Directive(node) {
       const [{ reason } = {}] = argumentsOf([node], 'deprecated');
-      if (typeof reason === 'string' && reason.length <= MAX_NAME)
-        bytes += Buffer.byteLength(reason);
+      if (typeof reason === 'string') bytes += Buffer.byteLength(reason);
     },
-    IntValue: addNumber,
-    FloatValue: addNumber,
   });
   if (bytes > MAX_PROSE_BYTES)
     faults.push(
