@@ -6,8 +6,11 @@ const FORMS = filesIn('.github/ISSUE_TEMPLATE', /\.yml$/);
 const manifest = JSON.parse(read('package.json'));
 
 test('every workspace has the version of the project', () => {
-  const workspaces: string[] = manifest.workspaces;
-  const versions = workspaces.map((each) => JSON.parse(read(`${each}/package.json`)).version);
+  const manifests = manifest.workspaces.flatMap((each: string) =>
+    filesIn(each.replace('/*', ''), /^package\.json$/),
+  );
+  expect(manifests).toContain('extensions/site/package.json');
+  const versions = manifests.map((file: string) => JSON.parse(read(file)).version);
   expect(new Set(versions)).toEqual(new Set([manifest.version]));
   expect(read('CHANGELOG.md')).toContain(manifest.version);
 });

@@ -402,7 +402,8 @@ describe('half-sent bodies', () => {
       },
       { limits },
     );
-    const clients = await Promise.all(Array.from({ length: 500 }, () => open(server, '127.0.0.9')));
+    // They have 18 MB, more than one address may have half-sent.
+    const clients = await Promise.all(Array.from({ length: 300 }, () => open(server, '127.0.0.9')));
     for (const client of clients) client.write(GET + post('x'.repeat(60_000)));
     const other = await open(server);
     other.write(post('whole'));
