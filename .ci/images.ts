@@ -142,7 +142,8 @@ async function build(target: string): Promise<Image> {
 }
 
 function stage(name: string): Instruction[] {
-  const stages = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').split(/^FROM /m);
+  const text = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').replace(/\\\n +/g, '');
+  const stages = text.split(/^FROM /m);
   const [head, ...lines] =
     stages.find((text) => text.split('\n', 1)[0]?.endsWith(` AS ${name}`))?.split('\n') ?? [];
   assert(head, `the Dockerfile has no target ${name}`);
