@@ -1,4 +1,4 @@
-// The extensions of the service. Without its line and its folder, the rest works as before.
+// The extensions of the service. Without the line and the folder of one, the rest works as before.
 import type { GatewayExtension } from '@partner-loyalty/gateway';
 import type { StandingsExtension } from '@partner-loyalty/standings';
 

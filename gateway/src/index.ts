@@ -1,6 +1,5 @@
 // The public list of this package, for the main files and the operator's command.
 
-export type { Audit } from './audit.ts';
 export { CHANGELOG_VERSIONS, changelogOf } from './graph/changelog.ts';
 export { readGraphFile, SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from './graph/committed.ts';
 export { subgraphName } from './graph/config.ts';
@@ -39,7 +38,7 @@ export {
   type Staff,
   type StaffRole,
 } from './identity/staff.ts';
-export type { Core, Extension, GatewayExtension } from './ports.ts';
+export type { GatewayExtension } from './ports.ts';
 export { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from './schema/scopes.ts';
 export { SURFACE_NAMES, type SurfaceName, surfaceSdl } from './schema/surfaces.ts';
 export { openStore, serveGateway } from './serve.ts';

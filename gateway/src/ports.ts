@@ -54,6 +54,7 @@ export type Core = GatewayParts &
     /** The base URL of this environment, and that of the other one. */
     own: string;
     other: string;
+    isSandbox: boolean;
     members: MembersClient;
     limiter: Limiter;
     keyring: Keyring;

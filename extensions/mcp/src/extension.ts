@@ -9,7 +9,6 @@ export function open(core: Core): Extension {
   const { environment, rateLimitBudget: keyBudget, corsOrigins } = settings;
   const mcp = createMcp({
     ...core,
-    isSandbox: environment === 'sandbox',
     authenticate: createMcpAuthenticator({ environment, keyring, keyBudget }),
     cors: createCors(corsOrigins, MCP_CORS),
     correctEndpoint: `${other}${MCP_PATH}`,

@@ -29,10 +29,9 @@ const FRAMING = new Set(['connection', 'content-length', 'transfer-encoding', 'x
 const NOTHING: Buffer = Buffer.alloc(0);
 
 /**
- * At most `size` connections to an origin, opened when they are needed. A response has `mostBytes`
- * with its framing. undici lets a turn of the
- * event loop pass before it uses an idle connection again, and costs a tenth of a look-up's CPU
- * time (bench/ATTEMPTS.md).
+ * At most `size` connections to an origin, opened when they are needed. A response has at most
+ * `mostBytes` with its framing. undici lets a turn of the event loop pass before it uses an idle
+ * connection again, and costs a tenth of a look-up's CPU time (bench/ATTEMPTS.md).
  */
 export function createPool({ hostname, port, host }: URL, size: number, mostBytes: number) {
   const address = { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 80) };
