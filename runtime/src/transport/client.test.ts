@@ -586,7 +586,7 @@ describe('an answer', () => {
     const { transport, lines } = await serveFake(
       ([operation], response) =>
         inJson(response).end(operation?.query === '{ a }' ? large : '{"data":{"b":1}}'),
-      { ...PATIENT, batching: false },
+      { ...PATIENT, batching: false, name: 'offers' },
     );
     const codes = (await executeAll(transport, Array<string>(40).fill('{ a }'))).map(codeOf);
     expect(new Set(codes)).toEqual(new Set(['OK', 'SERVICE_UNAVAILABLE']));
@@ -596,7 +596,7 @@ describe('an answer', () => {
 
   test('of 140,000 values is read four times at once, and then each half second', () => {
     let now = 0;
-    const excessOf = createReadBudget(() => now);
+    const excessOf = createReadBudget(false, () => now);
     const values = (count: number) => Buffer.from(`[${'{},'.repeat(count / 2)}0]`);
     const read = (count: number, times: number) =>
       Array.from({ length: times }, () => excessOf(values(count)));
@@ -608,6 +608,12 @@ describe('an answer', () => {
     expect(read(140_000, 2)).toEqual([undefined, late]);
     now += 60_000;
     expect(read(140_000, 6)).toEqual([...Array(4).fill(undefined), late, late]);
+    const ofOurs = createReadBudget(true, () => now);
+    const reasons = Array.from({ length: 20 }, () => ofOurs(values(140_000)));
+    expect([...reasons, ofOurs(values(160_000))]).toEqual([
+      ...Array(20).fill(undefined),
+      'too many values',
+    ]);
   });
 
   test('in chunks of one byte is given up long before its end', async () => {

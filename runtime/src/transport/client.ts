@@ -59,7 +59,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   const circuit = new Circuit({ name, log, metrics, probe });
   const askedOf = isBuiltIn(name) ? (request: SubgraphRequest) => request : withoutScopes;
   const send = createSend(connections.post, options);
-  const readBudget = createReadBudget();
+  const readBudget = createReadBudget(isBuiltIn(name));
   const reading = { readResponse, readBudget, maxAnswerBytes };
   const context = { name, fieldNames, log, metrics, circuit, ...reading };
   // A probe is not a call: it counts neither in the metrics nor for the circuit.
