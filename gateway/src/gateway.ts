@@ -11,15 +11,15 @@ import { createAuthenticator } from './identity/authenticate.ts';
 import { openTokenVerifier } from './identity/idtoken.open.ts';
 import { createKeyring } from './identity/keyring.ts';
 import type { KeyStore } from './identity/keystore.ts';
-import { createOwnTokens, type Origins } from './identity/ownprovider.ts';
+import { createOwnProvider, createOwnTokens } from './identity/ownprovider.ts';
 import { createSuspensions } from './identity/suspensions.ts';
 import { createShared } from './operate.ts';
+import { createForms } from './pages/forms.ts';
 import { createVisit } from './pages/visit.ts';
 import type { Core, Extension, GatewayExtension, GatewayParts } from './ports.ts';
 import { createReadiness } from './readiness.ts';
 import { createDeprecationHeaders } from './schema/dates.ts';
 import { createApiClient } from './sign-in/apiclient.ts';
-import { createForms } from './sign-in/forms.ts';
 import { createInvitation, INVITATION_PATH } from './sign-in/invitation.ts';
 import { createMembersClient } from './sign-in/membersclient.ts';
 import { createOauth, OAUTH_PATH } from './sign-in/oauth.ts';
@@ -49,7 +49,7 @@ export function openGateway(
   const { settings, keyStore, counters, graphs, audit, caches, metrics } = parts;
   const { environment, rateLimitBudget: keyBudget, corsOrigins, logClientAddress } = settings;
   const { own, other } = baseUrls(settings);
-  const members = createMembersClient(graphs.askProvider);
+  const ownProvider = createOwnProvider(graphs.askProvider);
   const limiter = createLimiter(counters, settings.rateLimitWindowSeconds, metrics);
   const { refusals } = limiter;
   const keyring = createKeyring({ store: keyStore, caches, metrics, refusals, log });
@@ -59,7 +59,7 @@ export function openGateway(
     observe: createObserveRequest({ ...parts, logClientAddress }),
   };
   const offersSignIn = settings.idTokenIssuer === undefined;
-  const ownTokens = createOwnTokens(members);
+  const ownTokens = createOwnTokens(ownProvider);
   const apps = offersSignIn ? ownTokens.origins : undefined;
   const tokens = openTokenVerifier(settings, { keyStore, ownUrl: own, ownTokens, caches, log });
   const isSuspended = createSuspensions(keyStore, caches, log);
@@ -77,11 +77,10 @@ export function openGateway(
   const graphql = (request: HttpRequest) => handle(context, request);
   const visit = createVisit({ limiter, log });
   const core: Core = {
-    ...{ ...shared, own, other, members, keyring, graphql, visit },
-    tokens: createTokens({ members, limiter }),
+    ...{ ...shared, own, other, ownProvider, apps, keyring, graphql, visit },
     forms: createForms(own, keyStore),
   };
-  const signIn = openSignIn(core, apps);
+  const signIn = openSignIn(core);
   const opened = [signIn, ...extensions.map(({ open }) => open?.(core) ?? {})];
 
   return {
@@ -114,16 +113,18 @@ function baseUrls({ environment, sandboxUrl, productionUrl }: Settings) {
     : { own: productionUrl, other: sandboxUrl };
 }
 
-/** The pages and endpoints of sign-in. `apps` are the origins of registered apps. */
-function openSignIn(core: Core, apps: Origins | undefined): Extension {
-  const { settings, graphql, keyStore, limiter, log, members, own, visit, forms, tokens } = core;
+/** The pages and endpoints of sign-in. */
+function openSignIn(core: Core): Extension {
+  const { settings, graphql, keyStore, limiter, log, own, apps, visit, forms } = core;
+  const members = createMembersClient(core.graphs.askProvider);
+  const tokens = createTokens({ members, limiter });
   const callApi = createApiClient(graphql);
   const showAccount = createShowAccount(callApi, (partnerId) => partnerName(keyStore, partnerId));
   const provider = apps && createProvider(members, showAccount);
   const cors = createCors(settings.corsOrigins, PROVIDER_CORS, apps);
   const userinfo = createUserinfo(callApi, members);
   const oauth = provider && createOauth({ provider, userinfo, limiter, cors, visit, forms, log });
-  const wellKnown = createWellKnown(members, own, apps !== undefined);
+  const wellKnown = createWellKnown(core.ownProvider, own, apps !== undefined);
   const signIn = createSignIn({ tokens, provider, forms, log });
   const invitation = createInvitation({ tokens, forms, log });
 

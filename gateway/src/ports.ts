@@ -15,11 +15,10 @@ import type { GraphStore } from './graph/graph.ts';
 import type { ServedGraphs } from './graph/served.ts';
 import type { Keyring } from './identity/keyring.ts';
 import type { KeyStore } from './identity/keystore.ts';
+import type { Origins, OwnProvider } from './identity/ownprovider.ts';
 import type { createShared } from './operate.ts';
+import type { Forms } from './pages/forms.ts';
 import type { Visit } from './pages/visit.ts';
-import type { Forms } from './sign-in/forms.ts';
-import type { MembersClient } from './sign-in/membersclient.ts';
-import type { Tokens } from './sign-in/tokens.ts';
 import type { UsageCounter } from './usage/counter.ts';
 import type { KeyUseCounter } from './usage/keyuse.ts';
 import type { RequestRecorder } from './usage/recorder.ts';
@@ -55,7 +54,9 @@ export type Core = GatewayParts &
     own: string;
     other: string;
     isSandbox: boolean;
-    members: MembersClient;
+    ownProvider: OwnProvider;
+    /** The origins of registered apps; undefined if members sign in with another provider. */
+    apps: Origins | undefined;
     limiter: Limiter;
     keyring: Keyring;
     observe: ObserveRequest;
@@ -63,7 +64,6 @@ export type Core = GatewayParts &
     graphql: Handle;
     visit: Visit;
     forms: Forms;
-    tokens: Tokens;
   };
 
 type Handle = (request: HttpRequest) => Promise<HttpResponse>;

@@ -1,19 +1,18 @@
 // The console of partners' staff at /console: finds the page, and who is signed in to see it.
 
 import type { Audit } from '@partner-loyalty/gateway/audit.ts';
+import type { Limiter } from '@partner-loyalty/gateway/budget/limiter.ts';
 import type { Partner } from '@partner-loyalty/gateway/identity/keystore.ts';
 import type { Staff } from '@partner-loyalty/gateway/identity/staff.ts';
-import { createCookies } from '@partner-loyalty/gateway/sign-in/cookies.ts';
-import { createFormPage, type Sent } from '@partner-loyalty/gateway/sign-in/form.ts';
-import { FORM_COOKIE, type Forms } from '@partner-loyalty/gateway/sign-in/forms.ts';
-import type { MembersClient } from '@partner-loyalty/gateway/sign-in/membersclient.ts';
-import type { Tokens } from '@partner-loyalty/gateway/sign-in/tokens.ts';
+import { createFormPage, type Sent } from '@partner-loyalty/gateway/pages/formpage.ts';
+import { createCookies, FORM_COOKIE, type Forms } from '@partner-loyalty/gateway/pages/forms.ts';
 import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { type ConsolePage, consolePage } from './frame.ts';
+import type { StaffMail } from './manage.ts';
 import { choicePage, NO_PAGE, overviewPage, suspendedPage } from './overview.ts';
 import { createSectionPages, INTERRUPTED, type Visitor } from './sectionpages.ts';
 import { createSections, type SectionParts } from './sections.ts';
@@ -31,8 +30,8 @@ type ConsoleParts = SectionParts & {
     Settings,
     'environment' | 'explorer' | 'rateLimitBudget' | 'rateLimitWindowSeconds'
   >;
-  members: Pick<MembersClient, 'staffSignIn' | 'mailStaff'>;
-  tokens: Pick<Tokens, 'refusal'>;
+  members: StaffMail;
+  limiter: Pick<Limiter, 'refusals'>;
   audit: Pick<Audit, 'staff'> | undefined;
   forms: Forms;
   log: Log;

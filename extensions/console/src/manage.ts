@@ -1,13 +1,20 @@
-// Asks subgraphs, for a partner's staff, to show and change what belongs to the partner there.
+// Asks subgraphs, for a partner's staff, to show and change what belongs to the partner there, and
+// to sign in and mail staff.
 
+import { type Ask, exchange } from '@partner-loyalty/gateway/graph/exchange.ts';
 import type { ServedGraphs } from '@partner-loyalty/gateway/graph/served.ts';
-import { exchange } from '@partner-loyalty/gateway/sign-in/membersclient.ts';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { AppAction, AppAnswer, AppInput } from '@partner-loyalty/runtime/manage/apps.ts';
 import type {
   WebhookAction,
   WebhookAnswer,
   WebhookInput,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
+import type {
+  StaffNotice,
+  StaffSignIn,
+  StaffSignInAnswer,
+} from '@partner-loyalty/runtime/signin/staff.ts';
 import type { ConsoleVisit } from './section.ts';
 
 export type Manage = ReturnType<typeof createManage>;
@@ -17,6 +24,8 @@ const WEBHOOKS = `mutation ($request: String!, $isLocal: Boolean!) {
   answer: manageWebhooks(request: $request, isLocal: $isLocal)
 }`;
 const APPS = 'mutation ($request: String!) { answer: manageApps(request: $request) }';
+const STAFF_SIGN_IN = 'mutation ($request: String!) { answer: staffSignIn(request: $request) }';
+const MAIL_STAFF = 'mutation ($notice: String!) { mailStaff(notice: $notice) }';
 
 type Graphs = Pick<ServedGraphs, 'askFeed' | 'askProvider'>;
 
@@ -41,6 +50,27 @@ export function createManage({ askFeed, askProvider }: Graphs, isLocal: boolean)
     ): Promise<AppAnswer<Action>> {
       const request = requestOf(visit, action, input);
       return exchange(askProvider, APPS, { request }, visit.requestId);
+    },
+  };
+}
+
+export type StaffMail = ReturnType<typeof createStaffMail>;
+
+/** What the members subgraph does for staff. Both reject with an ApiError if it is unavailable. */
+export function createStaffMail(ask: Ask) {
+  return {
+    /** Does a step of a sign-in, once. */
+    staffSignIn: (request: StaffSignIn, requestId: string): Promise<StaffSignInAnswer> =>
+      exchange(ask, STAFF_SIGN_IN, { request: JSON.stringify(request) }, requestId),
+    /** Resolves once the mail is sure to be sent. The same notice may be sent again. */
+    async mailStaff(notice: StaffNotice): Promise<void> {
+      const { data } = await ask({
+        query: MAIL_STAFF,
+        variables: { notice: JSON.stringify(notice) },
+        caller: { kind: 'service' },
+        requestId: 'staff-notices',
+      });
+      if (data?.mailStaff !== true) fail('SERVICE_UNAVAILABLE');
     },
   };
 }

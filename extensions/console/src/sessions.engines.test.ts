@@ -2,7 +2,7 @@
 
 import type { KeyStore } from '@partner-loyalty/gateway/identity/keystore.ts';
 import { inviteStaff, makeDemoToken } from '@partner-loyalty/gateway/identity/staff.ts';
-import { createCookies } from '@partner-loyalty/gateway/sign-in/cookies.ts';
+import { createCookies } from '@partner-loyalty/gateway/pages/forms.ts';
 import { openKeyStore } from '@partner-loyalty/gateway/stores.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { withFakeDate } from '../../../test/support/clock.ts';

@@ -6,7 +6,7 @@ import {
   placesOf,
   type Staff,
 } from '@partner-loyalty/gateway/identity/staff.ts';
-import type { Cookies } from '@partner-loyalty/gateway/sign-in/cookies.ts';
+import type { Cookies } from '@partner-loyalty/gateway/pages/forms.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 
 const SESSION_MS = 12 * 3_600_000;

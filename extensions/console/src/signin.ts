@@ -1,5 +1,6 @@
 // The page /console/sign-in: the address, then the mailed link or code.
 
+import type { Limiter } from '@partner-loyalty/gateway/budget/limiter.ts';
 import type { KeyStore } from '@partner-loyalty/gateway/identity/keystore.ts';
 import {
   type ConsoleSession,
@@ -8,16 +9,20 @@ import {
   type Staff,
   staffAddress,
 } from '@partner-loyalty/gateway/identity/staff.ts';
-import type { Cookies } from '@partner-loyalty/gateway/sign-in/cookies.ts';
-import { FORM_COOKIE } from '@partner-loyalty/gateway/sign-in/forms.ts';
-import type { MembersClient } from '@partner-loyalty/gateway/sign-in/membersclient.ts';
-import type { Tokens } from '@partner-loyalty/gateway/sign-in/tokens.ts';
+import type { Cookies } from '@partner-loyalty/gateway/pages/forms.ts';
+import { FORM_COOKIE } from '@partner-loyalty/gateway/pages/forms.ts';
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
-import { messagePage, type SignInCard, signInCard } from '@partner-loyalty/runtime/pages/cards.ts';
+import {
+  messagePage,
+  type SignInCard,
+  signInCard,
+  tooManyPage,
+} from '@partner-loyalty/runtime/pages/cards.ts';
 import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
 import { pageResponse } from '@partner-loyalty/runtime/pages/layout.ts';
+import type { StaffMail } from './manage.ts';
 import type { Sessions } from './sessions.ts';
 
 export const CONSOLE_PATH = '/console';
@@ -33,8 +38,8 @@ const KNOWN_COOKIE = 'known';
 
 type Parts = {
   keyStore: Pick<KeyStore, 'staffTables'>;
-  members: Pick<MembersClient, 'staffSignIn'>;
-  tokens: Pick<Tokens, 'refusal'>;
+  members: Pick<StaffMail, 'staffSignIn'>;
+  limiter: Pick<Limiter, 'refusals'>;
   sessions: Pick<Sessions, 'begin' | 'current' | 'redeemDemo'>;
   cookies: Cookies;
   /** Called when a person is signed in to a partner. */
@@ -42,7 +47,8 @@ type Parts = {
 };
 
 export function createStaffSignInPage(parts: Parts) {
-  const { keyStore, members, tokens, sessions, cookies } = parts;
+  const { keyStore, members, sessions, cookies } = parts;
+  const { refusals } = parts.limiter;
 
   function card(request: HttpRequest, shown: SignInCard, status = 200, set: string[] = []) {
     const { console: own, ...texts } = textsOf(request);
@@ -120,8 +126,8 @@ export function createStaffSignInPage(parts: Parts) {
       if (token === '') return card(request, { name: 'address' });
       // The browser that began signs in by opening the link, so that nothing else may.
       if (request.method === 'HEAD') return pageResponse(200, '');
-      const refusal = tokens.refusal(request);
-      if (refusal !== undefined) return refusal;
+      if (refusals.isOver(request.address))
+        return tooManyPage(textsOf(request), refusals.secondsLeft(request.address));
       return token.startsWith(DEMO_PREFIX)
         ? enterDemo(request, token)
         : finish(request, { kind: 'link', token });

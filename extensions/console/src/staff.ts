@@ -9,12 +9,12 @@ import {
   STAFF_ROLES,
   type Staff,
 } from '@partner-loyalty/gateway/identity/staff.ts';
-import type { MembersClient } from '@partner-loyalty/gateway/sign-in/membersclient.ts';
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { timeText } from './format.ts';
 import { actionForm, confirmed, field, hidden, type Typed, typedInto } from './forms.ts';
+import type { StaffMail } from './manage.ts';
 import { rowList, stateText } from './parts.ts';
 import {
   ConsoleError,
@@ -26,7 +26,7 @@ import {
 
 export type StaffParts = {
   keyStore: Pick<KeyStore, 'staffTables'>;
-  members: Pick<MembersClient, 'mailStaff'>;
+  members: Pick<StaffMail, 'mailStaff'>;
   /** The base address of the service. */
   ownUrl: string;
 };

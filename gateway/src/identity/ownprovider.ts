@@ -1,9 +1,15 @@
 // What the gateway knows of the built-in identity provider: keys, what ended, apps' origins.
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { EndedSubject } from '@partner-loyalty/runtime/signin/exchange.ts';
+import type {
+  SubgraphRequest,
+  SubgraphResponse,
+} from '@partner-loyalty/runtime/transport/types.ts';
 import type { JSONWebKeySet } from 'jose';
 import type { IssuedToken } from './idtoken.ts';
 import { BUILT_IN, createJwks } from './jwks.ts';
 
+/** Every method rejects with an ApiError if the subgraph is unavailable. */
 export type OwnProvider = {
   signingKeys(): Promise<JSONWebKeySet>;
   /** What ended at `since` or later, the earliest first; empty if there is no more. */
@@ -11,6 +17,51 @@ export type OwnProvider = {
   /** The origins of the pages of all registered apps. */
   appOrigins(): Promise<readonly string[]>;
 };
+
+// These fields are on no surface: only the service uses them.
+const SIGNING_KEYS = '{ signingKeys }';
+const APP_ORIGINS = '{ appOrigins }';
+const ENDED_SUBJECTS =
+  'query ($since: Float!) { endedSubjects(since: $since) { subject endedAt } }';
+const ENDED_SESSIONS =
+  'query ($since: Float!) { endedSessions(since: $since) { memberId endedAt } }';
+
+type EndedSession = { memberId: string; endedAt: number };
+
+/** `ask` reaches the subgraph that is the built-in identity provider. */
+export function createOwnProvider(
+  ask: (request: SubgraphRequest) => Promise<SubgraphResponse>,
+): OwnProvider {
+  const askAsService = (query: string, requestId: string, variables = {}) =>
+    ask({ query, variables, caller: { kind: 'service' }, requestId });
+
+  return {
+    async signingKeys() {
+      const { data } = await askAsService(SIGNING_KEYS, 'signing-keys');
+      return typeof data?.signingKeys === 'string'
+        ? JSON.parse(data.signingKeys)
+        : fail('SERVICE_UNAVAILABLE');
+    },
+    async endedSubjects(since) {
+      const { data } = await askAsService(ENDED_SUBJECTS, 'ended-subjects', { since });
+      // Casts: the subgraph's schema promises these lists.
+      if (Array.isArray(data?.endedSubjects)) return data.endedSubjects as EndedSubject[];
+      // A provider of the version before only knows of members.
+      const former = await askAsService(ENDED_SESSIONS, 'ended-sessions', { since });
+      return Array.isArray(former.data?.endedSessions)
+        ? (former.data.endedSessions as EndedSession[]).map(({ memberId, endedAt }) => ({
+            subject: `member:${memberId}`,
+            endedAt,
+          }))
+        : fail('SERVICE_UNAVAILABLE');
+    },
+    async appOrigins() {
+      const { data } = await askAsService(APP_ORIGINS, 'app-origins');
+      // None of a provider of the version before. Cast: as above.
+      return Array.isArray(data?.appOrigins) ? (data.appOrigins as string[]) : [];
+    },
+  };
+}
 
 /** Origins of pages, as browsers send them. */
 export type Origins = {

@@ -7,8 +7,8 @@ import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { linkPage, messagePage } from '@partner-loyalty/runtime/pages/cards.ts';
 import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
 import { pageResponse, textPage } from '@partner-loyalty/runtime/pages/layout.ts';
-import { createFormPage } from './form.ts';
-import type { Forms } from './forms.ts';
+import { createFormPage } from '../pages/formpage.ts';
+import type { Forms } from '../pages/forms.ts';
 import { isInvitation } from './links.ts';
 import type { Tokens } from './tokens.ts';
 

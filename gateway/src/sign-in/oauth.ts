@@ -11,9 +11,9 @@ import { LRUCache } from 'lru-cache';
 import type { Limiter } from '../budget/limiter.ts';
 import type { Cors } from '../edge/cors.ts';
 import { logMasked } from '../edge/endpoint.ts';
+import { createFormPage } from '../pages/formpage.ts';
+import type { Forms } from '../pages/forms.ts';
 import type { Visit } from '../pages/visit.ts';
-import { createFormPage } from './form.ts';
-import type { Forms } from './forms.ts';
 import { hasTooMany, type Provider } from './provider.ts';
 
 export const OAUTH_PATH = '/oauth/';
@@ -41,6 +41,7 @@ export function createOauth(parts: OauthParts): (request: HttpRequest) => Promis
     show: async (request) => provider.respond(request, await provider.ask(request, '')),
     // The code that answers an app's request is given once.
     isOnce: ({ path }) => RESUMING.test(path),
+    isForApps: ({ path }) => path !== CONFIRMING,
     submit: async (request, form) =>
       provider.respond(request, await provider.ask(request, form.toString())),
   });
@@ -69,6 +70,8 @@ export function createOauth(parts: OauthParts): (request: HttpRequest) => Promis
 
 /** Where a browser goes on after a question was answered. */
 const RESUMING = /^\/oauth\/authorize\/./;
+/** The member's own answer; apps may post requests (OpenID Connect Core, 3.1.2.1). */
+const CONFIRMING = '/oauth/end-session/confirm';
 /** The endpoints that apps call themselves, and their methods. */
 const DOCUMENTS = new Map([
   ['/oauth/token', 'POST'],

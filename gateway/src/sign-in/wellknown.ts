@@ -1,8 +1,8 @@
 // The public documents of the built-in identity provider (OpenID Connect Discovery 1.0; RFC 7517).
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { errorResponse, type HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
-import provider from './discovery.json' with { type: 'json' };
-import type { MembersClient } from './membersclient.ts';
+import type { OwnProvider } from '../identity/ownprovider.ts';
+import endpoints from './discovery.json' with { type: 'json' };
 
 export const JWKS_PATH = '/.well-known/jwks.json';
 export const DISCOVERY_PATH = '/.well-known/openid-configuration';
@@ -15,7 +15,7 @@ const CACHE_CONTROL = 'public, max-age=300';
  * Where members sign in with another provider, the configuration names no endpoints.
  */
 export function createWellKnown(
-  members: Pick<MembersClient, 'signingKeys'>,
+  provider: Pick<OwnProvider, 'signingKeys'>,
   issuer: string,
   offersSignIn: boolean,
 ): (request: HttpRequest) => Promise<HttpResponse> {
@@ -38,7 +38,7 @@ export function createWellKnown(
       return errorResponse('METHOD_NOT_ALLOWED', requestId, { allow: 'GET, HEAD' });
     if (path === DISCOVERY_PATH) return { status: 200, headers, body: discovery };
     try {
-      return { status: 200, headers, body: JSON.stringify(await members.signingKeys()) };
+      return { status: 200, headers, body: JSON.stringify(await provider.signingKeys()) };
     } catch {
       return errorResponse('SERVICE_UNAVAILABLE', requestId);
     }
@@ -47,7 +47,7 @@ export function createWellKnown(
 
 /** What apps sign members in with; a test compares it with what oidc-provider says. */
 function endpointsOf(issuer: string): object {
-  const entries = Object.entries(provider).map(([name, value]) =>
+  const entries = Object.entries(endpoints).map(([name, value]) =>
     name.endsWith('_endpoint') ? [name, `${issuer}${value}`] : [name, value],
   );
   return Object.fromEntries(entries);

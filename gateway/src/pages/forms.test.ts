@@ -7,7 +7,7 @@ import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
 import { UNSHARED } from '../../../test/support/requests/unshared.ts';
 import type { KeyStore } from '../identity/keystore.ts';
 import { openKeyStore } from '../stores.ts';
-import { createFormPage } from './form.ts';
+import { createFormPage } from './formpage.ts';
 import { createForms } from './forms.ts';
 
 const OWN = 'https://loyalty.example';

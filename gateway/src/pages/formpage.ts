@@ -19,6 +19,8 @@ export type FormPage = {
   show(request: HttpRequest, token: string): HttpResponse | Promise<HttpResponse>;
   /** Whether a GET changes something. A known browser that sends it twice is answered once. */
   isOnce?(request: HttpRequest, token: string): boolean;
+  /** Whether pages of other origins may send a form too. */
+  isForApps?(request: HttpRequest): boolean;
   /**
    * Answers POST from a page of this origin. If the browser is known, there is `sent`, and the same
    * form is answered once, unless that is an error.
@@ -35,13 +37,14 @@ export type Sent = { formId: string; isAgain: boolean };
 export function createFormPage({
   show,
   isOnce,
+  isForApps,
   submit,
   forms,
   log,
 }: FormPage): (request: HttpRequest) => Promise<HttpResponse> {
   async function read(request: HttpRequest): Promise<HttpResponse> {
     const foreign = () => messagePage(403, textsOf(request), 'foreignForm');
-    const isAccepted = forms.isAccepted(request);
+    const isAccepted = isForApps?.(request) || forms.isAccepted(request);
     if (isAccepted === false) return foreign();
     const body = await request.body(FORM_LIMIT);
     await request.admit(undefined);

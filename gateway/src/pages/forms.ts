@@ -5,7 +5,6 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { KeyStore } from '../identity/keystore.ts';
 import { createOnce, type SentForm } from '../identity/outcomes.ts';
-import { createCookies } from './cookies.ts';
 
 /** The name of the cookie that recognizes a browser, and of the field that is bound to it. */
 export const FORM_COOKIE = 'form';
@@ -14,8 +13,6 @@ const REMOVED = /^(?:__Host-)?form=;/;
 const COOKIE_MS = 30 * 24 * 3_600_000;
 /** The HTML of a form. What people typed is in no page unescaped. */
 const POSTING = /<form [^>]*method="post"[^>]*>/g;
-/** Apps may post requests (OpenID Connect Core, 3.1.2.1); only the member's answer is ours. */
-const FOR_APPS = /^\/oauth\/(?!end-session\/confirm$)/;
 
 export type Forms = ReturnType<typeof createForms>;
 
@@ -31,9 +28,8 @@ export function createForms(baseUrl: string, keyStore: Pick<KeyStore, 'staffTabl
 
   return {
     /** Whether the headers say that one of our pages sends a form; undefined if they do not say. */
-    isAccepted({ headers, path }: HttpRequest): boolean | undefined {
+    isAccepted({ headers }: HttpRequest): boolean | undefined {
       const { 'sec-fetch-site': site, origin = 'null', host } = headers;
-      if (FOR_APPS.test(path)) return true;
       if (site !== undefined) return site === 'same-origin';
       if (origin === 'null') return undefined;
       return origin === own || (protocol === 'http:' && origin === `http://${host}`);
@@ -92,4 +88,30 @@ function tokenOf(secret: string, id = ''): string {
 
 function macOf(secret: string, text: string): Buffer {
   return createHmac('sha256', secret).update(text).digest();
+}
+
+/** The cookies of the gateway, which browsers send only to this host. */
+export type Cookies = {
+  /** What the browser holds; empty if it is nothing. */
+  read(request: Pick<HttpRequest, 'headers'>, name: string): string;
+  /** A value for `set-cookie`; without a lifetime it removes the cookie. */
+  write(name: string, value: string, lifetimeMs?: number): string;
+};
+
+/** `__Host-` makes browsers refuse a cookie without TLS (RFC 6265bis, section 4.1.3). */
+export function createCookies(baseUrl: string): Cookies {
+  const isSecure = baseUrl.startsWith('https:');
+  const nameOf = (name: string) => (isSecure ? `__Host-${name}` : name);
+  return {
+    read({ headers }, name) {
+      const wanted = `${nameOf(name)}=`;
+      const pairs = headers.cookie?.split(';').map((pair) => pair.trim()) ?? [];
+      return pairs.find((pair) => pair.startsWith(wanted))?.slice(wanted.length) ?? '';
+    },
+    write(name, value, lifetimeMs = 0) {
+      const maxAge = Math.floor(lifetimeMs / 1_000);
+      const attributes = `Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax`;
+      return `${nameOf(name)}=${value}; ${attributes}${isSecure ? '; Secure' : ''}`;
+    },
+  };
 }
