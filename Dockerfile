@@ -13,6 +13,7 @@ COPY subgraphs/standings/package.json subgraphs/standings/
 COPY extensions/audit/package.json extensions/audit/
 COPY extensions/console/package.json extensions/console/
 COPY extensions/mcp/package.json extensions/mcp/
+COPY extensions/provider/package.json extensions/provider/
 COPY extensions/registry/package.json extensions/registry/
 COPY extensions/site/package.json extensions/site/
 COPY extensions/webhooks/package.json extensions/webhooks/
@@ -24,7 +25,7 @@ COPY examples/offers-apollo/package.json examples/offers-apollo/
 FROM base AS gateway
 RUN npm ci --omit=dev --ignore-scripts --workspace=gateway \
   --workspace=extensions/audit --workspace=extensions/console --workspace=extensions/mcp \
-  --workspace=extensions/registry --workspace=extensions/site
+  --workspace=extensions/provider --workspace=extensions/registry --workspace=extensions/site
 COPY runtime runtime
 COPY supergraph.yaml ./
 COPY docs/callers docs/callers

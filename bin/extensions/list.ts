@@ -7,6 +7,7 @@ type Load<Extension> = () => Promise<Extension>;
 /** If several take a path, the first one handles its requests. */
 const GATEWAY: readonly Load<GatewayExtension>[] = [
   () => import('@partner-loyalty/audit/audit.ts'),
+  () => import('@partner-loyalty/provider/gateway/extension.ts'),
   () => import('@partner-loyalty/registry/extension.ts'),
   () => import('@partner-loyalty/console/extension.ts'),
   () => import('@partner-loyalty/mcp/extension.ts'),

@@ -4,31 +4,20 @@ import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Readiness } from '@partner-loyalty/runtime/process/readiness.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { createLimiter } from './budget/limiter.ts';
-import { createCors, GRAPHQL_CORS, PROVIDER_CORS } from './edge/cors.ts';
+import { createCors, GRAPHQL_CORS } from './edge/cors.ts';
 import { createObserveRequest, withShownAddresses } from './edge/requestline.ts';
 import { handle } from './handle.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
 import { openTokenVerifier } from './identity/idtoken.open.ts';
 import { createKeyring } from './identity/keyring.ts';
-import type { KeyStore } from './identity/keystore.ts';
 import { createOwnProvider, createOwnTokens } from './identity/ownprovider.ts';
 import { createSuspensions } from './identity/suspensions.ts';
 import { createShared } from './operate.ts';
 import { createForms } from './pages/forms.ts';
 import { createVisit } from './pages/visit.ts';
-import type { Core, Extension, GatewayExtension, GatewayParts } from './ports.ts';
+import type { Core, GatewayExtension, GatewayParts } from './ports.ts';
 import { createReadiness } from './readiness.ts';
 import { createDeprecationHeaders } from './schema/dates.ts';
-import { createApiClient } from './sign-in/apiclient.ts';
-import { createInvitation, INVITATION_PATH } from './sign-in/invitation.ts';
-import { createMembersClient } from './sign-in/membersclient.ts';
-import { createOauth, OAUTH_PATH } from './sign-in/oauth.ts';
-import { createShowAccount } from './sign-in/profile.ts';
-import { createProvider } from './sign-in/provider.ts';
-import { ACCOUNT_PATH, createSignIn, SIGN_IN_PATH } from './sign-in/signin.ts';
-import { createTokens } from './sign-in/tokens.ts';
-import { createUserinfo } from './sign-in/userinfo.ts';
-import { createWellKnown, DISCOVERY_PATH, JWKS_PATH } from './sign-in/wellknown.ts';
 
 export type Gateway = {
   /** Handles a request to any path. Rejects with an ApiError if too many are in progress. */
@@ -80,8 +69,7 @@ export function openGateway(
     ...{ ...shared, own, other, ownProvider, apps, keyring, graphql, visit },
     forms: createForms(own, keyStore),
   };
-  const signIn = openSignIn(core);
-  const opened = [signIn, ...extensions.map(({ open }) => open?.(core) ?? {})];
+  const opened = extensions.map(({ open }) => open?.(core) ?? {});
 
   return {
     handle(request) {
@@ -111,50 +99,4 @@ function baseUrls({ environment, sandboxUrl, productionUrl }: Settings) {
   return environment === 'sandbox'
     ? { own: sandboxUrl, other: productionUrl }
     : { own: productionUrl, other: sandboxUrl };
-}
-
-/** The pages and endpoints of sign-in. */
-function openSignIn(core: Core): Extension {
-  const { settings, graphql, keyStore, limiter, log, own, apps, visit, forms } = core;
-  const members = createMembersClient(core.graphs.askProvider);
-  const tokens = createTokens({ members, limiter });
-  const callApi = createApiClient(graphql);
-  const showAccount = createShowAccount(callApi, (partnerId) => partnerName(keyStore, partnerId));
-  const provider = apps && createProvider(members, showAccount);
-  const cors = createCors(settings.corsOrigins, PROVIDER_CORS, apps);
-  const userinfo = createUserinfo(callApi, members);
-  const oauth = provider && createOauth({ provider, userinfo, limiter, cors, visit, forms, log });
-  const wellKnown = createWellKnown(core.ownProvider, own, apps !== undefined);
-  const signIn = createSignIn({ tokens, provider, forms, log });
-  const invitation = createInvitation({ tokens, forms, log });
-
-  return {
-    handle(request) {
-      const { path } = request;
-      switch (path) {
-        case JWKS_PATH:
-        case DISCOVERY_PATH:
-          return cors.around(request, () => visit(request, wellKnown));
-        case ACCOUNT_PATH:
-        case `${ACCOUNT_PATH}/`:
-          return apps && visit(request, signIn);
-        case SIGN_IN_PATH:
-        case `${SIGN_IN_PATH}/`:
-          return visit(request, signIn);
-        case INVITATION_PATH:
-        case `${INVITATION_PATH}/`:
-          return visit(request, invitation);
-      }
-      if (oauth === undefined) return undefined;
-      if (path.startsWith(OAUTH_PATH)) return oauth(request);
-      // What an app's request asks the member for.
-      return path.startsWith(`${SIGN_IN_PATH}/`) ? visit(request, signIn) : undefined;
-    },
-  };
-}
-
-/** The partner's name, or its ID if the name cannot be read. */
-async function partnerName(keyStore: KeyStore, partnerId: string): Promise<string> {
-  const partner = await keyStore.partner(partnerId).catch(() => undefined);
-  return partner?.name ?? partnerId;
 }

@@ -30,12 +30,6 @@ export const GRAPHQL_CORS: CorsRules = {
   withheldWith: 'x-partner-api-key',
 };
 
-/** Pages of apps call the built-in provider, and read its documents. */
-export const PROVIDER_CORS: CorsRules = {
-  methods: 'GET, HEAD, POST',
-  allowed: ['authorization', 'content-type', 'x-request-id'],
-};
-
 /** The response headers that callers may rely on. */
 export const EXPOSED_HEADERS = [
   'x-request-id',

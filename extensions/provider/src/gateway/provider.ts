@@ -1,4 +1,7 @@
 // Hands requests over to the built-in identity provider, and passes on what it responds with.
+import { failed } from '@partner-loyalty/gateway/graph/exchange.ts';
+import type { ServedGraphs } from '@partner-loyalty/gateway/graph/served.ts';
+import type { Core } from '@partner-loyalty/gateway/ports.ts';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
 import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
@@ -7,10 +10,10 @@ import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
 import {
   FORWARDED_HEADERS,
+  type IdentityRequest,
   type IdentityResponse,
 } from '@partner-loyalty/runtime/signin/exchange.ts';
-import type { MembersClient } from './membersclient.ts';
-import type { ShowAccount } from './profile.ts';
+import { showAccount } from './profile.ts';
 
 export type Provider = {
   /**
@@ -45,10 +48,7 @@ const PASSED_HEADERS = [
   ...['referrer-policy', 'retry-after', 'set-cookie', 'www-authenticate', 'x-robots-tag'],
 ] as const;
 
-export function createProvider(
-  members: Pick<MembersClient, 'forward'>,
-  showAccount: ShowAccount,
-): Provider {
+export function createProvider(core: Pick<Core, 'graphql' | 'graphs' | 'keyStore'>): Provider {
   const place = createPlaces(PLACES);
 
   return {
@@ -64,7 +64,7 @@ export function createProvider(
       const leave = await place({ owner, part: addressBlock(clientAddress), signal });
       try {
         const asked = { method, path, search, headers, body, clientAddress, language, formId };
-        return await within(() => members.forward(asked, requestId));
+        return await within(() => forward(core.graphs, asked, requestId));
       } finally {
         leave();
       }
@@ -74,10 +74,22 @@ export function createProvider(
       // The page with the link is for readers without a browser, and no page of ours.
       if (account === undefined)
         return { status, headers: passed, body: status < 400 && status >= 300 ? '' : body };
-      const rendered = await showAccount(request, account, textsOf(request));
+      const rendered = await showAccount(core, request, account, textsOf(request));
       return { ...rendered, headers: { ...passed, ...rendered.headers } };
     },
   };
+}
+
+/** Hands a request over to the provider, once: it is never sent again. */
+export async function forward(
+  { askProvider }: Pick<ServedGraphs, 'askProvider'>,
+  forwarded: IdentityRequest,
+  requestId: string,
+): Promise<IdentityResponse> {
+  const caller = { kind: 'service' } as const;
+  const { data, errors } = await askProvider({ query: '', forwarded, caller, requestId });
+  // Cast: what the provider has made.
+  return data ? (data as IdentityResponse) : failed(errors);
 }
 
 /** Whether a query or form has too many parameters. */

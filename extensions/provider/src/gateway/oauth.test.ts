@@ -1,4 +1,6 @@
 // What the gateway does around the built-in identity provider: forwarding, counting, pages, tokens.
+
+import type { Gateway } from '@partner-loyalty/gateway/gateway.ts';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { cardHeaders } from '@partner-loyalty/runtime/pages/layout.ts';
@@ -9,9 +11,8 @@ import type {
 } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { UNSHARED } from '../../../test/support/requests/unshared.ts';
-import { answering, openPlace } from '../../test/gateway.ts';
-import type { Gateway } from '../gateway.ts';
+import { answering, openPlace } from '../../../../gateway/test/gateway.ts';
+import { UNSHARED } from '../../../../test/support/requests/unshared.ts';
 
 const ISSUER = 'http://localhost:4000';
 const APP = 'https://app.example';
@@ -27,6 +28,7 @@ const asked: IdentityRequest[] = [];
 let answer: IdentityResponse;
 /** The lines of the log. */
 const lines: string[] = [];
+const refused: object[] = [];
 
 beforeAll(async () => {
   place = await openPlace();
@@ -37,10 +39,15 @@ beforeAll(async () => {
   const pair = await generateKeyPair('RS256');
   privateKey = pair.privateKey;
   const subgraph = providerWith({ ...(await exportJWK(pair.publicKey)), kid: 'k', alg: 'RS256' });
-  const log = { ...createLog('silent'), infoJson: (fields: string) => void lines.push(fields) };
-  gateway = await place.open({ subgraph, log });
+  const log = {
+    ...createLog('silent'),
+    infoJson: (fields: string) => void lines.push(fields),
+    refused: (fields: object) => void refused.push(fields),
+  };
+  const extensions = [await import('./extension.ts')];
+  gateway = await place.open({ subgraph, log, extensions });
   const env = { ID_TOKEN_ISSUER: 'https://id.example', ID_TOKEN_AUDIENCE: 'web, shop' };
-  elsewhere = await place.open({ subgraph, log, env });
+  elsewhere = await place.open({ subgraph, log, env, extensions });
 });
 afterAll(() => place.close());
 beforeEach(() => {
@@ -583,5 +590,25 @@ describe('pages', () => {
     const pages = Array.from({ length: 121 }, () => send('/account'));
     const { status, headers } = (await Promise.all(pages)).at(-1) ?? {};
     expect([status, Number(headers?.['retry-after'])]).toEqual([429, expect.any(Number)]);
+  });
+
+  test('one that an address asks for too often is logged once a second, without what is secret in its path', async () => {
+    const visit = () => send('/oauth/authorize/secret', { address: '198.51.100.9' });
+    lines.length = 0;
+    refused.length = 0;
+    for (let sent = 0; sent < 600; sent += 1) await visit();
+    expect([lines.length, refused]).toEqual([600, []]);
+    expect((await visit()).status).toBe(429);
+    expect(lines).toHaveLength(600);
+    expect(refused).toMatchObject([{ path: '/oauth/authorize', status: 429 }]);
+  });
+
+  test('with a slash, they lead to the one without; documents are not found', async () => {
+    for (const path of ['/account', '/invitation', '/sign-in'])
+      expect(await send(`${path}/?token=x`)).toMatchObject({
+        status: 308,
+        headers: { location: `${path}?token=x` },
+      });
+    expect((await send('/.well-known/jwks.json/')).status).toBe(404);
   });
 });

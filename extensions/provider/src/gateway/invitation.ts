@@ -1,4 +1,7 @@
 // The route /invitation: a mailed link shows who invites the reader, and a button accepts.
+
+import { createFormPage } from '@partner-loyalty/gateway/pages/formpage.ts';
+import type { Forms } from '@partner-loyalty/gateway/pages/forms.ts';
 import { fill } from '@partner-loyalty/runtime/fill.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
@@ -7,12 +10,9 @@ import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { linkPage, messagePage } from '@partner-loyalty/runtime/pages/cards.ts';
 import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
 import { pageResponse, textPage } from '@partner-loyalty/runtime/pages/layout.ts';
-import { createFormPage } from '../pages/formpage.ts';
-import type { Forms } from '../pages/forms.ts';
-import { isInvitation } from './links.ts';
-import type { Tokens } from './tokens.ts';
+import { isInvitation, type Tokens } from './tokens.ts';
 
-export const INVITATION_PATH = '/invitation';
+const INVITATION_PATH = '/invitation';
 
 export type InvitationParts = { tokens: Tokens; forms: Forms; log: Log };
 

@@ -1,23 +1,20 @@
-// Redeems the tokens of mailed links, with bounds on how often they can be guessed.
+// The tokens of mailed links: how they look, and bounds on how often they can be guessed.
+
+import type { Core } from '@partner-loyalty/gateway/ports.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { messagePage, tooManyPage } from '@partner-loyalty/runtime/pages/cards.ts';
 import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
+import type { LinkKind } from '@partner-loyalty/runtime/signin/exchange.ts';
 import { LRUCache } from 'lru-cache';
-import type { Limiter } from '../budget/limiter.ts';
-import type { MembersClient, Redeemed } from './membersclient.ts';
+import { type Redeemed, redeem } from './redeem.ts';
 
 /** How long a token that was not found causes no other read. */
 const ABSENT = { ttl: 5_000, max: 20_000 };
 
-export type TokenParts = {
-  members: Pick<MembersClient, 'redeem'>;
-  limiter: Pick<Limiter, 'consumeRefusal' | 'refusals'>;
-};
-
 export type Tokens = ReturnType<typeof createTokens>;
 
-export function createTokens({ members, limiter }: TokenParts) {
+export function createTokens({ graphs, limiter }: Pick<Core, 'graphs' | 'limiter'>) {
   const absent = new LRUCache<string, true>(ABSENT);
   const tooMany = (request: HttpRequest) =>
     tooManyPage(textsOf(request), limiter.refusals.secondsLeft(request.address));
@@ -62,7 +59,7 @@ export function createTokens({ members, limiter }: TokenParts) {
       return guarded(token, request, async () => {
         const { language } = textsOf(request);
         const sent = { language, formId };
-        const outcome = await members.redeem(field, token, request.requestId, sent);
+        const outcome = await redeem(graphs, field, token, request.requestId, sent);
         if (!('refused' in outcome)) return show(outcome.value);
         return outcome.refused === 'EMAIL_IN_USE'
           ? messagePage(409, textsOf(request), 'addressInUse')
@@ -71,3 +68,28 @@ export function createTokens({ members, limiter }: TokenParts) {
     },
   };
 }
+
+const KINDS = new Map<string, LinkKind>([
+  ['ml_', 'signIn'],
+  ['ec_', 'confirmChange'],
+  ['eu_', 'undoChange'],
+  ['co_', 'contestUndo'],
+]);
+
+/** The kind of link that a token belongs to, by its prefix. */
+export function linkKind(token: string): LinkKind | undefined {
+  return KINDS.get(token.slice(0, 3));
+}
+
+/** Whether a text can be a token of `/sign-in` at all. */
+export function isWellFormed(token: string): boolean {
+  return linkKind(token) !== undefined && REST.test(token.slice(3));
+}
+
+/** Whether a text can be the token of an invitation. */
+export function isInvitation(token: string): boolean {
+  return token.startsWith('in_') && REST.test(token.slice(3));
+}
+
+/** What follows the prefix. */
+const REST = /^[A-Za-z0-9_-]{10,200}$/;

@@ -1,39 +1,31 @@
 // The paths below /oauth/: what apps and the browsers that they send here ask the provider for.
 import { hash } from 'node:crypto';
+import type { Cors } from '@partner-loyalty/gateway/edge/cors.ts';
+import { logMasked } from '@partner-loyalty/gateway/edge/endpoint.ts';
+import { createFormPage } from '@partner-loyalty/gateway/pages/formpage.ts';
+import type { Core } from '@partner-loyalty/gateway/ports.ts';
 import { ApiError, fail } from '@partner-loyalty/runtime/errors.ts';
-import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { observed } from '@partner-loyalty/runtime/pages/layout.ts';
 import type { IdentityResponse } from '@partner-loyalty/runtime/signin/exchange.ts';
 import { LRUCache } from 'lru-cache';
-import type { Limiter } from '../budget/limiter.ts';
-import type { Cors } from '../edge/cors.ts';
-import { logMasked } from '../edge/endpoint.ts';
-import { createFormPage } from '../pages/formpage.ts';
-import type { Forms } from '../pages/forms.ts';
-import type { Visit } from '../pages/visit.ts';
 import { hasTooMany, type Provider } from './provider.ts';
+import { oauthError, userinfo } from './userinfo.ts';
 
-export const OAUTH_PATH = '/oauth/';
 const BODY_LIMIT = 64 * 1024;
 /** The provider checks a secret each time, so that one that has ended gives nothing. */
 const APPS = { ttl: 600_000, max: 10_000 };
 
-export type OauthParts = {
+type OauthParts = Core & {
   provider: Provider;
-  userinfo: (request: HttpRequest) => Promise<HttpResponse>;
-  limiter: Pick<Limiter, 'consumeApp' | 'consumePage' | 'consumeRefusal' | 'refusals' | 'pages'>;
   cors: Cors;
-  visit: Visit;
-  forms: Forms;
-  log: Log;
 };
 
 /** Handles paths below /oauth/; never rejects. */
 export function createOauth(parts: OauthParts): (request: HttpRequest) => Promise<HttpResponse> {
-  const { provider, userinfo, limiter, cors, visit, log } = parts;
+  const { provider, limiter, cors, visit, log } = parts;
   const exchange = createExchange(parts);
 
   const authorize = createFormPage({
@@ -52,7 +44,9 @@ export function createOauth(parts: OauthParts): (request: HttpRequest) => Promis
     let response: HttpResponse;
     try {
       if (allow.split(', ').includes(request.method))
-        return await (request.path === '/oauth/userinfo' ? userinfo : exchange)(request);
+        return request.path === '/oauth/userinfo'
+          ? await userinfo(parts, request)
+          : await exchange(request);
       response = oauthError(405, 'invalid_request', { allow });
     } catch (error) {
       response = oauthFailure(error, request, log);
@@ -211,15 +205,6 @@ function postedIn(form: URLSearchParams): string | undefined {
 
 function tooMany(seconds: number): HttpResponse {
   return oauthError(429, 'temporarily_unavailable', { 'retry-after': `${seconds}` });
-}
-
-/** An error of an endpoint that is no page (RFC 6749, section 5.2; RFC 6750). */
-export function oauthError(
-  status: number,
-  error: string,
-  headers: ResponseHeaders = {},
-): HttpResponse {
-  return { status, headers, body: JSON.stringify({ error }) };
 }
 
 /** The response instead of an error; masks what is not an ApiError. */

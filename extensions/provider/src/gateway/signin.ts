@@ -1,4 +1,7 @@
 // The routes /sign-in and /account: what members see, and the links that they receive by mail.
+
+import { createFormPage, type Sent } from '@partner-loyalty/gateway/pages/formpage.ts';
+import type { Forms } from '@partner-loyalty/gateway/pages/forms.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
@@ -6,14 +9,10 @@ import { linkPage, messagePage } from '@partner-loyalty/runtime/pages/cards.ts';
 import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
 import { pageResponse } from '@partner-loyalty/runtime/pages/layout.ts';
 import type { IdentityResponse, LinkKind } from '@partner-loyalty/runtime/signin/exchange.ts';
-import { createFormPage, type Sent } from '../pages/formpage.ts';
-import type { Forms } from '../pages/forms.ts';
-import { isWellFormed, linkKind } from './links.ts';
 import type { Provider } from './provider.ts';
-import type { Tokens } from './tokens.ts';
+import { isWellFormed, linkKind, type Tokens } from './tokens.ts';
 
-export const SIGN_IN_PATH = '/sign-in';
-export const ACCOUNT_PATH = '/account';
+const SIGN_IN_PATH = '/sign-in';
 
 export type SignInParts = {
   tokens: Tokens;
