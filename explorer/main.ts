@@ -16,6 +16,7 @@ import { type Draft, keepDraft, keptDraft, linkedDraft, linkTo } from './draft.t
 import { jsonView, operationEditor, setText, variablesEditor } from './editor.ts';
 import { ALL_EXAMPLES, type Example, examplesFor } from './examples.ts';
 import {
+  clearResponse,
   HAS_CREDENTIAL,
   hintFor,
   LINK_TOO_LONG,
@@ -25,9 +26,11 @@ import {
   NOT_AN_OBJECT,
   NOT_JSON,
   showProblem,
+  showResponse,
+  showRunning,
+  statusOf,
   TOO_LONG_TO_LINK,
-} from './hints.ts';
-import { clearResponse, showResponse, showRunning, statusOf } from './result.ts';
+} from './result.ts';
 import { searchSchema, showSchema, summaryOf } from './schema.ts';
 import { curlOf, loadSchema, type Operation, send } from './send.ts';
 

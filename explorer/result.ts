@@ -2,8 +2,7 @@
 import type { EditorView } from '@codemirror/view';
 import { byId, element } from './copy.ts';
 import { setText } from './editor.ts';
-import { hintFor, showProblem } from './hints.ts';
-import type { TimedResponse } from './send.ts';
+import type { GraphqlError, TimedResponse } from './send.ts';
 
 const SHOWN_HEADERS = [
   ['ratelimit-limit', 'RateLimit-Limit'],
@@ -61,4 +60,56 @@ function showStatus(text: string, isFailed: boolean): void {
 
 function codeIn({ errors }: TimedResponse['body']): string | undefined {
   return errors?.[0]?.extensions?.code;
+}
+
+type Hint = (error: GraphqlError, response: TimedResponse) => string;
+
+const NOT_VALID =
+  'This key or token is not valid: it is incomplete, revoked or expired, or it is not for your network address. Check that it is copied whole, or ask for a new one.';
+
+const HINTS: Record<string, Hint> = {
+  UNAUTHENTICATED: (_, { hasCredential }) => (hasCredential ? NOT_VALID : NO_CREDENTIAL),
+  // The explorer introspects only with a key, so it is the key that is wrong.
+  INTROSPECTION_DISABLED: () => NOT_VALID,
+  KEY_ENVIRONMENT_MISMATCH: ({ extensions }) =>
+    `This key belongs to the other environment: ${extensions?.correctEndpoint ?? 'use its endpoint'}.`,
+  PARTNER_SUSPENDED: () => 'This partner is suspended. Please contact us.',
+  // The message of the error names the scope.
+  FORBIDDEN: ({ message }) =>
+    `This key or token may not do that: ${message ?? ''}. A key needs the scope of each field, and “read” for the schema.`,
+  RATE_LIMITED: (_, { headers }) =>
+    `The budget is used up. It is full again in ${headers.get('retry-after') ?? 'some'} seconds.`,
+  SERVICE_UNAVAILABLE: () => 'A part of the service is not available. Try again in a moment.',
+  INTERNAL_SERVER_ERROR: () =>
+    'Something went wrong on our side. Report it with the x-request-id of the response.',
+};
+
+/** Undefined if the message of the error says enough. */
+export function hintFor(response: TimedResponse): string | undefined {
+  const [error] = response.body.errors ?? [];
+  const hint = HINTS[error?.extensions?.code ?? ''];
+  return error && hint?.(error, response);
+}
+
+/** The texts for what was pasted in place of a partner key or an ID token. */
+export const NO_CREDENTIAL = 'Paste a partner key (pk_…) or an ID token.';
+export const MCP_KEY =
+  'This is an MCP key (mk_…): it works only at /mcp. Paste a partner key (pk_…) or an ID token.';
+
+export const NOT_AN_OBJECT = 'The variables must be one JSON object. Nothing was sent.';
+export const NOT_JSON = 'The variables are not JSON.';
+export const LINK_TOO_LONG = 'This link is too long, or has too many brackets. It was not opened.';
+export const TOO_LONG_TO_LINK = 'This is too long for a link. Copy it as curl instead.';
+export const HAS_CREDENTIAL =
+  'This contains your key or token, which others would get. Take it out first.';
+export const NO_RESPONSE = 'The service did not respond. Check your connection and try again.';
+
+type About = 'key' | 'operation' | 'run';
+
+/** Shows a problem beside what it is about, or takes it away. */
+export function showProblem(about: About, text: string | undefined): void {
+  const notice = byId(`${about}-problem`, HTMLElement);
+  notice.textContent = text ?? '';
+  notice.hidden = text === undefined;
+  if (text !== undefined) notice.scrollIntoView({ block: 'nearest' });
 }

@@ -1,12 +1,10 @@
 // Writes the results into RESULTS.md, results.svg and README.md, and prints outcomes to a terminal.
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { drawChart } from './chart.ts';
 import { FIGURE_NAMES, FIGURES, goalOf, verdict } from './figures.ts';
 import { type Outcome, shownSpread, type Table } from './outcome.ts';
-import { README, renderReadme } from './readme.ts';
 import { majorOf, type Result, recordedResults } from './results.ts';
-import { aligned, markdown } from './tables.ts';
 
 /** What the report says about a part besides its results. */
 export type PartText = { title: string; notes?: readonly string[] };
@@ -88,4 +86,61 @@ function goalsTable(results: readonly Result[]): string {
     }),
   ]);
   return markdown({ columns: ['', 'goal', ...majors.map((major) => `Node ${major}`)], rows });
+}
+
+/** The table in Markdown, without its title. */
+export function markdown({ columns, rows }: Omit<Table, 'title'>): string {
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+  const alignment = columns.map((_, index) => (index === 0 ? '---' : '---:'));
+  return [columns, alignment, ...rows].map(line).join('\n');
+}
+
+/** The table with its title, for a terminal. */
+export function aligned({ title, columns, rows }: Table): string {
+  const lines = [columns, ...rows];
+  const widths = columns.map((_, column) =>
+    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+  );
+  const cell = (text: string, column: number) =>
+    column === 0 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0);
+  return [title, ...lines.map((line) => line.map(cell).join('  ').trimEnd())].join('\n');
+}
+
+export const README = join(import.meta.dirname, '../../README.md');
+
+const BEGIN = '<!-- speed -->\n';
+const END = '<!-- end speed -->\n';
+
+/** README.md with its section made anew from the recorded results. */
+export function renderReadme(): string {
+  return withSpeed(readFileSync(README, 'utf8'), speed());
+}
+
+/** Replaces what is between the markers. Throws if one is missing. */
+export function withSpeed(text: string, content: string): string {
+  const from = text.indexOf(BEGIN) + BEGIN.length;
+  const to = text.indexOf(END, from);
+  if (from < BEGIN.length || to < 0)
+    throw new Error(`there is no section between ${BEGIN.trim()} and ${END.trim()}`);
+  return `${text.slice(0, from)}\n${content}\n${text.slice(to)}`;
+}
+
+/** The latest figures of the mix of reads, in words. */
+function speed(): string {
+  const ofMix = recordedResults().filter(({ part }) => part === 'mix-reads');
+  const figures: Figures = ofMix.find(({ node }) => node.startsWith('20.'))?.figures ?? {};
+  return `On a mix of reads by 60 keys of 20 partners, a third of which find nobody, the gateway answers
+**${times(figures.mixToApollo)} times as many requests per CPU second as stock Apollo Gateway** and ${times(figures.mixToMercurius)} times as
+many as Mercurius. It does so with API keys, budgets, limits, logs and metrics, and without Redis;
+they run without any of these. In one process on the embedded store, the service answers ${times(figures.mixInOneToApollo)}
+times as many as stock Apollo. All took turns on one core: [results](bench/RESULTS.md),
+[method](bench/README.md).
+`;
+}
+
+type Figures = Record<string, { median: number } | undefined>;
+
+function times(figure: Figures[string]): number {
+  if (figure === undefined) throw new Error('a figure of the benchmark is missing');
+  return Number(figure.median.toPrecision(2));
 }

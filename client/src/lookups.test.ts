@@ -1,5 +1,5 @@
 // Groups of keys that each fit into a request.
-import { batchesOf } from './lookups.ts';
+import { batchesOf } from './partner.ts';
 
 test('a group has at most 100 keys, and room for a document within 64 KiB', () => {
   const short = Array.from({ length: 250 }, (_, index) => ({ memberId: `m-${index}` }));

@@ -21,7 +21,6 @@ import {
 } from './generated/partner.generated.ts';
 import { callError } from './http/response.ts';
 import { createSender } from './http/sender.ts';
-import { batchesOf } from './lookups.ts';
 import type { ClientOptions } from './options.ts';
 import type { CallOptions, OnlyOf, Selected } from './surface/operation.ts';
 
@@ -165,4 +164,27 @@ export function createPartnerClient({
   };
   const methods = Object.getOwnPropertyDescriptors(more);
   return Object.defineProperties(client as Base, methods) as PartnerClient;
+}
+
+/** The most keys that the service takes at once. */
+const MAX_KEYS = 100;
+/** Leaves room for the document within the 64 KiB of a request. */
+const MAX_BYTES = 60_000;
+
+/** The keys in groups that each fit into one request, in their order. */
+export function batchesOf<Key>(keys: readonly Key[]): Key[][] {
+  const batches: Key[][] = [];
+  let bytes = 0;
+  for (const key of keys) {
+    const size = new TextEncoder().encode(JSON.stringify(key)).byteLength + 1;
+    const current = batches.at(-1);
+    if (current === undefined || current.length === MAX_KEYS || bytes + size > MAX_BYTES) {
+      batches.push([key]);
+      bytes = size;
+    } else {
+      current.push(key);
+      bytes += size;
+    }
+  }
+  return batches;
 }

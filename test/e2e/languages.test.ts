@@ -3,8 +3,12 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseSync } from '@swc/core';
 import type { Example } from '../../extensions/site/src/docs/example.ts';
-import { EXAMPLES } from '../../extensions/site/src/docs/examples.ts';
-import { LANGUAGES, type Language, programOf } from '../../extensions/site/src/docs/languages.ts';
+import {
+  EXAMPLES,
+  LANGUAGES,
+  type Language,
+  programOf,
+} from '../../extensions/site/src/docs/examples.ts';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
 import { run } from '../support/servers/process.ts';
 import { type Demo, startDemo } from '../support/service/demo.ts';

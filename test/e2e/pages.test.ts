@@ -1,7 +1,6 @@
 // The pages for partners' engineers in a real browser: what they show, and all that they load.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { EXAMPLES, exampleKey } from '../../extensions/site/src/docs/examples.ts';
-import { LANGUAGES } from '../../extensions/site/src/docs/languages.ts';
+import { EXAMPLES, exampleKey, LANGUAGES } from '../../extensions/site/src/docs/examples.ts';
 import { PAGES as DOCUMENTS, guidePath, pagePath } from '../../extensions/site/src/docs/paths.ts';
 import { LIVE_KEY } from '../support/cases/outcomes.ts';
 import { accessibilityFaults, startBrowser } from '../support/servers/browser.ts';

@@ -1,8 +1,13 @@
 // Shutdown by SIGTERM: running requests are answered, new ones refused, and all processes end.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import type { Deployment, Running } from '../support/service/stack.ts';
-import { type DeployedService, startDeployed } from '../support/service/stack.ts';
+import {
+  type DeployedService,
+  type Deployment,
+  type Running,
+  startDeployed,
+  startStack,
+} from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
 
 const BODY = JSON.stringify({
@@ -122,4 +127,27 @@ test('SIGINT ends it like SIGTERM', async () => {
   await service.stack.gateway.ended;
   expect(await service.stack.gateway.stop()).toBe(0);
   await service.close();
+});
+
+const statusOf = async (url: string) =>
+  (await fetch(url, { headers: { connection: 'close' } })).status;
+
+test('SIGHUP does not stop a process; after SIGTERM, readiness is 503 at once and new connections are served for DRAIN_SECONDS', async () => {
+  const stack = await startStack('one process', { DRAIN_SECONDS: '5' });
+  const { url, adminUrl, pid, ended, stop } = stack.gateway;
+  process.kill(pid, 'SIGHUP');
+  expect(await statusOf(`${url}/nowhere`)).toBe(404);
+  expect(await statusOf(`${adminUrl}/readyz`)).toBe(200);
+  process.kill(pid, 'SIGTERM');
+  await until(async () => (await statusOf(`${adminUrl}/readyz`)) === 503);
+  expect(await statusOf(`${url}/nowhere`)).toBe(404);
+  await until(() =>
+    fetch(url).then(
+      () => false,
+      () => true,
+    ),
+  );
+  await ended; // stop() would be a second signal.
+  expect(await stop()).toBe(0);
+  await stack.close();
 });

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { openGraphStore } from '@partner-loyalty/gateway';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
-import { withSubgraph } from '../../extensions/registry/src/publish/content.ts';
+import { withSubgraph } from '../../extensions/registry/src/publish/assessment.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { type PlainSubgraph, startSubgraph } from '../support/graphs/graph.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';

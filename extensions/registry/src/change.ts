@@ -1,7 +1,6 @@
 // Checks and makes changes to the graph: each is assessed, then refused or appended.
-
 import { contentOf, type GraphContent } from '@partner-loyalty/gateway/graph/committed.ts';
-import type { GraphVersion } from '@partner-loyalty/gateway/graph/graph.ts';
+import type { GraphVersion, LevelCounts } from '@partner-loyalty/gateway/graph/graph.ts';
 import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
 import { dayOf } from '@partner-loyalty/gateway/schema/dates.ts';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
@@ -9,9 +8,9 @@ import { approversOf, digestOf, endProposal, keepProposal, openNeeds } from './p
 import { assess, publisherOf } from './publish/assess.ts';
 import type { Assessment, Step } from './publish/assessment.ts';
 import { UnservedError } from './publish/faults.ts';
-import { type CheckedChange, withUsage } from './publish/inuse.ts';
+import { type CheckedChange, type UsedBy, withUsage } from './publish/inuse.ts';
+import { listed } from './publish/missing.ts';
 import { type Outcome, type Publisher, Refusal, type Registry, refuse, whoIs } from './request.ts';
-import { countLevels, namesWithUse, refuseBrokenPolicy, refuseInUse } from './verdict.ts';
 
 /** What is to be done to the graph as it is now. */
 export type Plan = {
@@ -222,4 +221,44 @@ async function append(
   audit(omitUndefined({ operation, ...whoIs(publisher), subgraph, target: change, version: next }));
   await endProposal(await store.tables(), digestOf(content));
   return { version: next, change, publishedAt, ...counts };
+}
+
+const MAX_USERS = 5;
+const MAX_NAMED = 3;
+
+export function inUse(changes: readonly CheckedChange[]): CheckedChange[] {
+  return changes.filter(({ usedBy }) => usedBy.length > 0);
+}
+
+/** Throws a Refusal that names the changes that break what callers use, if there are any. */
+export function refuseInUse(changes: readonly CheckedChange[], reason: string): void {
+  const used = inUse(changes);
+  if (used.length > 0) refuse(`${reason}: ${namesWithUse(used)}`);
+}
+
+export function refuseBrokenPolicy(faults: readonly string[], advice: string): void {
+  if (faults.length > 0)
+    refuse(`the deprecation policy forbids it${advice}: ${listed(faults, MAX_NAMED)}`);
+}
+
+/** `Query.a (acme 120 times, members 3 times), Query.b (…)` */
+export function namesWithUse(changes: readonly CheckedChange[]): string {
+  const names = changes.map(({ coordinate, usedBy }) =>
+    usedBy.length === 0 ? coordinate : `${coordinate} (${users(usedBy)})`,
+  );
+  return listed(names, MAX_NAMED);
+}
+
+export function users(usedBy: readonly UsedBy[]): string {
+  const names = usedBy.map(({ partnerId, count }) => {
+    const times = count === 1 ? 'once' : `${count.toLocaleString('en')} times`;
+    return `${partnerId ?? 'members'} ${times}`;
+  });
+  return listed(names, MAX_USERS);
+}
+
+export function countLevels(changes: readonly Pick<CheckedChange, 'level'>[]): LevelCounts {
+  const count = (level: CheckedChange['level']) =>
+    changes.filter((change) => change.level === level).length;
+  return { breaking: count('breaking'), dangerous: count('dangerous'), safe: count('safe') };
 }

@@ -11,7 +11,7 @@ import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { UNSHARED } from '../../../test/support/requests/unshared.ts';
 import { createRegistryEndpoint } from './endpoint.ts';
-import { withSubgraph } from './publish/content.ts';
+import { withSubgraph } from './publish/assessment.ts';
 import { createToken } from './tokens.ts';
 
 let store: GraphStore;

@@ -3,6 +3,7 @@
 export { committedContent, currentContent } from '@partner-loyalty/gateway/graph/committed.ts';
 export type { RegistryTables } from '@partner-loyalty/gateway/graph/tables.ts';
 export { requireServed } from './ask.ts';
+export { countLevels, inUse, users } from './change.ts';
 export { refuseReservedName, refuseSharedVariables } from './entry.ts';
 export { noticing } from './publish/asked.ts';
 export type { CheckedChange } from './publish/inuse.ts';
@@ -24,4 +25,3 @@ export {
   rotateToken,
   TOKEN_LIFETIME_MS,
 } from './tokens.ts';
-export { countLevels, inUse, users } from './verdict.ts';

@@ -20,10 +20,10 @@ import Negotiator from 'negotiator';
 import { docsRoutes } from './docs/routes.ts';
 import { explorerRoutes } from './explorer/explorer.ts';
 import type { About } from './frame.ts';
+import { DOCS_STYLE } from './frame.ts';
 import { homePage, notFoundPage } from './home.ts';
+import type { Route } from './prepared.ts';
 import { prepare, preparedResponse } from './prepared.ts';
-import type { Route } from './route.ts';
-import { DOCS_STYLE } from './style.ts';
 
 const HEADERS_OF_HOME = {
   ...pageHeaders(DOCS_STYLE, ["form-action 'none'"]),

@@ -3,7 +3,7 @@
 import { committedContent } from '@partner-loyalty/gateway/graph/committed.ts';
 import { assess, missingFromRunning } from './assess.ts';
 import type { Step } from './assessment.ts';
-import { withSubgraph } from './content.ts';
+import { withSubgraph } from './assessment.ts';
 import { TooLargeError } from './faults.ts';
 
 const LINK = `extend schema @link(

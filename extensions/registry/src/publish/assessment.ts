@@ -2,6 +2,11 @@
 import type { GraphContent } from '@partner-loyalty/gateway/graph/committed.ts';
 import type { SubgraphEntry, VersionChange } from '@partner-loyalty/gateway/graph/graph.ts';
 import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
+import { datedSdl } from '@partner-loyalty/gateway/schema/dated.ts';
+import { dayOf, MONTHS_KEPT, monthsAfter } from '@partner-loyalty/gateway/schema/dates.ts';
+import { deprecationsOf, elementsOf } from '@partner-loyalty/gateway/schema/deprecations.ts';
+import { readSupergraph } from '@partner-loyalty/gateway/schema/supergraph.ts';
+import { SURFACE_NAMES, type SurfaceName } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import { introspectionFaults, proseFaults } from './bounds.ts';
 import {
   type SurfaceChange,
@@ -10,11 +15,10 @@ import {
   surfaceSchemas,
   versionChanges,
 } from './changes.ts';
-import { newProvider, withoutSubgraph, withSubgraph } from './content.ts';
+import { composeSupergraph } from './compose.ts';
 import { CompositionError, UnservedError } from './faults.ts';
 import { needsOf } from './needs.ts';
 import { type Notice, noticesOf } from './notices.ts';
-import { policyFaults } from './policy.ts';
 
 /** `content` is what a rollback brings back. */
 export type Step = { before: GraphContent } & (
@@ -92,4 +96,91 @@ function contentAfter(step: Step): GraphContent {
 
 function refuseFaults(faults: string[]): void {
   if (faults.length > 0) throw new CompositionError(faults);
+}
+
+/** The content with a subgraph that has this schema. Throws as composeSupergraph does. */
+export function withSubgraph(
+  { subgraphs, schemas, supergraph }: GraphContent,
+  entry: SubgraphEntry,
+  { sdl, file }: { sdl: string; file: string },
+): GraphContent {
+  const { name } = entry;
+  const isKnown = subgraphs.some((known) => known.name === name);
+  const next = isKnown
+    ? subgraphs.map((known) => (known.name === name ? entry : known))
+    : [...subgraphs, entry];
+  return composed(supergraph, next, { ...schemas, [name]: sdl }, new Map([[name, file]]));
+}
+
+/** The content without a subgraph. Throws as composeSupergraph does. */
+export function withoutSubgraph(content: GraphContent, name: string): GraphContent {
+  const { supergraph, subgraphs, schemas } = content;
+  const { [name]: _, ...rest } = schemas;
+  return composed(
+    supergraph,
+    subgraphs.filter((entry) => entry.name !== name),
+    rest,
+  );
+}
+
+/**
+ * The subgraph that replaces another one as the identity provider, if one does. A check shows no
+ * change, since callers see none, but the provider decides which tokens are valid.
+ */
+export function newProvider(before: GraphContent, after: GraphContent): string | undefined {
+  const former = readSupergraph(before.supergraph).provider;
+  const { provider } = readSupergraph(after.supergraph);
+  return former === undefined || provider === former ? undefined : provider;
+}
+
+/** What is deprecated in `former` keeps its dates; what is newly deprecated is so from today. */
+function composed(
+  former: string,
+  subgraphs: readonly SubgraphEntry[],
+  schemas: Readonly<Record<string, string>>,
+  files: ReadonlyMap<string, string> = new Map(),
+): GraphContent {
+  const sources = subgraphs.map(({ name, url }) => ({
+    name,
+    url,
+    sdl: schemas[name] ?? '',
+    file: files.get(name) ?? `the published schema of ${name}`,
+  }));
+  const supergraph = datedSdl(composeSupergraph(sources), new Date(), former);
+  return { supergraph, subgraphs, schemas };
+}
+
+/**
+ * A line for each fault: something is removed before its date, or what callers have is deprecated
+ * for less time than promised.
+ */
+export function policyFaults(before: SurfaceSchemas, after: SurfaceSchemas, now: Date): string[] {
+  const today = new Date(now).setUTCHours(0, 0, 0, 0);
+  return SURFACE_NAMES.flatMap((surface) =>
+    faultsOf(before[surface], after[surface], surface, today),
+  );
+}
+
+function faultsOf(
+  before: SurfaceSchemas[SurfaceName],
+  after: SurfaceSchemas[SurfaceName],
+  surface: SurfaceName,
+  today: number,
+): string[] {
+  const faults: string[] = [];
+  const earliest = monthsAfter(today, MONTHS_KEPT);
+  const promised = deprecationsOf(before);
+  const next = deprecationsOf(after);
+  const remaining = elementsOf(after);
+  for (const coordinate of elementsOf(before).keys()) {
+    const former = promised.get(coordinate)?.until;
+    const until = next.get(coordinate)?.until;
+    const name = `${coordinate} (${surface})`;
+    if (!remaining.has(coordinate)) {
+      if (former !== undefined && former > today)
+        faults.push(`${name} is kept until ${dayOf(former)}`);
+    } else if (until !== undefined && until < Math.min(former ?? earliest, earliest))
+      faults.push(`${name} must be kept until ${dayOf(Math.min(former ?? earliest, earliest))}`);
+  }
+  return faults;
 }

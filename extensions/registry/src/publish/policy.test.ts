@@ -1,8 +1,8 @@
 // What the deprecation policy forbids: early removals, and deprecations that are too short.
 import { datedSdl } from '@partner-loyalty/gateway/schema/dated.ts';
+import { policyFaults } from './assessment.ts';
 import { surfaceChanges, surfaceSchemas, versionChanges } from './changes.ts';
 import { composeSupergraph } from './compose.ts';
-import { policyFaults } from './policy.ts';
 
 const TODAY = new Date('2026-11-22T15:00:00Z');
 const HEAD = `extend schema

@@ -1,10 +1,14 @@
 // The reference as text: what it shows of a schema, whatever the schema says.
-
 import { rootScopesOf } from '@partner-loyalty/gateway/schema/scopes.ts';
+import { html } from '@partner-loyalty/runtime/pages/html.ts';
 import { buildSchema, parse } from 'graphql';
+import MiniSearch from 'minisearch';
 import type { About } from '../frame.ts';
 import { docsPage } from './docs.ts';
+import { markdownHtml, pageText, pageTitle } from './guides.ts';
+import { PAGES } from './paths.ts';
 import { inline, paragraphs } from './prose.ts';
+import { type Entry, entriesOf, INDEX_OPTIONS, searchIndex } from './search.ts';
 
 const ABOUT = {
   environment: 'sandbox',
@@ -132,4 +136,80 @@ test('code in text, and links as their text', () => {
   expect(htmlOf(inline('a `b` c [d](e.md#f)'))).toBe('a <code>b</code> c d');
   expect(htmlOf(inline('an open ` <'))).toBe('an open ` &lt;');
   expect(htmlOf(paragraphs(' one\ntwo \n\n\n three'))).toBe('<p>one\ntwo</p><p>three</p>');
+});
+
+test('HTML in Markdown stays text, and so does code', () => {
+  const page = markdownHtml(
+    '<img src=x onerror=alert(1)> a <b>c</b>\n\n```js\n<script>\n```\n',
+    'keys',
+  );
+  expect(page).not.toMatch(/<(img|b|script)\b/);
+  expect(page).toContain('&lt;b&gt;c&lt;/b&gt;');
+  expect(page).toContain('aria-label="Example, js"');
+});
+
+test('links lead to pages, examples and the service; those to other files, or to scripts, are text', () => {
+  const hrefOf = (target: string, page = 'guides/check-in') =>
+    /href="([^"]*)"/.exec(markdownHtml(`[x](${target})`, page))?.[1];
+  expect(hrefOf('errors-and-retries.md#how-to-try-again')).toBe(
+    '/docs/guides/errors-and-retries#how-to-try-again',
+  );
+  expect(hrefOf('../keys.md#scopes')).toBe('/docs/keys#scopes');
+  expect(hrefOf('guides/desk.md', 'keys')).toBe('/docs/guides/desk');
+  expect(hrefOf('../../../examples/node/signin.web.mjs')).toBe('/docs/guides/signin.web.mjs');
+  for (const kept of ['/docs#errors', '#here', 'https://example.com/a'])
+    expect(hrefOf(kept)).toBe(kept);
+  for (const dropped of [
+    '../../operators/security.md',
+    'nothing.md',
+    'keys.md',
+    '../../../examples/node/api.mjs',
+    'javascript:alert(1)',
+    'data:text/html,x',
+  ])
+    expect(hrefOf(dropped)).toBeUndefined();
+});
+
+test('a page without a file fails loudly', () => {
+  expect(() => pageTitle('nothing')).toThrow('nothing.md');
+});
+
+test('pages and their examples name the service that serves them', () => {
+  for (const page of PAGES)
+    expect(pageText(page, 'https://api.example')).not.toContain('localhost:4000');
+  expect(pageText('guides/check-in', 'https://api.example')).toContain(
+    '=https://api.example/graphql',
+  );
+});
+
+const TEXT = html`<h1 id="a">Guide ${'<1>'}</h1><p>First</p>
+<h2 id="b"><code>b</code> second</h2><p>Text of it</p>
+<div class="type" id="type"><h4><span>object</span> Type</h4>
+<dl><dt id="field"><code>field(first: <a href="#x">Int</a>)</code></dt><dd>What it is
+<details class="example"><summary>Example</summary><pre id="no">secret</pre></details></dd></dl></div>
+<h2 id="c">Third</h2>`;
+const PAGE = `<h1 id="frame">Frame</h1><div class="text">${TEXT.html}</div>`;
+
+test('each element with an ID is an entry, below what contains it, without the examples', () => {
+  expect(entriesOf('/docs', PAGE)).toEqual([
+    { id: '/docs#a', title: 'Guide <1>', place: '', text: 'First' },
+    { id: '/docs#b', title: 'b second', place: 'Guide <1>', text: 'Text of it' },
+    { id: '/docs#type', title: 'object Type', place: 'Guide <1> › b second', text: '' },
+    {
+      id: '/docs#field',
+      title: 'field(first: Int)',
+      place: 'Guide <1> › b second › object Type',
+      text: 'What it is',
+    },
+    { id: '/docs#c', title: 'Third', place: 'Guide <1>', text: '' },
+  ]);
+});
+
+test('a beginning of a word, or one with a typing error, finds it', async () => {
+  const text = await searchIndex(new Map([['/docs', PAGE]]));
+  const index = MiniSearch.loadJSON<Entry>(text, INDEX_OPTIONS);
+  const ids = (query: string) => index.search(query).map(({ id }) => id);
+  expect(ids('fiel')).toEqual(['/docs#field']);
+  expect(ids('therd')).toEqual(['/docs#c']);
+  expect(ids('secret')).toEqual([]);
 });

@@ -7,13 +7,13 @@ import type { SurfaceName } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import type { GraphQLSchema } from 'graphql';
 import type { About } from '../frame.ts';
+import { errorExamples, examplesOf } from './examples.ts';
 import { OUT_OF_SCOPE } from './llms.ts';
 import { docsFramed, pagesList } from './page.ts';
 import { DOCS_PATH, GUIDE_PAGES, guidePath, TOPICS } from './paths.ts';
 import { keysSection } from './scopes.ts';
 import { referenceOf, surfaceSection } from './surface.ts';
 import { type Budget, errorsList, headersList, limitsTable } from './tables.ts';
-import { errorExamples, examplesOf } from './tabs.ts';
 
 type Served = {
   /** 0 if nothing was published. */

@@ -1,7 +1,13 @@
 // The examples of the reference, one for each operation: what is sent, and what was answered.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { SurfaceName } from '@partner-loyalty/gateway/schema/surfaces.ts';
+import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
+import { type GraphQLSchema, parse, validate } from 'graphql';
+import type { About } from '../frame.ts';
 import { type Example, examplesIn } from './example.ts';
+import { filled } from './template.ts';
 
 /** Stands for the token of a link that was mailed. */
 export const TOKEN = 'ml_TOKEN_OF_THE_LINK';
@@ -14,4 +20,92 @@ export const EXAMPLES = examplesIn(
 /** The key of its response in responses.generated.json. */
 export function exampleKey({ surface, field }: Pick<Example, 'surface' | 'field'>): string {
   return `${surface}.${field}`;
+}
+
+/** In the order of the tabs. */
+export const LANGUAGES = ['curl', 'JavaScript', 'Python', 'Go', 'PHP', 'Java', 'C#'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+const TEMPLATES = new Map(LANGUAGES.map((language) => [language, templateOf(language)]));
+
+/** The example as a whole program, which prints the response. It reads its key or token. */
+export function programOf(example: Example, language: Language, endpoint: string): string {
+  const { surface, query, variables } = example;
+  const json = JSON.stringify(variables, null, 2);
+  const body = JSON.stringify({ query: query.replace(/\s+/g, ' '), variables }, null, 2);
+  return filled(TEMPLATES.get(language) ?? '', surface, {
+    endpoint,
+    name: query.split(/[ ({]/, 2)[1] ?? '',
+    query,
+    variables: json,
+    pythonVariables: json.replace(/: null\b/g, ': None'),
+    phpVariables: phpOf(json),
+    body,
+    javaBody: body.replaceAll('\n', '\n        '),
+    csharpBody: body.replaceAll('"', '""'),
+  });
+}
+
+function templateOf(language: Language): string {
+  const file = `languages/${language.replace('#', 'Sharp')}.txt`;
+  return readFileSync(join(import.meta.dirname, file), 'utf8');
+}
+
+/** JSON in the notation of PHP. Each of its lines has one brace or one entry. */
+function phpOf(json: string): string {
+  if (json === '{}') return 'new stdClass()';
+  return json
+    .replace(/^( *"\w+"): /gm, '$1 => ')
+    .replace(/\{$/gm, '[')
+    .replace(/\}(,?)$/gm, ']$1');
+}
+
+import responses from './responses.generated.json' with { type: 'json' };
+
+const RESPONSES: Readonly<Record<string, unknown>> = responses;
+
+/** The examples of a surface by their fields, without those that do not fit what is served. */
+export async function examplesOf(
+  surface: SurfaceName,
+  schema: GraphQLSchema,
+  about: About,
+): Promise<ReadonlyMap<string, Html>> {
+  const shown = new Map<string, Html>();
+  for (const example of EXAMPLES.filter((each) => each.surface === surface)) {
+    await nextTurn();
+    if (validate(schema, parse(example.query)).length === 0)
+      shown.set(example.field, tabs(example, about));
+  }
+  return shown;
+}
+
+export function errorExamples(about: About): Html[] {
+  return EXAMPLES.filter(({ field }) => field === 'error').map((example) => tabs(example, about));
+}
+
+function tabs(example: Example, { endpoint, hasExplorer }: About): Html {
+  const key = exampleKey(example);
+  const choices = LANGUAGES.map(
+    (language, index) => html`<input type="radio" name="${key}" value="${language}"
+ id="${key}.${language}"${index === 0 ? html` checked` : ''}><label
+ for="${key}.${language}">${language}</label>`,
+  );
+  const programs = LANGUAGES.map((language) =>
+    codeBlock(`Request in ${language}`, programOf(example, language, endpoint)),
+  );
+  return html`<details class="example">
+<summary>Example<span class="unseen"> of ${example.field}</span></summary>
+<fieldset class="tabs"><legend class="unseen">Language of the request</legend>
+${choices}
+${programs}
+</fieldset>
+<p class="response">Response${hasExplorer ? explorerLink(example) : ''}</p>
+${codeBlock('Response', JSON.stringify(RESPONSES[key], null, 2))}
+</details>`;
+}
+
+/** Browsers keep what is behind # to themselves. */
+function explorerLink({ query, variables }: Example): Html {
+  const shared = new URLSearchParams({ query, variables: JSON.stringify(variables, null, 2) });
+  return html` <a href="/explorer#${shared.toString()}">Open in the explorer</a>`;
 }

@@ -6,10 +6,8 @@ import type { DocumentedGraph } from '@partner-loyalty/gateway/graph/served.ts';
 import { SURFACE_NAMES } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import { once } from '@partner-loyalty/runtime/once.ts';
 import { pageHeaders } from '@partner-loyalty/runtime/pages/layout.ts';
-import { type About, baseUrlOf } from '../frame.ts';
-import { prepare } from '../prepared.ts';
-import { onceForEach, type Route } from '../route.ts';
-import { DOCS_STYLE } from '../style.ts';
+import { type About, baseUrlOf, DOCS_STYLE } from '../frame.ts';
+import { onceForEach, prepare, type Route } from '../prepared.ts';
 import {
   DOCS_PATH,
   GUIDE_EXAMPLES,

@@ -2,13 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DocumentedGraph } from '@partner-loyalty/gateway/graph/served.ts';
+import { keyPrefix } from '@partner-loyalty/gateway/identity/apikey.ts';
 import { once } from '@partner-loyalty/runtime/once.ts';
+import { html } from '@partner-loyalty/runtime/pages/html.ts';
 import { pageHeaders } from '@partner-loyalty/runtime/pages/layout.ts';
-import type { About } from '../frame.ts';
-import { contentHash, prepare } from '../prepared.ts';
-import { onceForEach, type Route } from '../route.ts';
-import { EXPLORER_STYLE } from '../style.ts';
-import { explorerPage } from './page.ts';
+import { type About, EXPLORER_STYLE, framed } from '../frame.ts';
+import { contentHash, onceForEach, prepare, type Route } from '../prepared.ts';
 
 const EXPLORER_PATH = '/explorer';
 const MEMBER_SCHEMA_PATH = '/explorer/schema/member';
@@ -53,4 +52,75 @@ export function explorerRoutes(
 
 function licenses(): Buffer {
   return readFileSync(join(import.meta.dirname, 'licenses.txt'));
+}
+
+type ExplorerPage = {
+  scriptPath: string;
+  licensesPath: string;
+  memberSchemaPath: string;
+  /** The claim of an ID token that is the member's ID. */
+  memberClaim: string;
+};
+
+export function explorerPage(about: About, parts: ExplorerPage): string {
+  const { scriptPath, licensesPath, memberSchemaPath, memberClaim } = parts;
+  const main = html`<h1 class="unseen">Explorer</h1>
+<noscript><p class="notice">The explorer needs JavaScript. The <a href="/docs">reference</a> does
+not.</p></noscript>
+<form id="credential" class="credential" autocomplete="off">
+<label for="secret">Partner key or ID token</label>
+<input id="secret" class="secret" type="text" autocomplete="off" autocapitalize="off"
+ autocorrect="off" spellcheck="false" placeholder="${keyPrefix(about.environment)}…" aria-describedby="kept">
+<button type="submit">Use</button>
+<button type="button" id="forget" class="quiet">Forget</button>
+<p id="kept" class="soft">Kept in this tab, as is what you type, until you close it or press Forget,
+and sent only to this service. Requests count against your budget, and changes are real.</p>
+</form>
+<p id="key-problem" class="notice problem" role="alert" hidden></p>
+<div class="panes">
+<section class="operation" aria-labelledby="operation-title">
+<div class="tools">
+<h2 id="operation-title">Operation</h2>
+<label for="example" class="unseen">Example</label>
+<select id="example"></select>
+<button type="button" id="run">Run</button>
+</div>
+<div id="operation" class="editor"></div>
+<h3>Variables</h3>
+<p id="operation-problem" class="notice problem" role="alert" hidden></p>
+<div id="variables" class="editor"></div>
+<div id="copies" class="tools">
+<button type="button" id="format" class="quiet">Format</button>
+</div>
+</section>
+<section id="result" class="result" aria-labelledby="result-title">
+<div class="tools"><h2 id="result-title">Result</h2><p id="outcome" role="status"></p></div>
+<p id="run-problem" class="notice problem" role="alert" hidden></p>
+<dl id="headers"></dl>
+<div id="response" class="editor"></div>
+</section>
+<section class="schema" aria-labelledby="schema-title">
+<div class="tools"><h2 id="schema-title">Schema</h2>
+<label for="search" class="unseen">Search the schema</label>
+<input id="search" type="search" placeholder="Search" autocomplete="off" spellcheck="false"></div>
+<p id="state" class="soft" role="status">Use a key or a token to see the schema that it opens.</p>
+<div id="types"></div>
+<p class="soft end"><a href="/docs">Reference</a> · <kbd>Ctrl</kbd> or <kbd>⌘</kbd> and
+<kbd>Enter</kbd> run, <kbd>Ctrl</kbd> and <kbd>Space</kbd> complete ·
+<a href="${licensesPath}">Licenses</a></p>
+</section>
+</div>`;
+  return framed(about, {
+    title: 'Explorer – Partner Loyalty API',
+    path: '/explorer',
+    kind: 'explorer',
+    main,
+    attributes: {
+      'data-endpoint': about.endpoint,
+      'data-member-schema': memberSchemaPath,
+      'data-member-claim': memberClaim,
+    },
+    style: EXPLORER_STYLE,
+    head: html`<script type="module" src="${scriptPath}"></script>`,
+  });
 }

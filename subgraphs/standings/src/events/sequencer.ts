@@ -1,4 +1,5 @@
 // The sequencer: gives events their positions, ends membership years and drops old days.
+import { randomUUID } from 'node:crypto';
 import { startLoop } from '@partner-loyalty/runtime/eventloop/loop.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
@@ -6,8 +7,7 @@ import type { MembersClient, PendingMemberEvent } from '../members.ts';
 import { type Event, yearEnded } from '../rules/event.ts';
 import { inTime } from '../rules/eventorder.ts';
 import { yearsEnded } from '../rules/year.ts';
-import { BATCH_SIZE, dayOf, type Feed, LeaseLost } from '../store/feed.ts';
-import { createLease } from './lease.ts';
+import { BATCH_SIZE, dayOf, type Feed, LEASE, type Lease, LeaseLost } from '../store/feed.ts';
 
 type SequencerOptions = {
   members: Pick<MembersClient, 'pendingEvents' | 'acknowledgeEvents'>;
@@ -138,4 +138,34 @@ function sourceOf(found: readonly PendingMemberEvent[]) {
   // There may be more: of later members, as they come in the order of their first event.
   const last = found.length < BATCH_SIZE ? undefined : byMember.get(found.at(-1)?.event.memberId);
   return { pending, until: last?.[0]?.occurredAt ?? Number.POSITIVE_INFINITY };
+}
+
+const LEASE_MS = 10_000;
+const RENEW_MS = 3_000;
+
+/** This process's part in the lease. `now` returns milliseconds since 1970. */
+export function createLease({ leases }: Pick<Feed, 'leases'>, now: () => number) {
+  let held: Lease | undefined;
+  /** The last token. A row that could not be read again may still have it. */
+  let token: string = randomUUID();
+  return {
+    /** Takes or renews the lease. Resolves with its token; undefined if another process has it. */
+    async take(): Promise<string | undefined> {
+      const at = now();
+      if (held !== undefined && at < held.until - LEASE_MS + RENEW_MS) return held.token;
+      held = undefined;
+      held = await leases.update(LEASE, (before) => {
+        // A held lease that has ended may have been another process's meanwhile.
+        const isOwn = before?.token === token;
+        if (before !== undefined && !isOwn && before.until > at) return before;
+        if (!isOwn) token = randomUUID();
+        return { name: LEASE, token, until: at + LEASE_MS };
+      });
+      return held?.token;
+    },
+    async release(): Promise<void> {
+      held = undefined;
+      await leases.update(LEASE, (row) => (row?.token === token ? undefined : row));
+    },
+  };
 }

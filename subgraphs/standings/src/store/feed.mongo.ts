@@ -9,7 +9,7 @@ import type { Db } from 'mongodb';
 import { ERASED_FIELDS, type Event, type PendingEvent } from '../rules/event.ts';
 import { mergeSources } from '../rules/eventorder.ts';
 import type { Program } from '../rules/program.ts';
-import { tierChangeOf } from '../rules/tierchange.ts';
+import { tierChangeOf } from '../rules/tiers.ts';
 import type { BlockDocument, Collections } from './collections.mongo.ts';
 import {
   BATCH_SIZE,

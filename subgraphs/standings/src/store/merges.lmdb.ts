@@ -1,7 +1,7 @@
 // The merging of members in LMDB: one transaction counts everything for the one who stays.
 import { joinStandings } from '../rules/standing.ts';
 import { deleteSome, nextKeys, standingsOf } from './member.lmdb.ts';
-import type { MergeRefusal, Merges } from './merges.ts';
+import type { MergeRefusal, Merges } from './store.ts';
 import {
   activityKeyOf,
   decodeActivity,

@@ -6,9 +6,9 @@ import { ObjectId } from 'mongodb';
 import { addStandings, joinStandings } from '../rules/standing.ts';
 import type { Collections, StandingDocument } from './collections.mongo.ts';
 import { deleteAll, deleteStandings, standingsOf } from './member.mongo.ts';
-import type { MergeRefusal, Merges } from './merges.ts';
 import { standingId } from './queries.mongo.ts';
 import { carryOut, createStandings, decidedBy } from './steps.mongo.ts';
+import type { MergeRefusal, Merges } from './store.ts';
 
 type Written = Pick<Collections, 'standings' | 'activities' | 'outbox' | 'merges'>;
 

@@ -2,8 +2,7 @@
 import { oneResponse } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { PendingEvent } from '../rules/event.ts';
 import type { Program } from '../rules/program.ts';
-import { otherYearOf } from '../rules/tierchange.ts';
-import { tierOf } from '../rules/tiers.ts';
+import { otherYearOf, tierOf } from '../rules/tiers.ts';
 import type { Collections } from './collections.mongo.ts';
 import { standingId, standingOf } from './queries.mongo.ts';
 

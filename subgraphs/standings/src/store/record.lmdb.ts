@@ -2,7 +2,7 @@
 import { type ActivityContent, type DatedActivity, isSameActivity } from '../rules/activity.ts';
 import { type NewEvent, pointsChanged } from '../rules/event.ts';
 import { addStandings, NO_ACTIVITY, type Standing } from '../rules/standing.ts';
-import { tierChangeOf } from '../rules/tierchange.ts';
+import { tierChangeOf } from '../rules/tiers.ts';
 import type { RecordOutcome } from './store.ts';
 import {
   type ActivityKey,

@@ -1,8 +1,7 @@
 // How long the content of a page is kept.
 
 import type { DocumentedGraph } from '@partner-loyalty/gateway/graph/served.ts';
-import { prepare } from './prepared.ts';
-import { onceForEach } from './route.ts';
+import { onceForEach, prepare } from './prepared.ts';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
