@@ -5,10 +5,10 @@ const { join } = require('node:path');
 
 const CORE = ['runtime', 'members', 'standings', 'gateway'];
 
-/** An extension imports what the core lends it, and no other extension. */
+/** An extension imports the core, for its commands the shell, and no other extension. */
 const EXTENSIONS = readdirSync(join(__dirname, 'extensions')).map((name) => [
   name,
-  { folder: `extensions/${name}`, mayImport: CORE },
+  { folder: `extensions/${name}`, mayImport: [...CORE, 'shell'] },
 ]);
 
 /** The packages of the project: their folders, and the packages that each may import. */
@@ -18,6 +18,7 @@ const PACKAGES = {
   standings: { folder: 'subgraphs/standings', mayImport: ['runtime'] },
   gateway: { folder: 'gateway', mayImport: ['runtime'] },
   ...Object.fromEntries(EXTENSIONS),
+  shell: { folder: 'bin/cli/shell', mayImport: CORE },
   bin: { folder: 'bin', mayImport: [...CORE, ...EXTENSIONS.map(([name]) => name)] },
   client: { folder: 'client', mayImport: [] },
 };
@@ -67,6 +68,12 @@ module.exports = {
       from: { path: `^${folder}/` },
       to: { path: SOURCES, pathNot: `^${folder}/`, dependencyTypes: ['local'] },
     })),
+    {
+      name: "the core's commands import no extension",
+      severity: 'error',
+      from: { path: '^bin/cli/' },
+      to: { path: '^extensions/' },
+    },
     {
       // Not even modules of Node: it runs in browsers.
       name: 'client has no dependencies',

@@ -2,9 +2,9 @@
 import { readEnv } from '@partner-loyalty/runtime/settings/settings.ts';
 import { ownCommit, ownVersion } from '@partner-loyalty/runtime/version.ts';
 import { Command, CommanderError } from 'commander';
+import { commandExtensions } from '../extensions/list.ts';
 import { activitiesCommand } from './commands/activities.ts';
 import { appsCommand } from './commands/apps.ts';
-import { auditCommand } from './commands/audit.ts';
 import { backupCommand } from './commands/backup.ts';
 import { compactCommand } from './commands/compact.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -13,13 +13,13 @@ import { membersCommand } from './commands/members.ts';
 import { partnersCommand } from './commands/partners.ts';
 import { requestsCommand } from './commands/requests.ts';
 import { staffCommand } from './commands/staff.ts';
-import { supergraphCommand } from './commands/supergraph.ts';
 import { tokensCommand } from './commands/tokens.ts';
 import { usageCommand } from './commands/usage.ts';
 import { verifyCommand } from './commands/verify.ts';
-import { webhooksCommand } from './commands/webhooks.ts';
+import type { ServiceShell } from './shell/extension.ts';
 import { oneLine, type Shell } from './shell/shell.ts';
 
+/** The core's commands. */
 const GROUPS = [
   partnersCommand,
   keysCommand,
@@ -27,12 +27,9 @@ const GROUPS = [
   staffCommand,
   membersCommand,
   activitiesCommand,
-  webhooksCommand,
   tokensCommand,
-  supergraphCommand,
   usageCommand,
   requestsCommand,
-  auditCommand,
   backupCommand,
   compactCommand,
   verifyCommand,
@@ -41,9 +38,9 @@ const GROUPS = [
 
 /** Runs a command. Resolves to 0, or to 1 after a line on stderr with the reason; never rejects. */
 export async function runCommand(args: readonly string[], shell: Shell): Promise<0 | 1> {
-  const program = createProgram(shell);
-  redirectOutput(program, shell);
   try {
+    const program = await createProgram(shell);
+    redirectOutput(program, shell);
     await program.parseAsync(args, { from: 'user' }).catch(unlessShown);
     shell.checkOutput();
     return 0;
@@ -53,7 +50,7 @@ export async function runCommand(args: readonly string[], shell: Shell): Promise
   }
 }
 
-export function createProgram(shell: Shell): Command {
+export async function createProgram(shell: Shell): Promise<Command> {
   const program = new Command('loyalty')
     .description(
       'Manage the partners, keys, members and activities of the loyalty platform.\n' +
@@ -68,9 +65,24 @@ export function createProgram(shell: Shell): Command {
     .hook('preAction', () => {
       shell.json = program.opts().json === true;
     });
-  for (const group of GROUPS) program.addCommand(group(shell));
+  const found = await commandExtensions();
+  const extensions = found.map(({ extension }) => extension);
+  // The same object, whose `json` is set later.
+  const service: ServiceShell = Object.assign(shell, { extensions, startService });
+  for (const group of GROUPS) {
+    const command = group(service);
+    const earlier = found.filter(({ before }) => before === command.name());
+    for (const each of [
+      ...earlier.flatMap(({ extension }) => extension.commands(service)),
+      command,
+    ])
+      program.addCommand(each);
+  }
   return program;
 }
+
+const startService: ServiceShell['startService'] = async (...given) =>
+  (await import('../demo/service.ts')).startService(...given);
 
 /** `--help` is an error of commander. */
 function unlessShown(error: unknown): void {

@@ -2,46 +2,27 @@
 import { openKeyStore, serveGateway } from '@partner-loyalty/gateway';
 import { openMembersStore, startMembers } from '@partner-loyalty/members';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
-import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { clearErased } from '@partner-loyalty/runtime/process/erased.open.ts';
-import type { Lifecycle } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import { bindPorts } from '@partner-loyalty/runtime/process/ports.ts';
 import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
 import {
   type OWN_SUBGRAPHS,
   settingsOfSubgraph,
 } from '@partner-loyalty/runtime/settings/subgraphs.ts';
-import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
 import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { openRemoteTransport } from '@partner-loyalty/runtime/transport/remote.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { openStandingsStore, startStandings } from '@partner-loyalty/standings';
+import type { StartService } from '../cli/shell/extension.ts';
 import { gatewayExtensions, standingsExtensions } from '../extensions/list.ts';
 import { banner, baseUrlOf } from './banner.ts';
-import { type DemoKey, demoConsoleLink, fillDemo, storesForDemo } from './demo.ts';
+import { demoConsoleLink, fillDemo, storesForDemo } from './demo.ts';
+import { DEMO_MEMBER } from './members.ts';
 
-export type Started = {
-  /** Where clients find it. */
-  baseUrl: string;
-  /** Undefined unless the demo was just filled in. */
-  demoKeys: readonly DemoKey[] | undefined;
-  /** For people. */
-  banner: string;
-};
-
-/** `inProcess` are subgraphs of other teams. The lifecycle closes what this function opens. */
-export async function startService(
-  settings: Settings,
-  parts: {
-    lifecycle: Lifecycle;
-    log: Log;
-    inProcess?: Readonly<Record<string, Transport>>;
-    /** Settles when the store has the graph to start with. */
-    published?: Promise<void>;
-  },
-): Promise<Started> {
+/** The lifecycle closes what this function opens. */
+export const startService: StartService = async (settings, parts) => {
   const { lifecycle, log } = parts;
   const metrics = createMetrics(settings.commit);
   const ports = await bindPorts(settings, { isPublic: true, lifecycle, metrics, log });
@@ -101,5 +82,5 @@ export async function startService(
     partnerIds: partners.map(({ partnerId }) => partnerId),
     hasExplorer: settings.explorer === 'on',
   });
-  return { baseUrl, demoKeys, banner: text };
-}
+  return { baseUrl, demoKeys, demoMemberId: DEMO_MEMBER.memberId, banner: text };
+};

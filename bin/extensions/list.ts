@@ -1,6 +1,8 @@
-// The extensions of the service. Without the line and the folder of one, the rest works as before.
+// The extensions of the service. Without the lines and the folder of one, the rest works as before.
+
 import type { GatewayExtension } from '@partner-loyalty/gateway';
 import type { StandingsExtension } from '@partner-loyalty/standings';
+import type { CommandExtension } from '../cli/shell/extension.ts';
 
 type Load<Extension> = () => Promise<Extension>;
 
@@ -18,10 +20,23 @@ const STANDINGS: readonly Load<StandingsExtension>[] = [
   () => import('@partner-loyalty/webhooks/extension.ts'),
 ];
 
+/** Their commands stand in `--help` before this one of the core, in this order. */
+const COMMANDS: readonly { before: string; load: Load<CommandExtension> }[] = [
+  { before: 'tokens', load: () => import('@partner-loyalty/webhooks/command.ts') },
+  { before: 'usage', load: () => import('@partner-loyalty/registry/commands/supergraph.ts') },
+  { before: 'backup', load: () => import('@partner-loyalty/audit/command.ts') },
+];
+
 export function gatewayExtensions(): Promise<GatewayExtension[]> {
   return Promise.all(GATEWAY.map((load) => load()));
 }
 
 export function standingsExtensions(): Promise<StandingsExtension[]> {
   return Promise.all(STANDINGS.map((load) => load()));
+}
+
+export function commandExtensions(): Promise<{ before: string; extension: CommandExtension }[]> {
+  return Promise.all(
+    COMMANDS.map(async ({ before, load }) => ({ before, extension: await load() })),
+  );
 }

@@ -8,7 +8,7 @@ import {
   removeStaff,
   type StaffRole,
 } from '@partner-loyalty/gateway';
-import { createWebhookManager } from '@partner-loyalty/webhooks';
+import { createWebhookManager } from '@partner-loyalty/webhooks/manage.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { codeIn } from '../support/servers/mailserver.ts';
 import { createVisitor, type Visited, type Visitor } from '../support/servers/visitor.ts';

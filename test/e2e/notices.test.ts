@@ -1,6 +1,6 @@
 // Notices to partners' staff by mail, from the start of a gateway, in every deployment.
 import { inviteStaff, issueKey } from '@partner-loyalty/gateway';
-import { createWebhookManager } from '@partner-loyalty/webhooks';
+import { createWebhookManager } from '@partner-loyalty/webhooks/manage.ts';
 import { type MailServer, startMailServer } from '../support/servers/mailserver.ts';
 import { type Stack, startStack } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';

@@ -91,10 +91,21 @@ const BROKEN: [rule: string, file: string, text: string][] = [
     "import type { A } from '@partner-loyalty/mcp';",
   ],
   [
-    'mcp imports only itself, runtime, members, standings, gateway',
+    'mcp imports only itself, runtime, members, standings, gateway, shell',
     'extensions/mcp/src/a.ts',
     "import type { A } from '@partner-loyalty/site';",
   ],
+  [
+    'mcp imports only itself, runtime, members, standings, gateway, shell',
+    'extensions/mcp/src/b.ts',
+    "import { a } from '@partner-loyalty/bin';",
+  ],
+  [
+    'shell imports only itself, runtime, members, standings, gateway',
+    'bin/cli/shell/a.ts',
+    "import '../command.ts';",
+  ],
+  ["the core's commands import no extension", 'bin/cli/a.ts', "import '@partner-loyalty/mcp';"],
   [
     `bin imports only itself, runtime, members, standings, gateway, ${EXTENSIONS.join(', ')}`,
     'bin/a.ts',
@@ -157,6 +168,7 @@ describe('a broken rule about imports is found', () => {
       'runtime/src/subgraph/types.ts': '',
       'subgraphs/members/src/store.lmdb.ts': '',
       'test/support/a.ts': '',
+      'bin/cli/command.ts': '',
       ...Object.fromEntries(BROKEN.flatMap(([, file, text]) => (text ? [[file, text]] : []))),
     });
     found = violationsIn(broken.path);

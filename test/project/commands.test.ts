@@ -111,7 +111,7 @@ async function parsed(typed: string, isProse: boolean): Promise<string[]> {
   const shell = createShell(process.stdout, process.stderr, () => {
     throw new Error('no command runs here');
   });
-  const program = createProgram(shell);
+  const program = await createProgram(shell);
   inert(program);
   const words = typed.match(/'[^']*'|\S+/g) ?? [];
   const args = words

@@ -136,11 +136,11 @@ test('the guide to errors has the retries of the table of codes', () => {
   ]);
 });
 
-test('the page of the command lists every command', () => {
+test('the page of the command lists every command', async () => {
   const shell = createShell(process.stdout, process.stderr, () => {
     throw new Error('no command runs here');
   });
-  const commands = createProgram(shell).commands.flatMap((group) =>
+  const commands = (await createProgram(shell)).commands.flatMap((group) =>
     group.commands.length === 0
       ? group.name()
       : group.commands.map((command) => `${group.name()} ${command.name()}`),

@@ -1,43 +1,38 @@
 // `loyalty doctor`: whether what the service needs is there, and what to do if it is not.
 import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type GraphStore, openCounters } from '@partner-loyalty/gateway';
+import { openCounters } from '@partner-loyalty/gateway';
 import { checkMailServer } from '@partner-loyalty/members';
-import {
-  committedContent,
-  currentContent,
-  noticing,
-  requireServed,
-} from '@partner-loyalty/registry';
-import { settingsOfSubgraph } from '@partner-loyalty/runtime/settings/subgraphs.ts';
+import { noticing } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { roomOf } from '@partner-loyalty/runtime/store/health.lmdb.ts';
 import { checkLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import type { StoreName } from '@partner-loyalty/runtime/store/private.ts';
 import { Command } from 'commander';
-import { CommandError, oneLine, type Shell } from '../shell/shell.ts';
-import { withStore } from '../shell/stores.ts';
-
-type Finding = { check: string; state: 'ok' | 'failed'; found: string };
+import { type Finding, finding, type ServiceShell } from '../shell/extension.ts';
+import { CommandError } from '../shell/shell.ts';
 
 const MIB = 1_048_576;
 /** The alert LoyaltyDiskFull fires below it. */
 const LEAST_MIB = 256;
 
-export function doctorCommand(shell: Shell): Command {
+export function doctorCommand(shell: ServiceShell): Command {
   return new Command('doctor')
     .description('check settings, stores, disk, Redis, mail and subgraphs, and say what to do')
     .action(() => doctor(shell));
 }
 
-async function doctor(shell: Shell): Promise<void> {
-  const findings = await examine(shell.settings());
+async function doctor(shell: ServiceShell): Promise<void> {
+  const findings = await examine(shell.settings(), shell.extensions);
   shell.printAll(findings);
   const failed = findings.filter(({ state }) => state === 'failed').length;
   if (failed > 0) throw new CommandError(`${failed} of ${findings.length} checks failed`);
 }
 
-async function examine(settings: Settings): Promise<Finding[]> {
+async function examine(
+  settings: Settings,
+  extensions: ServiceShell['extensions'],
+): Promise<Finding[]> {
   const { mongodbUrl, dataDir, environment, misspelled } = settings;
   const unread = misspelled.map(({ name, meant }) => `${name} is not read: set ${meant}`);
   let stores: StoreName[] = [];
@@ -50,25 +45,10 @@ async function examine(settings: Settings): Promise<Finding[]> {
     finding('disk', 'make room, or correct DATA_DIR', () => checkDisk(dataDir)),
     finding('redis', 'start Redis, or correct REDIS_URL', () => checkRedis(settings)),
     finding('mail', 'start the mail server, or correct SMTP_URL', () => checkMail(settings)),
-    stores.includes('graph')
-      ? withStore('graph', settings, (store) => checkSubgraphs(settings, store))
-      : checkSubgraphs(settings, undefined),
+    ...extensions.map((extension) => extension.examine?.(settings, stores) ?? []),
   ]);
   const found = [environment, ...unread].join('; ');
   return [{ check: 'settings', state: 'ok', found }, ofStores, ...others.flat()];
-}
-
-/** `work` says what it has found, or throws what is wrong. */
-async function finding(
-  check: string,
-  remedy: string,
-  work: () => string | Promise<string>,
-): Promise<Finding> {
-  try {
-    return { check, state: 'ok', found: await work() };
-  } catch (error) {
-    return { check, state: 'failed', found: `${oneLine(error)}: ${remedy}` };
-  }
 }
 
 async function storesOf({ mongodbUrl, dataDir, environment }: Settings): Promise<StoreName[]> {
@@ -104,20 +84,4 @@ async function checkMail({ smtpUrl }: Settings): Promise<string> {
   if (smtpUrl === undefined) return 'files in the folder outbox of DATA_DIR';
   await checkMailServer(smtpUrl);
   return 'the mail server answers';
-}
-
-/** Checks subgraphs as publishing does; those in the same process are not called. */
-async function checkSubgraphs(settings: Settings, store: GraphStore | undefined) {
-  const { subgraphs, schemas } = store ? await currentContent(store) : committedContent();
-  const remedy = 'start it, or correct its URL, secret, clock or version, as the reason says';
-  return Promise.all(
-    subgraphs.map((entry) =>
-      finding(`subgraph ${entry.name}`, remedy, async () => {
-        const others = subgraphs.filter((each) => each !== entry).map(({ name }) => name);
-        const options = { givenUrl: undefined, others };
-        await requireServed({ settings, store }, entry, schemas[entry.name] ?? '', options);
-        return settingsOfSubgraph(settings, entry.name).url ?? 'it serves its schema';
-      }),
-    ),
-  );
 }

@@ -2,15 +2,10 @@
 import { type Partner, type PartnerChange, stateOfKey } from '@partner-loyalty/gateway';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import {
-  DEFAULT_PROGRAM,
-  type Endpoint,
-  type Program,
-  type StandingsStore,
-} from '@partner-loyalty/standings';
-import { disableEndpoint, endpointsOf } from '@partner-loyalty/webhooks';
+import { DEFAULT_PROGRAM, type Program, type StandingsStore } from '@partner-loyalty/standings';
 import type { Command } from 'commander';
 import { since, typed } from '../shell/argument.ts';
+import type { ServiceShell } from '../shell/extension.ts';
 import { commandGroup } from '../shell/output.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 import { claimForOperator, readStore, requirePartner, withStore } from '../shell/stores.ts';
@@ -25,7 +20,7 @@ import { top } from './partnerstop.ts';
 
 const ID = { '<id>': 'its ID' };
 
-export function partnersCommand(shell: Shell): Command {
+export function partnersCommand(shell: ServiceShell): Command {
   const { group, add } = commandGroup('partners', 'manage the partners of the platform');
   const parseName = typed('--name', partnerName);
   withPartnerOptions(add('create', 'create a partner'))
@@ -119,35 +114,17 @@ async function changeProgram(
   await standings.changeProgram(partnerId, program);
 }
 
-async function suspend(shell: Shell, partnerId: string): Promise<void> {
+async function suspend(shell: ServiceShell, partnerId: string): Promise<void> {
   const before = await withStore('keys', shell.settings(), (keys) =>
     requirePartner(keys, partnerId),
   );
   await change(shell, partnerId, { suspendedAt: before.suspendedAt ?? new Date() });
-  // The gateway's store knows of suspensions, and the processes that send webhooks do not read it.
-  const disabled = await withStore('standings', shell.settings(), async (store) => {
-    const active = (await endpointsOf(store, partnerId)).filter(({ state }) => state === 'active');
-    for (const { webhookId } of active) await disableEndpoint(store, webhookId, 'SUSPENDED');
-    return active;
-  });
-  if (disabled.length > 0) shell.note(`Disabled webhooks: ${idsOf(disabled)}`);
+  for (const extension of shell.extensions) await extension.suspend?.(shell, partnerId);
 }
 
-async function resume(shell: Shell, partnerId: string): Promise<void> {
+async function resume(shell: ServiceShell, partnerId: string): Promise<void> {
   await change(shell, partnerId, { suspendedAt: undefined });
-  const endpoints = await withStore('standings', shell.settings(), (store) =>
-    endpointsOf(store, partnerId),
-  );
-  const disabled = endpoints.filter(({ disabledBecause }) => disabledBecause === 'SUSPENDED');
-  if (disabled.length > 0)
-    shell.note(
-      `Webhooks stay disabled: ${idsOf(disabled)}. To send events again: loyalty webhooks enable ` +
-        'ID, then loyalty webhooks replay ID --since TIME',
-    );
-}
-
-function idsOf(endpoints: readonly Endpoint[]): string {
-  return endpoints.map(({ webhookId }) => webhookId).join(', ');
+  for (const extension of shell.extensions) await extension.resume?.(shell, partnerId);
 }
 
 /** Changes a partner in the stores of keys and members, and prints it. */

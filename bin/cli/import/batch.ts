@@ -1,6 +1,6 @@
 // Reads an import in batches of lines, and parses each batch into records.
 import type { Parsed } from '@partner-loyalty/runtime/input.ts';
-import { type Line, linesOf } from './lines.ts';
+import { type Line, linesOf } from '../shell/lines.ts';
 import { parseStrictJson } from './strictjson.ts';
 
 /** Some lines in a row. `bytes` is where they end in the stream. */

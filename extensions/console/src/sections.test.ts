@@ -7,11 +7,9 @@ import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
 import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
-import {
-  createSender,
-  createWebhookManager,
-  createWebhookSecrets,
-} from '@partner-loyalty/webhooks';
+import { createWebhookManager } from '@partner-loyalty/webhooks/manage.ts';
+import { createSender } from '@partner-loyalty/webhooks/send.ts';
+import { createWebhookSecrets } from '@partner-loyalty/webhooks/target.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { startReceiver } from '../../../test/support/servers/receiver.ts';
 import { createAppsSection } from './apps.ts';

@@ -122,3 +122,14 @@ export function describeError(error: unknown): object {
 }
 
 function ignore(): void {}
+
+/** A log that reports why a request failed. */
+export function noticing(notice: (text: string) => void): Log {
+  const write: Log['warn'] = ({ reason, status, code, err }, message) => {
+    const cause = err instanceof Error ? err.message : undefined;
+    // A status of 0 means that there was no response.
+    const facts = [reason, code, status || undefined, cause].filter((fact) => fact !== undefined);
+    notice(facts.length > 0 ? facts.join(', ') : message);
+  };
+  return { ...createLog('silent'), warn: write, error: write, fatal: write, outage: write };
+}

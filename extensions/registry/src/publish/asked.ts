@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SubgraphEntry } from '@partner-loyalty/gateway/graph/graph.ts';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
-import { createLog, type Log } from '@partner-loyalty/runtime/observe/log.ts';
+import { noticing } from '@partner-loyalty/runtime/observe/log.ts';
 import type { AllowsHost } from '@partner-loyalty/runtime/transport/hosts.ts';
 import type { SubgraphSecrets } from '@partner-loyalty/runtime/transport/secrets.ts';
 import type { Caller, Transport } from '@partner-loyalty/runtime/transport/types.ts';
@@ -77,17 +77,6 @@ async function takesBatches(
     ({ data, errors }, place) =>
       errors === undefined && typeof data?.[aliases[place] ?? ''] === 'string',
   );
-}
-
-/** A log that reports why a request failed. */
-export function noticing(notice: (text: string) => void): Log {
-  const write: Log['warn'] = ({ reason, status, code, err }, message) => {
-    const cause = err instanceof Error ? err.message : undefined;
-    // A status of 0 means that there was no response.
-    const facts = [reason, code, status || undefined, cause].filter((fact) => fact !== undefined);
-    notice(facts.length > 0 ? facts.join(', ') : message);
-  };
-  return { ...createLog('silent'), warn: write, error: write, fatal: write, outage: write };
 }
 
 /**

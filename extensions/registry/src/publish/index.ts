@@ -2,7 +2,7 @@
 
 export { surfaceText } from '@partner-loyalty/gateway/execute/committed.ts';
 export { committedContent, type GraphContent } from '@partner-loyalty/gateway/graph/committed.ts';
-export { noticing, runningSdl } from './asked.ts';
+export { runningSdl } from './asked.ts';
 export { assess } from './assess.ts';
 export { surfaceSchemas } from './changes.ts';
 export { compose } from './compose.ts';

@@ -1,14 +1,15 @@
 // `loyalty supergraph dev` and `sign`: what a team needs while it develops its subgraph.
+
+import { digits, typed } from '@partner-loyalty/cli/shell/argument.ts';
+import type { ServiceShell } from '@partner-loyalty/cli/shell/extension.ts';
 import { subgraphName } from '@partner-loyalty/gateway';
 import { subgraphUrl } from '@partner-loyalty/runtime/settings/schemas.ts';
 import { registryUrl } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Command } from 'commander';
-import { digits, typed } from '../shell/argument.ts';
-import type { Shell } from '../shell/shell.ts';
 import type { DevOptions } from './dev.ts';
 import { type SignOptions, scopeHeader, sign } from './sign.ts';
 
-export function addLocalCommands(group: Command, shell: Shell): void {
+export function addLocalCommands(group: Command, shell: ServiceShell): void {
   withUrl(group.command('dev'))
     .description('run a gateway on this machine, which follows a subgraph under development')
     .argument('[schemafile]', 'its schema, as SDL; by default, the subgraph is asked for it')

@@ -1,15 +1,11 @@
 // The graph of a local gateway: what is published, with one subgraph in its place.
+
+import { CommandError } from '@partner-loyalty/cli/shell/shell.ts';
 import { openGraphStore } from '@partner-loyalty/gateway';
-import {
-  assess,
-  CompositionError,
-  committedContent,
-  type GraphContent,
-} from '@partner-loyalty/registry/publish/index.ts';
 import type { Lifecycle } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
-import { CommandError } from '../shell/shell.ts';
+import { assess, CompositionError, committedContent, type GraphContent } from '../publish/index.ts';
 import { sendToRegistry } from './client.ts';
 
 /** What is published, or without a registry the committed graph. */

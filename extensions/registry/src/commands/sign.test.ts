@@ -2,9 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createVerifier } from '../../../examples/offers-apollo/signature.ts';
-import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
-import { loyalty } from '../../../test/support/service/loyalty.ts';
+import { createVerifier } from '../../../../examples/offers-apollo/signature.ts';
+import { type Folder, temporaryFolder } from '../../../../test/support/folder.ts';
+import { loyalty } from '../../../../test/support/service/loyalty.ts';
 
 const SECRET = 'the secret of offers';
 const env = { OFFERS_SECRET: SECRET };

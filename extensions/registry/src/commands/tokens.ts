@@ -1,28 +1,29 @@
 // `loyalty supergraph token`: lets teams publish their subgraphs through the service.
+
+import { durationMs, typed } from '@partner-loyalty/cli/shell/argument.ts';
+import type { ServiceShell } from '@partner-loyalty/cli/shell/extension.ts';
+import { commandGroup } from '@partner-loyalty/cli/shell/output.ts';
+import { CommandError, noSuch } from '@partner-loyalty/cli/shell/shell.ts';
+import { readStore, withStore } from '@partner-loyalty/cli/shell/stores.ts';
 import { subgraphName } from '@partner-loyalty/gateway';
+import type { RegistryTables } from '@partner-loyalty/gateway/graph/tables.ts';
+import { text } from '@partner-loyalty/runtime/input.ts';
+import type { Command } from 'commander';
+import { refuseReservedName, refuseSharedVariables } from '../entry.ts';
 import {
   createToken,
   listTokens,
   MAX_TOKEN_LIFETIME_MS,
-  type RegistryTables,
-  refuseReservedName,
-  refuseSharedVariables,
   revokeToken,
   rotateToken,
   TOKEN_LIFETIME_MS,
-} from '@partner-loyalty/registry';
-import { text } from '@partner-loyalty/runtime/input.ts';
-import type { Command } from 'commander';
-import { durationMs, typed } from '../shell/argument.ts';
-import { commandGroup } from '../shell/output.ts';
-import { CommandError, noSuch, type Shell } from '../shell/shell.ts';
-import { readStore, withStore } from '../shell/stores.ts';
+} from '../tokens.ts';
 import { audited } from './operation.ts';
 
 const TOKEN = { '<tokenid>': 'the ID, as listed' };
 const lifetime = durationMs.refine((ms) => ms <= MAX_TOKEN_LIFETIME_MS, 'must be at most 366d');
 
-export function tokenCommand(shell: Shell): Command {
+export function tokenCommand(shell: ServiceShell): Command {
   const { group, add } = commandGroup('token', 'manage the tokens that teams publish with');
   add('create', 'create a token for a subgraph and print it; it is not shown again')
     .argument(
@@ -50,7 +51,7 @@ export function tokenCommand(shell: Shell): Command {
 }
 
 async function create(
-  shell: Shell,
+  shell: ServiceShell,
   subgraph: string,
   { owner, expires: lifetimeMs = TOKEN_LIFETIME_MS }: { owner: string; expires?: number },
 ): Promise<void> {
@@ -69,7 +70,7 @@ async function create(
 
 const SAVE = 'Save the token now: only its hash is stored.';
 
-async function list(shell: Shell): Promise<void> {
+async function list(shell: ServiceShell): Promise<void> {
   const rows = await readStore('graph', shell.settings(), async (graphs) =>
     listTokens(await graphs.tables()),
   );
@@ -77,7 +78,7 @@ async function list(shell: Shell): Promise<void> {
   else shell.note('there are no tokens yet: loyalty supergraph token create NAME --owner TEAM');
 }
 
-async function rotate(shell: Shell, tokenId: string): Promise<void> {
+async function rotate(shell: ServiceShell, tokenId: string): Promise<void> {
   const issued = await change(shell, 'rotate', async (tables) => {
     const rotated = await rotateToken(tables, tokenId);
     if (rotated === undefined) throw noSuch('token', tokenId);
@@ -87,7 +88,7 @@ async function rotate(shell: Shell, tokenId: string): Promise<void> {
   shell.printOnce(issued, SAVE);
 }
 
-async function revoke(shell: Shell, tokenId: string): Promise<void> {
+async function revoke(shell: ServiceShell, tokenId: string): Promise<void> {
   await change(shell, 'revoke', async (tables) => {
     const revoked = await revokeToken(tables, tokenId);
     return revoked ?? Promise.reject(noSuch('token', tokenId));
@@ -97,7 +98,7 @@ async function revoke(shell: Shell, tokenId: string): Promise<void> {
 
 /** Changes the tokens, with a line in the audit log. */
 function change<Changed extends { tokenId: string; subgraph: string; owner: string }>(
-  shell: Shell,
+  shell: ServiceShell,
   verb: string,
   work: (tables: RegistryTables) => Promise<Changed>,
 ): Promise<Changed> {

@@ -1,11 +1,12 @@
 // Follows the schema of a subgraph, in a file or in the running subgraph.
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { MAX_SCHEMA_BYTES } from '@partner-loyalty/registry';
-import { noticing, runningSdl } from '@partner-loyalty/registry/publish/index.ts';
+import { noticing } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { createHttpTransport } from '@partner-loyalty/runtime/transport/client.ts';
 import { oneSecret } from '@partner-loyalty/runtime/transport/secrets.ts';
+import { runningSdl } from '../publish/index.ts';
+import { MAX_SCHEMA_BYTES } from '../request.ts';
 
 /** Where the schema is. `read` rejects with a line that says why there is none. */
 type SchemaSource = {

@@ -1,11 +1,11 @@
 // `loyalty supergraph sign`: a request to a subgraph, signed as the gateway signs its own.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { CommandError, type Shell } from '@partner-loyalty/cli/shell/shell.ts';
 import { settingsOfSubgraph, variableOf } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import { BATCH, decodeCaller } from '@partner-loyalty/runtime/transport/caller.ts';
 import { createSigner } from '@partner-loyalty/runtime/transport/signature/signer.ts';
 import * as z from 'zod';
-import { CommandError, type Shell } from '../shell/shell.ts';
 
 export type SignOptions = { url: string; scope: string; query: string; body?: string };
 

@@ -1,5 +1,9 @@
 // `loyalty supergraph`: composes, checks and publishes the graph that gateways serve.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { digits, typed } from '@partner-loyalty/cli/shell/argument.ts';
+import type { ServiceShell } from '@partner-loyalty/cli/shell/extension.ts';
+import { type Add, commandGroup } from '@partner-loyalty/cli/shell/output.ts';
+import { CommandError } from '@partner-loyalty/cli/shell/shell.ts';
 import {
   SUPERGRAPH_CONFIG,
   SUPERGRAPH_FILE,
@@ -7,26 +11,25 @@ import {
   type SurfaceName,
   subgraphName,
 } from '@partner-loyalty/gateway';
-import { type RegistryRequest, subgraphCodes } from '@partner-loyalty/registry';
 import { text } from '@partner-loyalty/runtime/input.ts';
 import { subgraphUrl } from '@partner-loyalty/runtime/settings/schemas.ts';
 import { registryUrl } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { digits, typed } from '../shell/argument.ts';
-import { type Add, commandGroup } from '../shell/output.ts';
-import { CommandError, type Shell } from '../shell/shell.ts';
-import { addLocalCommands } from '../supergraph/local.ts';
-import { operateAndPrint, type Where } from '../supergraph/operation.ts';
-import { tokenCommand } from '../supergraph/tokens.ts';
-import { changelog, fetchSchema, list, show } from '../supergraph/versions.ts';
+import { type RegistryRequest, subgraphCodes } from '../request.ts';
+import { addLocalCommands } from './local.ts';
+import { operateAndPrint, type Where } from './operation.ts';
+import { tokenCommand } from './tokens.ts';
+import { changelog, fetchSchema, list, show } from './versions.ts';
+
+export { examine } from './examine.ts';
 
 const FORCE = [
   '--force',
   'go ahead even if callers use what it breaks; on the store only',
 ] as const;
 
-export function supergraphCommand(shell: Shell): Command {
+export function commands(shell: ServiceShell): Command[] {
   const { group, add } = commandGroup('supergraph', 'manage the graph that the gateway serves');
   addPublishing(add, shell);
   addVersions(add, shell);
@@ -36,10 +39,10 @@ export function supergraphCommand(shell: Shell): Command {
   add('compose', 'compose supergraph.yaml into gateway/supergraph.graphql')
     .option('--check', 'write nothing; fail if the file is out of date')
     .action((options: { check?: boolean }) => composeCommitted(shell, options.check === true));
-  return group;
+  return [group];
 }
 
-function addPublishing(add: Add, shell: Shell): void {
+function addPublishing(add: Add, shell: ServiceShell): void {
   withSchema(add('check', 'show what a schema changes for callers, and who uses what it breaks'))
     .option('--strict', 'fail on any breaking change, even if nobody uses it')
     .action((name: string, file: string, options: SchemaOptions & { strict?: boolean }) =>
@@ -70,7 +73,7 @@ function addPublishing(add: Add, shell: Shell): void {
     );
 }
 
-function addVersions(add: Add, shell: Shell): void {
+function addVersions(add: Add, shell: ServiceShell): void {
   withRegistry(add('list', 'list the published versions'))
     .option('--pending', 'list what waits for approval instead')
     .action((options: Where & { pending?: boolean }) => list(shell, options));
@@ -98,7 +101,7 @@ function addVersions(add: Add, shell: Shell): void {
     );
 }
 
-function addSecret(group: Command, shell: Shell): void {
+function addSecret(group: Command, shell: ServiceShell): void {
   withRegistry(group.command('rotate'))
     .description('make a secret for a subgraph, which gateways know within 5 seconds')
     .argument('<name>', "the subgraph's name", subgraph)
@@ -137,7 +140,7 @@ type PublishOptions = { commit?: string; message?: string; approve?: boolean; fo
 type Target = { name?: string; version?: number };
 
 function run<Options extends Where>(
-  shell: Shell,
+  shell: ServiceShell,
   { registry, ...rest }: Options,
   request: (rest: Omit<Options, 'registry'>) => RegistryRequest,
 ): Promise<void> {
@@ -162,8 +165,8 @@ function target(given: string): Target {
     : { name: subgraph(given) };
 }
 
-async function composeCommitted(shell: Shell, checkOnly: boolean): Promise<void> {
-  const { compose } = await import('@partner-loyalty/registry/publish/index.ts');
+async function composeCommitted(shell: ServiceShell, checkOnly: boolean): Promise<void> {
+  const { compose } = await import('../publish/index.ts');
   const current = existsSync(SUPERGRAPH_FILE) ? readFileSync(SUPERGRAPH_FILE, 'utf8') : undefined;
   const composed = compose(SUPERGRAPH_CONFIG, current);
   const upToDate = composed === current;

@@ -1,7 +1,9 @@
 // Prints the changes that a check has found.
+
+import type { Shell } from '@partner-loyalty/cli/shell/shell.ts';
 import { SURFACE_NAMES } from '@partner-loyalty/gateway';
-import { type CheckedChange, countLevels, users } from '@partner-loyalty/registry';
-import type { Shell } from '../shell/shell.ts';
+import { countLevels, users } from '../change.ts';
+import type { CheckedChange } from '../publish/inuse.ts';
 
 const MAX_MESSAGE = 120;
 

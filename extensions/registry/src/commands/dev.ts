@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { refuseReservedName } from '@partner-loyalty/registry';
+import type { ServiceShell, Started } from '@partner-loyalty/cli/shell/extension.ts';
+import { CommandError } from '@partner-loyalty/cli/shell/shell.ts';
 import { startLoop } from '@partner-loyalty/runtime/eventloop/loop.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { type Lifecycle, runProcess } from '@partner-loyalty/runtime/process/lifecycle.ts';
@@ -14,9 +15,7 @@ import {
   variableOf,
 } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import { DEMO_MEMBER } from '../../demo/members.ts';
-import { type Started, startService } from '../../demo/service.ts';
-import { CommandError, type Shell } from '../shell/shell.ts';
+import { refuseReservedName } from '../entry.ts';
 import { registryOf } from './client.ts';
 import { createFollower, runningSchema, schemaFile } from './follow.ts';
 import { absentSubgraph, compose, openPublishing, publishedGraph } from './localgraph.ts';
@@ -31,7 +30,7 @@ const VARIABLES = [
 
 /** Resolves when the gateway serves; it ends with the process, at SIGINT or SIGTERM. */
 export async function dev(
-  shell: Shell,
+  shell: ServiceShell,
   name: string,
   file: string | undefined,
   { url, registry, port }: DevOptions,
@@ -69,7 +68,7 @@ export async function dev(
     const others = base.subgraphs.filter((each) => !isBuiltIn(each.name) && each.name !== name);
     const inProcess = Object.fromEntries(others.map((each) => [each.name, absentSubgraph()]));
     const log = createLog(settings.logLevel);
-    const started = await startService(settings, { lifecycle, log, inProcess, published });
+    const started = await shell.startService(settings, { lifecycle, log, inProcess, published });
     const { dataDir } = settings;
     if (shell.json) shell.print(asRow(started, { secret, dataDir }));
     else shell.write(asText(started, { name, url, secret, dataDir, service }));
@@ -109,13 +108,13 @@ function asRow({ baseUrl, demoKeys = [] }: Started, about: Pick<About, 'secret' 
   return { endpoint: `${baseUrl}/graphql`, explorer: `${baseUrl}/explorer`, ...key, ...about };
 }
 
-function asText({ banner }: Started, { name, url, secret, dataDir, service }: About): string {
-  return `${banner}  ${name} at ${url} verifies requests with this secret:
+function asText(started: Started, { name, url, secret, dataDir, service }: About): string {
+  return `${started.banner}  ${name} at ${url} verifies requests with this secret:
 
     export ${variableOf(name, 'secret')}=${secret}
 
   The other subgraphs are those of ${service ?? 'this release'}; all but members and standings answer null.
-  A member's token:  DATA_DIR=${dataDir} loyalty tokens issue ${DEMO_MEMBER.memberId}
+  A member's token:  DATA_DIR=${dataDir} loyalty tokens issue ${started.demoMemberId}
 
 `;
 }

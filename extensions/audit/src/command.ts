@@ -4,26 +4,48 @@ import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { since, typed } from '@partner-loyalty/cli/shell/argument.ts';
+import { type Line, linesOf } from '@partner-loyalty/cli/shell/lines.ts';
+import { CommandError, oneLine, type Row, type Shell } from '@partner-loyalty/cli/shell/shell.ts';
+import type { GraphAction } from '@partner-loyalty/gateway/audit.ts';
 import { createParser } from '@partner-loyalty/runtime/input.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { parseJson } from '@partner-loyalty/runtime/transport/wire.ts';
 import { Command } from 'commander';
 import * as z from 'zod';
-import { type Line, linesOf } from '../import/lines.ts';
-import { since, typed } from '../shell/argument.ts';
-import { CommandError, oneLine, type Row, type Shell } from '../shell/shell.ts';
+import { graphLine, openAudit } from './audit.ts';
 
 type Options = { member?: string; partner?: string; since?: Date };
 
 /** Rows are printed in batches of this size, since a partner can have millions. */
 const PRINTED_ROWS = 1_000;
 
-export function auditCommand(shell: Shell): Command {
-  return new Command('audit')
+export function commands(shell: Shell): Command[] {
+  const command = new Command('audit')
     .description('show who was shown which member, from the file AUDIT_LOG and its rotated ones')
     .option('--member <id>', 'show only what was shown of this member')
     .option('--partner <id>', 'show only what this partner was shown, and what its staff did')
     .option('--since <time>', 'such as 12h or 7d ago, or an ISO 8601 time', typed('--since', since))
-    .action((options: Options) => audit(shell, options));
+    .action((options: Options) => show(shell, options));
+  return [command];
+}
+
+/** Runs a change of the graph, which notes in the audit log what it does. */
+export async function audited<T>(
+  shell: Shell,
+  work: (note: (action: GraphAction) => void) => Promise<T>,
+): Promise<T> {
+  const { auditLog } = shell.settings();
+  // Stdout has the result.
+  if (auditLog === '-') return work((action) => shell.note(graphLine(action).trimEnd()));
+  const observe = { log: createLog('silent'), metrics: createMetrics() };
+  const audit = openAudit({ auditLog }, observe);
+  try {
+    return await work((action) => audit?.graph(action));
+  } finally {
+    await audit?.close();
+  }
 }
 
 const access = z.object({
@@ -50,7 +72,7 @@ const graphAction = z.object({
 });
 const parseAccess = createParser(z.union([access, staffAction, graphAction]));
 
-async function audit(shell: Shell, { member, partner, since }: Options): Promise<void> {
+async function show(shell: Shell, { member, partner, since }: Options): Promise<void> {
   if (member === undefined && partner === undefined)
     throw new CommandError('--member ID or --partner ID is missing');
   const path = shell.settings().auditLog;

@@ -1,4 +1,14 @@
 // `loyalty webhooks`: creates, changes, tests and lists the endpoints that partners get events at.
+
+import { eventTypes, since, typed } from '@partner-loyalty/cli/shell/argument.ts';
+import { commandGroup, PARTNER } from '@partner-loyalty/cli/shell/output.ts';
+import { CommandError, noSuch, type Row, type Shell } from '@partner-loyalty/cli/shell/shell.ts';
+import {
+  claimForOperator,
+  readStore,
+  requirePartner,
+  withStore,
+} from '@partner-loyalty/cli/shell/stores.ts';
 import type { KeyStore } from '@partner-loyalty/gateway';
 import type {
   Webhook,
@@ -8,20 +18,14 @@ import type {
   WebhookRefusal,
   WebhookSummary,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
-import { EVENT_TYPES, type EventType } from '@partner-loyalty/standings';
-import {
-  createSender,
-  createWebhookManager,
-  createWebhookSecrets,
-  MAX_ENDPOINTS,
-} from '@partner-loyalty/webhooks';
+import { type Endpoint, EVENT_TYPES, type EventType } from '@partner-loyalty/standings';
 import type { Command } from 'commander';
-import { eventTypes, since, typed } from '../shell/argument.ts';
-import { commandGroup, PARTNER } from '../shell/output.ts';
-import { CommandError, noSuch, type Row, type Shell } from '../shell/shell.ts';
-import { claimForOperator, readStore, requirePartner, withStore } from '../shell/stores.ts';
+import { disableEndpoint, endpointsOf, MAX_ENDPOINTS } from './endpoints.ts';
+import { createWebhookManager } from './manage.ts';
+import { createSender } from './send.ts';
+import { createWebhookSecrets } from './target.ts';
 
-export function webhooksCommand(shell: Shell): Command {
+export function commands(shell: Shell): Command[] {
   const { group, add } = commandGroup('webhooks', 'manage where partners get their events');
   const onEndpoint = (name: string, description: string) =>
     add(name, description, { '<webhookid>': "the endpoint's ID, as listed" });
@@ -54,7 +58,33 @@ export function webhooksCommand(shell: Shell): Command {
     await ask(shell, 'remove', { webhookId: id });
     shell.print({ webhookId: id, state: 'removed' });
   });
-  return group;
+  return [group];
+}
+
+/** The gateway's store knows of suspensions, and the processes that send webhooks do not read it. */
+export async function suspend(shell: Shell, partnerId: string): Promise<void> {
+  const disabled = await withStore('standings', shell.settings(), async (store) => {
+    const active = (await endpointsOf(store, partnerId)).filter(({ state }) => state === 'active');
+    for (const { webhookId } of active) await disableEndpoint(store, webhookId, 'SUSPENDED');
+    return active;
+  });
+  if (disabled.length > 0) shell.note(`Disabled webhooks: ${idsOf(disabled)}`);
+}
+
+export async function resume(shell: Shell, partnerId: string): Promise<void> {
+  const endpoints = await withStore('standings', shell.settings(), (store) =>
+    endpointsOf(store, partnerId),
+  );
+  const disabled = endpoints.filter(({ disabledBecause }) => disabledBecause === 'SUSPENDED');
+  if (disabled.length > 0)
+    shell.note(
+      `Webhooks stay disabled: ${idsOf(disabled)}. To send events again: loyalty webhooks enable ` +
+        'ID, then loyalty webhooks replay ID --since TIME',
+    );
+}
+
+function idsOf(endpoints: readonly Endpoint[]): string {
+  return endpoints.map(({ webhookId }) => webhookId).join(', ');
 }
 
 type Target = { url?: string; types?: EventType[] };

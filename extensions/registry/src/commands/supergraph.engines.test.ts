@@ -9,10 +9,10 @@ import {
   readGraphFile,
 } from '@partner-loyalty/gateway';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
-import { temporaryFolder } from '../../../test/support/folder.ts';
-import { type PlainSubgraph, startSubgraph } from '../../../test/support/graphs/graph.ts';
-import { EMPTY_STORES } from '../../../test/support/service/emptystores.ts';
-import { type Env, loyalty, loyaltyJson } from '../../../test/support/service/loyalty.ts';
+import { temporaryFolder } from '../../../../test/support/folder.ts';
+import { type PlainSubgraph, startSubgraph } from '../../../../test/support/graphs/graph.ts';
+import { EMPTY_STORES } from '../../../../test/support/service/emptystores.ts';
+import { type Env, loyalty, loyaltyJson } from '../../../../test/support/service/loyalty.ts';
 
 const OFFERS = `
   extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@tag"])
@@ -38,7 +38,7 @@ const offersFile = file('offers.graphql', OFFERS);
 const smallerFile = file('smaller.graphql', WITHOUT_ENDS);
 const membersFile = file(
   'members.graphql',
-  `${readFileSync(join(import.meta.dirname, '../../../subgraphs/members/schema.graphql'), 'utf8')}#\n`,
+  `${readFileSync(join(import.meta.dirname, '../../../../subgraphs/members/schema.graphql'), 'utf8')}#\n`,
 );
 afterAll(folder.remove);
 

@@ -1,4 +1,8 @@
 // `loyalty supergraph list`, `show` and `changelog`: what is published, and what was.
+
+import type { ServiceShell } from '@partner-loyalty/cli/shell/extension.ts';
+import { noSuch, type Row } from '@partner-loyalty/cli/shell/shell.ts';
+import { readStore } from '@partner-loyalty/cli/shell/stores.ts';
 import {
   CHANGELOG_VERSIONS,
   changelogOf,
@@ -6,15 +10,16 @@ import {
   SURFACE_NAMES,
   type SurfaceName,
 } from '@partner-loyalty/gateway';
-import { currentContent } from '@partner-loyalty/registry';
+import { currentContent } from '@partner-loyalty/gateway/graph/committed.ts';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
-import { noSuch, type Row, type Shell } from '../shell/shell.ts';
-import { readStore } from '../shell/stores.ts';
 import { operate, type Where } from './operation.ts';
 import { printable } from './report.ts';
 
 /** With `--pending`, what waits for approval. */
-export async function list(shell: Shell, { pending, ...where }: Where & { pending?: boolean }) {
+export async function list(
+  shell: ServiceShell,
+  { pending, ...where }: Where & { pending?: boolean },
+) {
   const request = pending ? ({ operation: 'pending' } as const) : ({ operation: 'list' } as const);
   // Casts here and below: what the registry answers with.
   const rows = (await operate(shell, request, where)) as Row[];
@@ -31,7 +36,11 @@ function needsInWords(needs: Row[string]): string {
 }
 
 /** Prints SDL that SUPERGRAPH_FILE can name, below a comment on the version and its subgraphs. */
-export async function show(shell: Shell, given: number | undefined, where: Where): Promise<void> {
+export async function show(
+  shell: ServiceShell,
+  given: number | undefined,
+  where: Where,
+): Promise<void> {
   const request = omitUndefined({ operation: 'show' as const, version: given });
   const shown = (await operate(shell, request, where)) as ShownVersion;
   if (shell.json) return shell.write(`${JSON.stringify(shown)}\n`);
@@ -53,7 +62,11 @@ type ShownVersion = Pick<
 };
 
 /** Prints the published schema of a subgraph, as it was published. */
-export async function fetchSchema(shell: Shell, subgraph: string, where: Where): Promise<void> {
+export async function fetchSchema(
+  shell: ServiceShell,
+  subgraph: string,
+  where: Where,
+): Promise<void> {
   const shown = (await operate(shell, { operation: 'show' }, where)) as ShownVersion;
   const schema = Object.entries(shown.schemas).find(([name]) => name === subgraph)?.[1];
   if (schema === undefined) throw noSuch('subgraph', subgraph);
@@ -61,8 +74,8 @@ export async function fetchSchema(shell: Shell, subgraph: string, where: Where):
   else shell.write(schema);
 }
 
-export async function changelog(shell: Shell, only: SurfaceName | undefined): Promise<void> {
-  const { surfaceSchemas } = await import('@partner-loyalty/registry/publish/index.ts');
+export async function changelog(shell: ServiceShell, only: SurfaceName | undefined): Promise<void> {
+  const { surfaceSchemas } = await import('../publish/index.ts');
   const { content, versions } = await readStore('graph', shell.settings(), async (graphs) => ({
     content: await currentContent(graphs),
     versions: await graphs.versions(CHANGELOG_VERSIONS),

@@ -1,17 +1,11 @@
 // Runs an operation of the registry, on the store or through a service, and prints the outcome.
-import { graphLine, openAudit } from '@partner-loyalty/audit/audit.ts';
-import {
-  inUse,
-  type Outcome,
-  READING,
-  type Registry,
-  type RegistryRequest,
-  runOperation,
-} from '@partner-loyalty/registry';
-import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
-import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
-import { CommandError, type Row, type Shell } from '../shell/shell.ts';
-import { readStore, withStore } from '../shell/stores.ts';
+
+import type { ServiceShell } from '@partner-loyalty/cli/shell/extension.ts';
+import { CommandError, type Row } from '@partner-loyalty/cli/shell/shell.ts';
+import { readStore, withStore } from '@partner-loyalty/cli/shell/stores.ts';
+import { inUse } from '../change.ts';
+import { runOperation } from '../registry.ts';
+import { type Outcome, READING, type Registry, type RegistryRequest } from '../request.ts';
 import { registryOf, sendToRegistry } from './client.ts';
 import { printChanges } from './report.ts';
 
@@ -23,7 +17,7 @@ const isChange = ({ operation }: RegistryRequest) =>
 
 /** Runs an operation and prints all but its result. Throws a CommandError if it is refused. */
 export async function operate(
-  shell: Shell,
+  shell: ServiceShell,
   request: RegistryRequest,
   where: Where = {},
 ): Promise<object> {
@@ -40,7 +34,7 @@ export async function operate(
   return outcome.result;
 }
 
-async function operateOnStore(shell: Shell, request: RegistryRequest): Promise<Outcome> {
+async function operateOnStore(shell: ServiceShell, request: RegistryRequest): Promise<Outcome> {
   const settings = shell.settings();
   const usage: Registry['usage'] = (since) =>
     readStore('usage', settings, ({ fields }) => fields(since));
@@ -53,23 +47,15 @@ async function operateOnStore(shell: Shell, request: RegistryRequest): Promise<O
 }
 
 /** Runs an operator's change, which writes lines into the audit log, if there is one. */
-export async function audited<T>(
-  shell: Shell,
+export function audited<T>(
+  shell: ServiceShell,
   work: (audit: Registry['audit']) => Promise<T>,
 ): Promise<T> {
-  const { auditLog } = shell.settings();
-  // Stdout has the result.
-  if (auditLog === '-') return work((action) => shell.note(graphLine(action).trimEnd()));
-  const observe = { log: createLog('silent'), metrics: createMetrics() };
-  const audit = openAudit({ auditLog }, observe);
-  try {
-    return await work((action) => audit?.graph(action));
-  } finally {
-    await audit?.close();
-  }
+  const log = shell.extensions.find((extension) => extension.audited !== undefined);
+  return log?.audited?.(shell, work) ?? work(() => {});
 }
 
-function print(shell: Shell, { operation }: RegistryRequest, outcome: Outcome): void {
+function print(shell: ServiceShell, { operation }: RegistryRequest, outcome: Outcome): void {
   const { changes, notices = [], lines = [] } = outcome;
   if (changes !== undefined && (!shell.json || operation === 'check')) printChanges(shell, changes);
   else if (changes !== undefined && 'refused' in outcome) printChanges(shell, inUse(changes));
@@ -79,7 +65,7 @@ function print(shell: Shell, { operation }: RegistryRequest, outcome: Outcome): 
 
 /** Prints a result with named values; times may have come as JSON. */
 export async function operateAndPrint(
-  shell: Shell,
+  shell: ServiceShell,
   request: RegistryRequest,
   where?: Where,
 ): Promise<void> {

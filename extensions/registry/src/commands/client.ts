@@ -1,9 +1,10 @@
 // Sends an operation to the registry of a service, with the token of a team.
-import type { Outcome, RegistryRequest } from '@partner-loyalty/registry';
+
+import { CommandError } from '@partner-loyalty/cli/shell/shell.ts';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { parseJson } from '@partner-loyalty/runtime/transport/wire.ts';
-import { CommandError } from '../shell/shell.ts';
+import type { Outcome, RegistryRequest } from '../request.ts';
 
 /** For the place in the queue, the body and composing. */
 const DEADLINE_MS = 4 * 60_000;
