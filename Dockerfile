@@ -46,6 +46,7 @@ FROM base AS members
 RUN npm ci --omit=dev --ignore-scripts --workspace=subgraphs/members
 COPY runtime runtime
 COPY subgraphs/members subgraphs/members
+COPY bin/extensions bin/extensions
 COPY bin/members.ts bin/
 ARG COMMIT=unknown
 ENV COMMIT=$COMMIT

@@ -16,7 +16,7 @@ import { openRemoteTransport } from '@partner-loyalty/runtime/transport/remote.t
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { openStandingsStore, startStandings } from '@partner-loyalty/standings';
 import type { StartService } from '../cli/shell/extension.ts';
-import { gatewayExtensions, standingsExtensions } from '../extensions/list.ts';
+import { gatewayExtensions, membersExtensions, standingsExtensions } from '../extensions/list.ts';
 import { banner, baseUrlOf } from './banner.ts';
 import { demoConsoleLink, fillDemo, storesForDemo } from './demo.ts';
 import { DEMO_MEMBER } from './members.ts';
@@ -47,7 +47,10 @@ export const startService: StartService = async (settings, parts) => {
     return members;
   };
   const members = isCarried('members') ? await openMembersStore(settings, log) : undefined;
-  if (members !== undefined) carry(await startMembers(members, settings, { log, metrics }));
+  if (members !== undefined) {
+    const extensions = await membersExtensions();
+    carry(await startMembers(members, settings, { extensions, log, metrics }));
+  }
   const standings = isCarried('standings') ? await openStandingsStore(settings) : undefined;
   if (standings !== undefined) {
     const toMembers = inProcess.members ?? (await remoteMembers());

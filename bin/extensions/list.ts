@@ -1,6 +1,7 @@
 // The extensions of the service. Without the lines and the folder of one, the rest works as before.
 
 import type { GatewayExtension } from '@partner-loyalty/gateway';
+import type { MembersExtension } from '@partner-loyalty/members';
 import type { StandingsExtension } from '@partner-loyalty/standings';
 import type { CommandExtension } from '../cli/shell/extension.ts';
 
@@ -16,6 +17,10 @@ const GATEWAY: readonly Load<GatewayExtension>[] = [
   () => import('@partner-loyalty/site/extension.ts'),
 ];
 
+const MEMBERS: readonly Load<MembersExtension>[] = [
+  () => import('@partner-loyalty/members/provider/extension.ts'),
+];
+
 const STANDINGS: readonly Load<StandingsExtension>[] = [
   () => import('@partner-loyalty/webhooks/extension.ts'),
 ];
@@ -29,6 +34,10 @@ const COMMANDS: readonly { before: string; load: Load<CommandExtension> }[] = [
 
 export function gatewayExtensions(): Promise<GatewayExtension[]> {
   return Promise.all(GATEWAY.map((load) => load()));
+}
+
+export function membersExtensions(): Promise<MembersExtension[]> {
+  return Promise.all(MEMBERS.map((load) => load()));
 }
 
 export function standingsExtensions(): Promise<StandingsExtension[]> {

@@ -248,6 +248,7 @@ test('the configuration says what the library behind it does', async () => {
     issuer,
     log: createLog('silent'),
     metrics: createMetrics(),
+    inbox: undefined,
     wake() {},
   });
   const asked = { method: 'GET', path: '/.well-known/openid-configuration', search: '', body: '' };

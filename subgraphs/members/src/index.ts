@@ -9,6 +9,7 @@ import type { BuildProgress, MembersStore } from './store/store.ts';
 export { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 export { checkMailServer } from './mail/mailer.ts';
 export { createMembers, startMembers } from './members.ts';
+export type { MembersExtension } from './ports.ts';
 export { createManageApps, MAX_APPS } from './provider/apps.ts';
 export { makeSecret } from './provider/clientsecret.ts';
 export { LENGTHS } from './resolvers/input.ts';

@@ -9,9 +9,7 @@ import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { parse } from 'graphql';
 import { domainOf, openMailer } from './mail/mailer.ts';
 import { startMailWorker } from './mail/worker.ts';
-import { createManageApps } from './provider/apps.ts';
-import type { Identity, IdentityParts } from './provider/handle.ts';
-import { createStaffSignIn } from './provider/staffsignin.ts';
+import type { MembersExtension } from './ports.ts';
 import { createResolvers, type MembersOptions } from './resolvers/resolvers.ts';
 import { ensureSigningKey } from './signingkeys/signingkey.ts';
 import type { MembersStore } from './store/store.ts';
@@ -29,13 +27,17 @@ export function createMembers(store: MembersStore, options: MembersOptions): Sub
 }
 
 /**
- * Starts the subgraph with a mail worker, and creates the signing keys if there are none. Closing
- * it waits for mail in progress, then closes the store.
+ * Starts the subgraph with a mail worker and its extensions, and creates the signing keys if there
+ * are none. Closing it waits for mail in progress, then closes the store.
  */
 export async function startMembers(
   store: MembersStore,
   settings: Settings,
-  { log, metrics }: { log: Log; metrics: Metrics },
+  {
+    log,
+    metrics,
+    extensions = [],
+  }: { log: Log; metrics: Metrics; extensions?: readonly MembersExtension[] },
 ): Promise<Subgraph> {
   const { environment, sandboxUrl, productionUrl, mailFrom } = settings;
   warnOfPlainKeys(settings, log);
@@ -54,26 +56,9 @@ export async function startMembers(
     await store.close();
   };
   const { wake } = worker;
-  const isUsed = settings.idTokenIssuer === undefined;
-  const parts = { store, issuer: baseAddress, log, metrics, wake, inbox };
-  const forward = isUsed ? openIdentity(parts) : undefined;
-  const manageApps = isUsed ? createManageApps(store, settings) : undefined;
-  const staffSignIn = createStaffSignIn(parts);
-  const options = { baseAddress, wake, forward, inbox, manageApps, staffSignIn };
-  return { ...createMembers(store, options), close };
-}
-
-/** Loads the provider with the first request that needs it; one that fails is tried again. */
-function openIdentity(parts: IdentityParts): Identity {
-  let loading: Promise<Identity> | undefined;
-  const load = async () => (await import('./provider/handle.ts')).createIdentity(parts);
-  return async (request) => {
-    loading ??= load().catch((error) => {
-      loading = undefined;
-      throw error;
-    });
-    return (await loading)(request);
-  };
+  const core = { store, settings, issuer: baseAddress, log, metrics, wake, inbox };
+  const [provider] = extensions.map(({ openProvider }) => openProvider(core));
+  return { ...createMembers(store, { baseAddress, wake, inbox, ...provider }), close };
 }
 
 function warnOfPlainKeys(settings: Settings, log: Log): void {

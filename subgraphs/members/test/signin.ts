@@ -13,6 +13,7 @@ import {
 } from '../../../test/support/servers/mailserver.ts';
 import { until } from '../../../test/support/until.ts';
 import { type MembersStore, startMembers } from '../src/index.ts';
+import * as provider from '../src/provider/extension.ts';
 import type { SigningKey } from '../src/signingkeys/signingkey.ts';
 import { type ENGINES, memberImport, newPlace, type Place } from './engine.ts';
 
@@ -152,6 +153,10 @@ async function startTransport(
     dataDir: place.settings.dataDir,
   };
   const log = createLog('silent');
-  const subgraph = await startMembers(await place.open(), settings, { log, metrics });
+  const subgraph = await startMembers(await place.open(), settings, {
+    extensions: [provider],
+    log,
+    metrics,
+  });
   return createInProcessTransport(subgraph, log, createCaches());
 }

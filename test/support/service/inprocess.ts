@@ -12,7 +12,7 @@ import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
 import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
 import { openWebhooks } from '@partner-loyalty/webhooks/extension.ts';
-import { gatewayExtensions } from '../../../bin/extensions/list.ts';
+import { gatewayExtensions, membersExtensions } from '../../../bin/extensions/list.ts';
 import { temporaryFolder } from '../folder.ts';
 import { freshMongodbUrl } from '../servers/databases.ts';
 import { type Provider, startProvider } from '../servers/provider.ts';
@@ -82,6 +82,7 @@ export async function startInProcess({
     await import('../../../subgraphs/members/src/provider/handle.ts');
   const calls: string[] = [];
   const members = await startMembers(recorded('members', stores.members, calls), settings, {
+    extensions: await membersExtensions(),
     log,
     metrics: createMetrics(),
   });

@@ -3,22 +3,19 @@ import { randomUUID } from 'node:crypto';
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import type { Account, AccountNotice } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { KoaContextWithOIDC as Context, Session } from 'oidc-provider';
+import type { MembersCore } from '../ports.ts';
 import { LENGTHS, parseAddress, parseNames } from '../resolvers/input.ts';
 import { profileOf } from '../resolvers/profile.ts';
 import { issueIdToken } from '../signingkeys/idtoken.ts';
-import type { MembersStore } from '../store/store.ts';
 import { SESSION_MS } from '../tables/access.ts';
 import type { Grants } from './grants.ts';
 import { outgoingOf, say, show, textsOf } from './render.ts';
 import type { Sessions } from './sessions.ts';
 
-export type AccountParts = {
-  store: MembersStore;
+export type AccountParts = Pick<MembersCore, 'store' | 'issuer' | 'wake'> & {
   grants: Grants;
   sessions: Sessions;
-  issuer: string;
   basePath: string;
-  wake(): void;
 };
 
 /** Whose account it is, and in which session. */

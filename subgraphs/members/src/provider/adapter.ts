@@ -1,7 +1,7 @@
 // Where oidc-provider stores what it has: payloads by hashed IDs, and apps as its clients.
 import { type Adapter, type AdapterFactory, errors, Provider } from 'oidc-provider';
+import type { MembersCore } from '../ports.ts';
 import { LENGTHS } from '../resolvers/input.ts';
-import type { MembersStore } from '../store/store.ts';
 import { digest } from '../tables/access.ts';
 import type { Payload } from '../tables/payloads.ts';
 import type { Authorizations } from './authorizations.ts';
@@ -9,11 +9,9 @@ import type { Grants } from './grants.ts';
 import { isOnDevice } from './redirects.ts';
 import { countUse, refreshTokens } from './refreshtokens.ts';
 
-export type AdapterParts = {
-  store: Pick<MembersStore, 'access' | 'apps' | 'partners' | 'payloads'>;
+type AdapterParts = Pick<MembersCore, 'store'> & {
   grants: Pick<Grants, 'endGrant'>;
   authorizations: Authorizations;
-  issuer: string;
 };
 
 /** Returns a function that makes the adapter of a model, as oidc-provider wants it. */

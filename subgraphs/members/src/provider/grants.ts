@@ -1,27 +1,19 @@
 // What apps may have of a member: agreed to once, granted by authorizations, and ended.
 import type { Grant, KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { MembersCore } from '../ports.ts';
 import { issuedAtAfter } from '../signingkeys/endedsessions.ts';
-import type { MembersStore } from '../store/store.ts';
 import { digest, type Grant as Given } from '../tables/access.ts';
 import type { App } from '../tables/apps.ts';
 import { SCOPES, viewOf } from './claims.ts';
 import { isOnDevice } from './redirects.ts';
 import { refreshKey } from './refreshtokens.ts';
 
-export type GrantParts = {
-  store: Pick<
-    MembersStore,
-    'access' | 'apps' | 'endedSessions' | 'endedSubjects' | 'payloads' | 'tokens'
-  >;
-  issuer: string;
-};
-
 export type Grants = ReturnType<typeof createGrants>;
 
 /** The scopes that show who a member is. */
 const IDENTIFYING = ['profile', 'email'];
 
-export function createGrants({ store, issuer }: GrantParts) {
+export function createGrants({ store, issuer }: Pick<MembersCore, 'store' | 'issuer'>) {
   const { access, apps, endedSessions, endedSubjects, payloads, tokens } = store;
 
   /**

@@ -7,22 +7,18 @@ import {
   USERINFO_PATH,
 } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { KoaContextWithOIDC as Context, Provider } from 'oidc-provider';
+import type { MembersCore } from '../ports.ts';
 import { createAuthorizations, secretsOf, withoutCookies } from './authorizations.ts';
 import { userinfoOf } from './claims.ts';
 import { createGrants } from './grants.ts';
-import { createPages, type PagesParts, redirect } from './pages.ts';
-import { createProvider, type ProviderParts } from './provider.ts';
+import { createPages, redirect } from './pages.ts';
+import { createProvider } from './provider.ts';
 import { Outgoing, outgoingOf, say } from './render.ts';
 import { createSessions, type Sessions } from './sessions.ts';
-import type { SignInParts } from './signin.ts';
-
-export type IdentityParts = Pick<ProviderParts, 'store' | 'issuer' | 'log'> &
-  Pick<SignInParts, 'metrics' | 'wake'> &
-  Pick<PagesParts, 'inbox'>;
 
 export type Identity = (request: IdentityRequest) => Promise<IdentityResponse>;
 
-export function createIdentity(parts: IdentityParts): Identity {
+export function createIdentity(parts: Omit<MembersCore, 'settings'>): Identity {
   const { store, issuer } = parts;
   const { pathname, host, protocol } = new URL(issuer);
   const basePath = pathname === '/' ? '' : pathname;
@@ -107,7 +103,7 @@ const authorizing = (basePath: string) => async (ctx: Context, next: Next) => {
 };
 
 /** What a request of an app counts as: with a valid secret, nothing is refused. */
-const counting = (store: IdentityParts['store']) => async (ctx: Context, next: Next) => {
+const counting = (store: MembersCore['store']) => async (ctx: Context, next: Next) => {
   await next();
   if (ctx.path !== '/oauth/token' && ctx.path !== '/oauth/revoke') return;
   const { client, entities = {} } = ctx.oidc ?? {};

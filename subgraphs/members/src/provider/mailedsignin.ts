@@ -1,11 +1,10 @@
 // Signing in by a mailed link or code, from the address to the proof: of members, and of staff.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
-import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { codeLimits } from '../mail/limits.ts';
+import type { MembersCore } from '../ports.ts';
 import { readCode } from '../rules/mailedtoken.ts';
 import type { Address } from '../rules/member.ts';
-import type { MembersStore } from '../store/store.ts';
 import { digest } from '../tables/access.ts';
 import type { MailTask } from '../tables/outbox.ts';
 import { type Proof, SIGN_IN_MS, type SignIn, secretHash } from '../tables/signins.ts';
@@ -13,12 +12,7 @@ import { type Proof, SIGN_IN_MS, type SignIn, secretHash } from '../tables/signi
 /** For how long a browser is known. */
 export const YEAR_MS = 365 * 24 * 3_600_000;
 
-export type MailedSignInParts = {
-  store: Pick<MembersStore, 'outbox' | 'payloads' | 'signIns'>;
-  metrics: Pick<Metrics, 'signIn'>;
-  /** Called when there is mail to send. */
-  wake(): void;
-};
+export type MailedSignInParts = Pick<MembersCore, 'store' | 'metrics' | 'wake'>;
 
 /** `held` is what a browser holds, and `known` what one holds that has signed in before. */
 type Beginning = {

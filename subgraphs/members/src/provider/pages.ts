@@ -2,7 +2,7 @@
 import { text } from 'node:stream/consumers';
 import { type SignInCard, signInCard } from '@partner-loyalty/runtime/pages/cards.ts';
 import type { KoaContextWithOIDC as Context, Interaction, Provider } from 'oidc-provider';
-import type { Inbox } from '../mail/inbox.ts';
+import type { MembersCore } from '../ports.ts';
 import { hashToken } from '../rules/mailedtoken.ts';
 import { digest } from '../tables/access.ts';
 import type { App } from '../tables/apps.ts';
@@ -13,8 +13,6 @@ import { originOf } from './redirects.ts';
 import { consentPage, outgoingOf, say, show, textsOf } from './render.ts';
 import { type Begun, createSignIns, type Proven, type SignInParts } from './signin.ts';
 
-export type PagesParts = AccountParts & SignInParts & { inbox?: Inbox | undefined };
-
 /** What pages show of an app's request. */
 type Shown = { appName: string; formOrigins: string[]; partnerId: string | undefined };
 /** A sealed request, and its ID. */
@@ -24,7 +22,7 @@ type Middleware = (ctx: Context, next: () => Promise<void>) => Promise<void>;
 
 /** Returns the middleware that handles the pages, before the provider's own paths. */
 export function createPages(
-  parts: PagesParts,
+  parts: AccountParts & SignInParts & Pick<MembersCore, 'inbox'>,
 ): (provider: Provider, authorizations: Authorizations) => Middleware {
   const { store, grants, sessions, issuer, basePath, inbox } = parts;
   const account = createAccount(parts);

@@ -1,6 +1,5 @@
 // The OpenID Provider of this service: oidc-provider, set up for its apps, members and keys.
 import { createPublicKey } from 'node:crypto';
-import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import {
   type AccessToken,
   type KoaContextWithOIDC as Context,
@@ -10,8 +9,8 @@ import {
   Provider,
   type RefreshToken,
 } from 'oidc-provider';
+import type { MembersCore } from '../ports.ts';
 import { ALGORITHM, type KeyVault, type SigningKey } from '../signingkeys/signingkey.ts';
-import type { MembersStore } from '../store/store.ts';
 import { digest, SESSION_MS } from '../tables/access.ts';
 import { createAdapter } from './adapter.ts';
 import {
@@ -28,16 +27,12 @@ import { nextToken } from './refreshtokens.ts';
 import { say, show, showError, signOutPage, textsOf } from './render.ts';
 import type { Sessions } from './sessions.ts';
 
-export type ProviderParts = {
-  store: MembersStore;
+type ProviderParts = Pick<MembersCore, 'store' | 'issuer' | 'log'> & {
   grants: Grants;
   sessions: Sessions;
   authorizations: Authorizations;
-  /** The base address of the service, which may have a path. */
-  issuer: string;
-  /** Its path, or an empty text. */
+  /** The path of the issuer, or an empty text. */
   basePath: string;
-  log: Log;
 };
 
 const DAY = 24 * 3_600;

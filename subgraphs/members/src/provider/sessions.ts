@@ -1,14 +1,15 @@
 // The sessions of browsers: oidc-provider's own, each of which the member can see and end.
 import type { KoaContextWithOIDC as Context, Provider, Session } from 'oidc-provider';
-import type { MembersStore } from '../store/store.ts';
+import type { MembersCore } from '../ports.ts';
 import { digest, SESSION_MS } from '../tables/access.ts';
 import { textsOf } from './render.ts';
 
-type SessionParts = { store: Pick<MembersStore, 'access'>; issuer: string };
-
 export type Sessions = ReturnType<typeof createSessions>;
 
-export function createSessions({ store: { access }, issuer }: SessionParts) {
+export function createSessions({
+  store: { access },
+  issuer,
+}: Pick<MembersCore, 'store' | 'issuer'>) {
   /** `__Host-` makes browsers refuse the cookie without TLS (RFC 6265bis, section 4.1.3). */
   const cookieName = (name: string) => (issuer.startsWith('https:') ? `__Host-${name}` : name);
   const name = cookieName('session');

@@ -2,7 +2,6 @@
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { SignInCard } from '@partner-loyalty/runtime/pages/cards.ts';
 import type { KoaContextWithOIDC as Context } from 'oidc-provider';
-import type { MembersStore } from '../store/store.ts';
 import { SIGN_IN_MS, type SignIn } from '../tables/signins.ts';
 import {
   createMailedSignIns,
@@ -14,7 +13,6 @@ import { textsOf } from './render.ts';
 import type { Sessions } from './sessions.ts';
 
 export type SignInParts = MailedSignInParts & {
-  store: Pick<MembersStore, 'tokens'>;
   sessions: Pick<Sessions, 'cookieName' | 'setCookie'>;
 };
 

@@ -2,6 +2,7 @@
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { DATE_TIME } from '@partner-loyalty/runtime/subgraph/resolvers.ts';
 import type { Inbox } from '../mail/inbox.ts';
+import type { IdentityProvider } from '../ports.ts';
 import type { EventStore } from '../store/eventstore.ts';
 import type { MembersStore } from '../store/store.ts';
 import { createEmailChange } from './emailchange.ts';
@@ -13,10 +14,11 @@ import { createLookups } from './lookups.ts';
 import { createMagicLink } from './magiclink.ts';
 import { createEnqueueMail, createMailStaff } from './mail.ts';
 import { createProfile } from './profile.ts';
-import { createProviderResolvers, type ProviderOptions } from './provider.ts';
+import { createProviderResolvers } from './provider.ts';
 import type { Resolvers, SubgraphResolvers } from './schema.generated.ts';
 
-export type MembersOptions = ProviderOptions & {
+/** Without a provider, nobody signs in, and there are no apps. */
+export type MembersOptions = Partial<IdentityProvider> & {
   /** The environment's base address: the issuer and the audience of ID tokens. */
   baseAddress: string;
   /** Called when there is mail to send. */
