@@ -7,7 +7,7 @@ import type { SubgraphRequest } from './types.ts';
  */
 export const PROTOCOL = 4;
 
-/** Stands for requests without a number: from an earlier version, or from other signers. */
+/** Stands for requests without a number. */
 export const UNNUMBERED = 1;
 
 export function isUnderstood(protocol: number): boolean {

@@ -14,38 +14,18 @@ export const COMPONENTS = [
   'x-request-id',
 ] as const;
 
-export type Component = (typeof COMPONENTS)[number];
-
-export type Covered = Readonly<Record<Component, string>>;
-
-/** A signature, read from Signature-Input and Signature. */
-export type ReadSignature = {
-  /** The value of `@signature-params`. */
-  params: string;
-  /** The covered components, each once. */
-  order: readonly Component[];
-  createdMs: number;
-  keyId: string;
-  protocol: number;
-  /** The signature itself, in Base64. */
-  given: string;
-};
+export type Covered = Readonly<Record<(typeof COMPONENTS)[number], string>>;
 
 /** Signatures made for another purpose have another tag. */
 export const TAG = 'partner-loyalty';
 
 /**
- * The signature base (RFC 9421, section 2.5), with the components in the order of `params`, which
- * is the value of `@signature-params`. No value can contain a line break, so two different requests
- * never have the same base.
+ * The signature base (RFC 9421, section 2.5); `params` is the value of `@signature-params`. No
+ * value can contain a line break, so two different requests never have the same base.
  */
-export function signatureBase(
-  covered: Covered,
-  params: string,
-  order: readonly Component[] = COMPONENTS,
-): string {
+export function signatureBase(covered: Covered, params: string): string {
   let base = '';
-  for (const name of order) base += `"${name}": ${covered[name]}\n`;
+  for (const name of COMPONENTS) base += `"${name}": ${covered[name]}\n`;
   return `${base}"@signature-params": ${params}`;
 }
 

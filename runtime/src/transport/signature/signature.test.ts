@@ -1,5 +1,8 @@
 // A signed request passes if the secret is right, the time is recent, and it is the first time.
 import fc from 'fast-check';
+import { PROTOCOL } from '../protocol.ts';
+import { type Covered, digestOf, signatureBase } from './base.ts';
+import { createMac } from './mac.ts';
 import { createReplayGuard } from './replay.ts';
 import { createSigner, type SignedRequest } from './signer.ts';
 import { createVerifier } from './verifier.ts';
@@ -227,4 +230,24 @@ test('a wrong secret, a clock that differs and a request sent twice have reasons
 test('a request signed for another subgraph with the same secret does not pass', () => {
   const { sign, passes } = setup([SECRET], SECRET, 'standings');
   expect(passes(sign(request))).toBe(false);
+});
+
+test('a request with a parameter that a later version adds passes', () => {
+  const { passes } = setup();
+  const [protocol, added] = [`protocol=${PROTOCOL}`, `protocol=${PROTOCOL};zone="eu-1"`];
+  const covered: Covered = {
+    '@method': request.method,
+    '@path': request.path,
+    'content-digest': digestOf(request.body),
+    'partner-loyalty-subgraph': 'members',
+    'partner-loyalty-scope': request.caller,
+    'x-request-id': request.requestId,
+  };
+  const { sign } = setup();
+  const headers = sign(request);
+  const input = headers['signature-input']?.replace(protocol, added) ?? '';
+  const signature = createMac(SECRET)(signatureBase(covered, input.slice('sig='.length)));
+  expect(passes({ ...headers, 'signature-input': input, signature: `sig=:${signature}:` })).toBe(
+    true,
+  );
 });
