@@ -65,18 +65,17 @@ export class NodeRequest implements HttpRequest {
   /** Whether the client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean;
   private readonly incoming: IncomingMessage;
-  private readonly outgoing: ServerResponse | undefined;
-  private readonly connection: Connection | undefined;
+  private readonly outgoing: ServerResponse;
+  private readonly connection: Connection;
   private readonly context: RequestContext;
   private controller: AbortController | undefined = undefined;
   private inProgress: InProgress | undefined = undefined;
   private isHandled = false;
   private hasEnded = false;
 
-  /** Without a connection for CONNECT: node:http gives it neither a body nor a response. */
   constructor(
-    { incoming, outgoing, awaitsContinue = false }: Pick<Exchange, 'incoming'> & Partial<Exchange>,
-    connection: Connection | undefined,
+    { incoming, outgoing, awaitsContinue }: Exchange,
+    connection: Connection,
     context: RequestContext,
   ) {
     const { url = '/', method = '', headers } = incoming;
@@ -100,7 +99,7 @@ export class NodeRequest implements HttpRequest {
     const forwardedFor = this.headers['x-forwarded-for'];
     if (typeof forwardedFor !== 'string')
       return clientAddress(remoteAddress, undefined, this.context.trusted);
-    if (this.connection?.isProxy === false) this.context.ignored(remoteAddress);
+    if (!this.connection.isProxy) this.context.ignored(remoteAddress);
     return clientAddress(remoteAddress, forwardedFor, this.context.trusted);
   }
 
@@ -109,8 +108,8 @@ export class NodeRequest implements HttpRequest {
     const { outgoing } = this;
     const controller = new AbortController();
     this.controller = controller;
-    if (outgoing?.destroyed) controller.abort();
-    outgoing?.once('close', () => {
+    if (outgoing.destroyed) controller.abort();
+    outgoing.once('close', () => {
       if (!outgoing.writableFinished) controller.abort();
     });
     return controller.signal;
@@ -118,7 +117,6 @@ export class NodeRequest implements HttpRequest {
 
   body(limitBytes: number): Promise<Buffer> {
     const { connection, incoming, outgoing } = this;
-    if (connection === undefined) return Promise.resolve(Buffer.alloc(0));
     if (!/^(?:identity)?$/i.test(this.headers['content-encoding'] ?? ''))
       return Promise.reject(
         new ApiError('UNSUPPORTED_MEDIA_TYPE', 'the body may not be compressed'),
@@ -127,16 +125,16 @@ export class NodeRequest implements HttpRequest {
       return Promise.reject(new ApiError('PAYLOAD_TOO_LARGE'));
     if (this.awaitsContinue) {
       this.awaitsContinue = false;
-      outgoing?.writeContinue();
+      outgoing.writeContinue();
     }
     return readBody(incoming, limitBytes, connection);
   }
 
   admit(owner: RequestOwner, bytes = 0): Promise<void> | undefined {
     const { connection } = this;
-    if (connection === undefined || this.inProgress !== undefined) return this.turn();
+    if (this.inProgress !== undefined) return this.turn();
     // It has ended already, so nothing would end what begins now.
-    if (this.outgoing?.destroyed) throw new ApiError('SERVICE_UNAVAILABLE');
+    if (this.outgoing.destroyed) throw new ApiError('SERVICE_UNAVAILABLE');
     const { shares } = this.context;
     if (owner !== undefined) connection.shownAt = performance.now();
     if (owner === SIGNED) connection.isSigned = true;
@@ -176,7 +174,7 @@ export class NodeRequest implements HttpRequest {
 
 /**
  * Path and query of a target that does not start with a slash: an absolute URL (RFC 9112, section
- * 3.2.2), `*`, or the authority of a CONNECT request.
+ * 3.2.2), or `*`.
  */
 function originForm(target: string): string {
   if (!URL.canParse(target)) return target;

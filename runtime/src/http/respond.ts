@@ -1,12 +1,11 @@
 // Answers requests with a handler: what it returns, or the error that it throws.
 import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
 import { ApiError } from '../errors.ts';
 import type { Log } from '../observe/log.ts';
 import type { Connection, Exchange } from './connection.ts';
 import { type HttpRequest, NodeRequest, type RequestContext } from './request.ts';
 import { errorResponse, type HttpResponse, type ResponseObserver } from './response.ts';
-import { writeRawResponse, writeResponse } from './write.ts';
+import { writeResponse } from './write.ts';
 
 /** The maximum of a request. A short header takes ten times its bytes in memory. */
 export const MAX_HEADERS = 100;
@@ -15,13 +14,15 @@ const MAX_URL = 8_192;
 
 export type Handle = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
-/** Turns node:http's events into calls of a handler. */
+/**
+ * Returns a function that answers a request with a handler, and returns what is to be called when
+ * the response is taken or cannot be sent.
+ */
 export function createResponder(
   handle: Handle,
   parts: { context: RequestContext; isDraining: () => boolean; log: Log },
 ) {
   const { context, isDraining, log } = parts;
-  const respond = createRespond(handle, log);
 
   async function answer(
     request: NodeRequest,
@@ -39,7 +40,7 @@ export function createResponder(
       if (refused === 431) connection.stop();
       const made =
         refused === undefined
-          ? await respond(request)
+          ? await respond(handle, request, log)
           : { ...errorResponse('BAD_REQUEST', requestId), status: refused };
       request.handled();
       observer = made.observer;
@@ -56,37 +57,24 @@ export function createResponder(
     }
   }
 
-  async function respondToConnect(incoming: IncomingMessage, socket: Duplex): Promise<void> {
-    const request = new NodeRequest({ incoming }, undefined, context);
-    const made = await respond(request);
-    const body = typeof made.body === 'function' ? '' : String(made.body);
-    writeRawResponse(socket, { ...made, body }, request.requestId);
-  }
-
-  return {
-    /** Returns what is to be called when the response is taken or cannot be sent. */
-    request(connection: Connection, exchange: Exchange): () => void {
-      const request = new NodeRequest(exchange, connection, context);
-      void answer(request, connection, exchange);
-      return () => request.end();
-    },
-    connect: (incoming: IncomingMessage, socket: Duplex) => void respondToConnect(incoming, socket),
+  return (connection: Connection, exchange: Exchange): (() => void) => {
+    const request = new NodeRequest(exchange, connection, context);
+    void answer(request, connection, exchange);
+    return () => request.end();
   };
 }
 
-/** Calls the handler, and turns what it throws into an error. Never rejects. */
-function createRespond(handle: Handle, log: Log): (request: HttpRequest) => Promise<HttpResponse> {
-  return async (request) => {
-    const { requestId, method } = request;
-    try {
-      return await handle(request);
-    } catch (error) {
-      if (error instanceof ApiError)
-        return { ...errorResponse(error.code, requestId), status: error.status };
-      log.error({ requestId, method, err: error }, 'a request failed');
-      return errorResponse('INTERNAL_SERVER_ERROR', requestId);
-    }
-  };
+/** What the handler returns, or the error that it throws. Never rejects. */
+async function respond(handle: Handle, request: HttpRequest, log: Log): Promise<HttpResponse> {
+  const { requestId, method } = request;
+  try {
+    return await handle(request);
+  } catch (error) {
+    if (error instanceof ApiError)
+      return { ...errorResponse(error.code, requestId), status: error.status };
+    log.error({ requestId, method, err: error }, 'a request failed');
+    return errorResponse('INTERNAL_SERVER_ERROR', requestId);
+  }
 }
 
 /** `rawHeaders` has names and values. */

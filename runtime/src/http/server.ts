@@ -10,9 +10,8 @@ import { createTrust, maskedAddress } from './address.ts';
 import { Connection } from './connection.ts';
 import { type ConnectionLimits, createConnections } from './connections.ts';
 import { createResponder, type Handle, MAX_HEADERS } from './respond.ts';
-import { errorBody } from './response.ts';
 import { createShares } from './shares.ts';
-import { writeRawResponse } from './write.ts';
+import { writeRawError } from './write.ts';
 
 export type HttpServer = {
   port: number;
@@ -74,13 +73,13 @@ export async function serveHttp(options: {
   const connections = createConnections(server, { limits, shares, metrics, log });
   const newId = createIds();
   let isDraining = false;
-  const responder = createResponder(handle, {
+  const serveRequest = createResponder(handle, {
     context: { newId, trusted: isTrusted, ignored: createIgnored(log), shares },
     isDraining: () => isDraining,
     log,
   });
   const bySocket = new WeakMap<Duplex, Connection>();
-  const parts = { ...shares, ...connections, isTrusted, serve: responder.request };
+  const parts = { ...shares, ...connections, isTrusted, serve: serveRequest };
   server.on('connection', (socket) => {
     shares.accepted();
     const connection = new Connection(socket, parts);
@@ -93,14 +92,18 @@ export async function serveHttp(options: {
   server.on('checkContinue', received(true));
   // Any other expectation may be ignored (RFC 9110, section 10.1.1).
   server.on('checkExpectation', received(false));
-  server.on('connect', (incoming, socket) => {
+  server.on('connect', (_incoming, socket) => {
     bySocket.get(socket)?.stop();
-    responder.connect(incoming, socket);
+    writeRawError(socket, 'METHOD_NOT_ALLOWED', 405, newId());
   });
-  const respondToError = createClientErrorListener(newId);
-  server.on('clientError', (error, socket) => {
+  const refused = new WeakSet<Duplex>();
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     bySocket.get(socket)?.stop();
-    respondToError(error, socket);
+    // Whatever the client sends after a refusal is malformed too.
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    if (!socket.writable || responseBegun(socket)) socket.destroy();
+    else writeRawError(socket, 'BAD_REQUEST', statusOf(error.code), newId());
   });
   await listen(server, options);
   const closed = new Promise<void>((resolve) => server.once('close', resolve));
@@ -152,25 +155,6 @@ function listen(server: Server, { port, host }: { port: number; host: string }):
       resolve();
     });
   });
-}
-
-/** A listener for node:http's `clientError`. */
-function createClientErrorListener(
-  newId: () => string,
-): (error: NodeJS.ErrnoException, socket: Duplex) => void {
-  const refused = new WeakSet<Duplex>();
-  return (error, socket) => {
-    // Whatever the client sends after a refusal is malformed too.
-    if (refused.has(socket)) return;
-    refused.add(socket);
-    if (!socket.writable || responseBegun(socket)) {
-      socket.destroy();
-      return;
-    }
-    const requestId = newId();
-    const body = errorBody('BAD_REQUEST', requestId);
-    writeRawResponse(socket, { status: statusOf(error.code), headers: {}, body }, requestId);
-  };
 }
 
 function statusOf(code: string | undefined): number {

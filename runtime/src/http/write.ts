@@ -1,11 +1,12 @@
 // Writes plain responses to those of node:http and to bare sockets.
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { ErrorCode } from '../errors.ts';
 import { afterPoll } from '../eventloop/afterpoll.ts';
 import { areTooShort } from './body.ts';
 import type { Connection, Exchange } from './connection.ts';
 import type { HeaderName } from './headers.ts';
-import type { HttpResponse, ResponseObserver } from './response.ts';
+import { errorBody, type HttpResponse, type ResponseObserver } from './response.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 /** An unwanted body is read up to this size, so that the client gets to read the response. */
@@ -97,27 +98,29 @@ function end({ incoming, outgoing }: Exchange, closing: () => boolean): void {
 }
 
 /**
- * Writes a response to a socket that node:http has given up or handed over, and closes the socket
+ * Writes an error to a socket that node:http has given up or handed over, and closes the socket
  * after the client has had time to read.
  */
-export function writeRawResponse(
+export function writeRawError(
   socket: Duplex,
-  response: HttpResponse & { body: string },
+  code: ErrorCode,
+  status: number,
   requestId: string,
 ): void {
-  const length = Buffer.byteLength(response.body);
-  const list = headerList(response, requestId, length, true);
-  let head = `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? ''}\r\n`;
+  const body = errorBody(code, requestId);
+  // No path of this service is for a tunnel, which CONNECT asks for (RFC 9110, section 15.5.6).
+  const headers = code === 'METHOD_NOT_ALLOWED' ? { allow: '' } : {};
+  const list = headerList({ status, headers }, requestId, Buffer.byteLength(body), true);
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
   for (let i = 0; i < list.length; i += 2) head += `${list[i]}: ${list[i + 1]}\r\n`;
   socket.on('error', () => {});
-  socket.end(`${head}\r\n${response.body}`);
+  socket.end(`${head}\r\n${body}`);
   setTimeout(() => socket.destroy(), DISCARD_MS).unref();
-  response.observer?.ended(length, true);
 }
 
 /** Names and values alternating, the form that costs node:http the least work. */
 function headerList(
-  { status, headers }: HttpResponse,
+  { status, headers }: Pick<HttpResponse, 'status' | 'headers'>,
   requestId: string,
   length: number | undefined,
   close: boolean,
