@@ -129,9 +129,7 @@ async function run(
     trace?.phase('prepare');
     const surface = graph.surfaces[name];
     if (operation !== undefined && scopes !== EVERY_SCOPE)
-      requireScopes(
-        surface.scopesFor(document, operation) & ~(scopes | (isSandbox ? SANDBOX_SCOPE : 0)),
-      );
+      requireScopes(surface.scopesFor(operation) & ~(scopes | (isSandbox ? SANDBOX_SCOPE : 0)));
     const executable = surface.prepare(document, operation);
     documents.keep(document);
     if (tooLong !== undefined)

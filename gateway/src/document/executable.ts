@@ -3,12 +3,9 @@ import { eachNode, fragmentsOf } from '@partner-loyalty/runtime/cache/document.t
 import { jsonFields } from '@partner-loyalty/runtime/observe/log.ts';
 import {
   type DocumentNode,
-  type FieldNode,
   type GraphQLSchema,
   Kind,
-  type OperationDefinitionNode,
   print,
-  type SelectionSetNode,
   separateOperations,
   stripIgnoredCharacters,
 } from 'graphql';
@@ -21,6 +18,7 @@ import {
 } from './deprecateduse.ts';
 import type { Operation } from './document.ts';
 import { splitIntrospection } from './introspection.ts';
+import type { RootField } from './lists.ts';
 import { liftLiterals, withoutReservedName } from './literals.ts';
 import { type VariableRules, variableRulesOf } from './variables.ts';
 
@@ -61,11 +59,10 @@ export function executableOperation(
   schema: GraphQLSchema,
   deprecations: Deprecations = new Map(),
 ): ExecutableOperation {
-  const { node, introspects } = operation;
+  const { node, introspects, rootFields } = operation;
   const { name: _name, ...anonymous } = node;
   const definitions = [anonymous, ...fragmentsOf(document).values()];
   const own = dropUnusedFragments({ kind: Kind.DOCUMENT, definitions });
-  const rootFields = rootFieldsOf(own, node);
   const { introspection, rest } = introspects
     ? splitIntrospection(own)
     : { introspection: undefined, rest: own };
@@ -78,7 +75,7 @@ export function executableOperation(
     inputVariables,
     deprecated,
     responseKeys: responseKeysOf(own),
-    rootResponseKeys: [...new Set(rootFields.map(responseKeyOf))],
+    rootResponseKeys: [...new Set(rootFields.map(({ responseKey }) => responseKey))],
     logged: loggedOperation(operation, rootFields, deprecated?.coordinates),
   };
 }
@@ -109,13 +106,9 @@ function dropUnusedFragments(document: DocumentNode): DocumentNode {
 function responseKeysOf(document: DocumentNode): ReadonlySet<string> {
   const keys = new Set<string>();
   eachNode(document, (node) => {
-    if (node.kind === Kind.FIELD) keys.add(responseKeyOf(node));
+    if (node.kind === Kind.FIELD) keys.add((node.alias ?? node.name).value);
   });
   return keys;
-}
-
-function responseKeyOf({ alias, name }: FieldNode): string {
-  return (alias ?? name).value;
 }
 
 const MAX_LOGGED = 10;
@@ -123,27 +116,10 @@ const MAX_LOGGED = 10;
 /** What a log line says of an operation, as JSON. The fields are ones of the schema. */
 export function loggedOperation(
   { name: operation, hash: operationHash }: Operation,
-  fields: readonly FieldNode[],
+  fields: readonly Pick<RootField, 'name'>[],
   used: readonly string[] = [],
 ): string {
-  const rootFields = [...new Set(fields.map(({ name }) => name.value))];
+  const rootFields = [...new Set(fields.map(({ name }) => name))];
   const deprecated = used.length === 0 ? undefined : used.slice(0, MAX_LOGGED);
   return jsonFields({ operation, operationHash, rootFields, deprecated });
-}
-
-/** The root fields in order, with fragments expanded; each named fragment is read once. */
-export function rootFieldsOf(
-  document: DocumentNode,
-  { selectionSet }: OperationDefinitionNode,
-): FieldNode[] {
-  const unread = fragmentsOf(document);
-  const read = ({ selections }: SelectionSetNode): FieldNode[] =>
-    selections.flatMap((selection) => {
-      if (selection.kind === Kind.FIELD) return [selection];
-      if (selection.kind === Kind.INLINE_FRAGMENT) return read(selection.selectionSet);
-      const fragment = unread.get(selection.name.value);
-      unread.delete(selection.name.value);
-      return fragment === undefined ? [] : read(fragment.selectionSet);
-    });
-  return read(selectionSet);
 }

@@ -23,6 +23,7 @@ type ListArgument = { argument: string; length: number; variable: string | undef
 /** A root field, with its arguments that are, or can be, lists. */
 export type RootField = {
   name: string;
+  responseKey: string;
   lists: readonly ListArgument[];
   /** The argument `first`: a literal, or a variable with its default value. */
   page: { length: number | undefined; variable: string | undefined } | undefined;
@@ -42,7 +43,7 @@ export function defaultPagesOf(schema: GraphQLSchema): DefaultPages {
   return pages;
 }
 
-export function rootFieldOf({ name, arguments: args = [] }: FieldNode): RootField {
+export function rootFieldOf({ alias, name, arguments: args = [] }: FieldNode): RootField {
   const lists: ListArgument[] = [];
   let page: RootField['page'];
   for (const { name: argument, value } of args) {
@@ -52,7 +53,7 @@ export function rootFieldOf({ name, arguments: args = [] }: FieldNode): RootFiel
       lists.push({ argument: argument.value, length: value.values.length, variable });
     else if (variable !== undefined) lists.push({ argument: argument.value, length: 1, variable });
   }
-  return { name: name.value, lists, page };
+  return { name: name.value, responseKey: (alias ?? name).value, lists, page };
 }
 
 /** The root fields with their variables' default values, without variables that are no lists. */
@@ -61,8 +62,8 @@ export function withVariables(
   { variableDefinitions = [] }: OperationDefinitionNode,
 ): readonly RootField[] {
   const definitions = new Map(variableDefinitions.map((one) => [one.variable.name.value, one]));
-  return fields.map(({ name, lists, page }) => ({
-    name,
+  return fields.map(({ lists, page, ...field }) => ({
+    ...field,
     lists: lists.flatMap((one): ListArgument[] => {
       if (one.variable === undefined) return [one];
       const definition = definitions.get(one.variable);

@@ -9,7 +9,7 @@ import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { LRUCache } from 'lru-cache';
-import { loggedOperation, rootFieldsOf } from '../document/executable.ts';
+import { loggedOperation } from '../document/executable.ts';
 import type { ServedGraphs } from '../graph/served.ts';
 import { type Principal, partnerIdOf, type Refused } from '../identity/authenticate.ts';
 import type { Credential, RequestState } from '../state.ts';
@@ -202,11 +202,11 @@ function describeRefused(
   graphs: RequestLineParts['graphs'],
 ): string {
   if (asked?.operation === undefined || principal === undefined) return '';
-  const { document, operation } = asked;
+  const { operation } = asked;
   const { schema } = graphs.current().surfaces[principal.surface];
   const fields = schema.getRootType(operation.node.operation)?.getFields() ?? {};
-  const known = rootFieldsOf(document.node, operation.node).filter(
-    ({ name: { value } }) => Object.hasOwn(fields, value) || META_FIELDS.has(value),
+  const known = operation.rootFields.filter(
+    ({ name }) => Object.hasOwn(fields, name) || META_FIELDS.has(name),
   );
   return loggedOperation(operation, known);
 }

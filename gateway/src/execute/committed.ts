@@ -21,9 +21,9 @@ export function committedFacts(supergraph: string, surface: SurfaceName): Surfac
  * planner thread.
  */
 export async function surfaceText(supergraph: string, surface: SurfaceName): Promise<string> {
-  const { api, close } = await openThreadPlanner(supergraph, surface);
+  const { sdl, close } = await openThreadPlanner(supergraph, surface);
   close();
-  return `${headOf(supergraph, surface)}\n${api}\n`;
+  return `${headOf(supergraph, surface)}\n${sdl}\n`;
 }
 
 /** Undefined while `npm run generate` has not written the file. */

@@ -1,28 +1,28 @@
 // Executes the operations of one surface: plans them, runs the plans, shapes the responses.
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
-import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
-import type { Caller, Transport } from '@partner-loyalty/runtime/transport/types.ts';
+import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import type { GraphQLSchema } from 'graphql';
 import { ResponseSize } from '../document/responsesize.ts';
-import type { RootScopes } from '../schema/scopes.ts';
-import type { ServiceParts } from '../schema/supergraph.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
+import type { SurfaceFacts } from './facts.ts';
 import type { MemberAccess } from './members.ts';
 import { openPlanner, type Planned } from './planner.ts';
-import { type Data, type PlacedError, type PlanRun, runDirectPlan } from './run.direct.ts';
+import {
+  type Asker,
+  type Data,
+  type PlacedError,
+  type PlanRun,
+  runDirectPlan,
+} from './run.direct.ts';
 import { type Path, type Shape, type Shaping, Violations } from './shape.ts';
 
-export type Execution = {
+export type Execution = Asker & {
   /** A validated document with one operation, printed: the key of the plan. */
   key: string;
   /** The variables as the caller sent them. */
   variables: Record<string, unknown>;
   /** The variables with the default values of the document. */
   coerced: Record<string, unknown>;
-  caller: Caller;
-  requestId: string;
-  sandboxNow?: number | undefined;
-  trace?: Trace | undefined;
   size: ResponseSize;
   /** Gets the members that the response shows or the operation has changed. */
   accesses?: MemberAccess[] | undefined;
@@ -35,13 +35,11 @@ export type ExecutionResult = {
   nullViolations: Path[];
 };
 
-export type Executor = {
+export type Executor = SurfaceFacts & {
+  /** The schema that callers see. */
   schema: GraphQLSchema;
-  sdl: string;
-  scopes: RootScopes;
-  parts: ServiceParts;
   /** Plans a validated document with one operation, printed. */
-  plan(key: string): Promise<void>;
+  prepare(key: string): Promise<void>;
   execute(execution: Execution): ExecutionResult | Promise<ExecutionResult>;
   /** Lets go of the plans. What is being executed ends as usual. */
   close(): void;
@@ -61,17 +59,13 @@ export async function openExecutor(
   caches: Caches,
   audits = false,
 ): Promise<Executor> {
-  const planner = await openPlanner(supergraphSdl, surface, caches, audits);
-  const { schema, sdl, scopes, parts, subgraphs, plan, close } = planner;
-  for (const name of subgraphs)
+  const { plan, ...planner } = await openPlanner(supergraphSdl, surface, caches, audits);
+  for (const name of planner.subgraphs)
     if (!Object.hasOwn(transports, name))
       throw new Error(`the supergraph names a subgraph "${name}" that is not configured`);
   return {
-    schema,
-    sdl,
-    scopes,
-    parts,
-    async plan(key) {
+    ...planner,
+    async prepare(key) {
       const planned = await plan(key);
       planned.shapeFor({});
     },
@@ -81,7 +75,6 @@ export async function openExecutor(
         ? planned.then((late) => executePlanned(late, execution, transports))
         : executePlanned(planned, execution, transports);
     },
-    close,
   };
 }
 

@@ -8,25 +8,26 @@ import { type Ownership, ownershipOf } from './ownership.ts';
 import { fieldsOf, type GraphFields } from './rename.ts';
 
 export type SurfaceFacts = {
-  /** The schema that callers see. */
-  api: string;
-  subgraphs: string[];
+  /** The schema that callers see, as text: graphql-js cannot print each one. */
+  sdl: string;
+  subgraphs: readonly string[];
   fields: GraphFields;
   ownership: Ownership;
-  scopes: RootScopes;
+  rootScopes: RootScopes;
+  /** The parts of the whole graph. */
   parts: ServiceParts;
   /** The types that have a member's ID in the graph, whether callers see it or not. */
   memberIdTypes: ReadonlySet<string>;
 };
 
 /** The facts of a valid supergraph as a surface sees it, with what its callers see. */
-export function factsOf(supergraph: DocumentNode, api: string): SurfaceFacts {
+export function factsOf(supergraph: DocumentNode, sdl: string): SurfaceFacts {
   return {
-    api,
+    sdl,
     subgraphs: Array.from(joinedSubgraphs(supergraph).values(), ({ name }) => name),
     fields: fieldsOf(supergraph),
     ownership: ownershipOf(supergraph),
-    scopes: rootScopesOf(supergraph),
+    rootScopes: rootScopesOf(supergraph),
     parts: partsIn(supergraph),
     memberIdTypes: memberIdTypesOf(supergraph),
   };

@@ -78,9 +78,9 @@ export function servedSchema(
 ): GraphQLSchema {
   const { facts, build } = openFederated(supergraph, surface, validateSupergraph);
   build();
-  buildSchema(facts.api);
+  buildSchema(facts.sdl);
   schemaOf(graphAsSeen(supergraph, surface));
-  return schemaOf(parse(facts.api, { noLocation: true }));
+  return schemaOf(parse(facts.sdl, { noLocation: true }));
 }
 
 /**

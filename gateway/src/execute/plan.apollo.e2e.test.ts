@@ -54,10 +54,10 @@ test.each(['partner', 'member'] as const)(
     const { plan: _, close, ...facts } = await openThreadPlanner(committed, surface);
     close();
     const known = committedFacts(committed, surface);
-    const comparable = (api = '') => printSchema(buildSchema(api));
-    expect({ ...known, api: comparable(known?.api) }).toEqual({
+    const comparable = (sdl = '') => printSchema(buildSchema(sdl));
+    expect({ ...known, sdl: comparable(known?.sdl) }).toEqual({
       ...facts,
-      api: comparable(facts.api),
+      sdl: comparable(facts.sdl),
     });
     expect(committedFacts(`${committed}#`, surface)).toBeUndefined();
   },

@@ -11,11 +11,9 @@ import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { once } from '@partner-loyalty/runtime/once.ts';
 import { type DocumentNode, type GraphQLSchema, parse } from 'graphql';
 import { keyOf } from '../document/executable.ts';
-import type { RootScopes } from '../schema/scopes.ts';
-import type { ServiceParts } from '../schema/supergraph.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
 import { committedFacts } from './committed.ts';
-import { graphAsSeen, schemaOf } from './facts.ts';
+import { graphAsSeen, type SurfaceFacts, schemaOf } from './facts.ts';
 import { hiddenMembersOf, withMemberIds } from './members.ts';
 import { openThreadPlanner } from './plan.apollo.ts';
 import { planDirectly } from './plan.direct.ts';
@@ -39,13 +37,9 @@ type Plan = { characters: number } & (
   | { kind: 'apollo'; apollo: ApolloPlan }
 );
 
-type Planner = {
-  /** The surface's schema, as its callers see it, and as text. */
+type Planner = SurfaceFacts & {
+  /** The surface's schema, as its callers see it. */
   schema: GraphQLSchema;
-  sdl: string;
-  subgraphs: readonly string[];
-  scopes: RootScopes;
-  parts: ServiceParts;
   /** Plans a validated document with one operation, printed; later calls find what it keeps. */
   plan(key: string): Planned | Promise<Planned>;
   /** Lets go of what it keeps. */
@@ -75,14 +69,14 @@ export async function openPlanner(
 ): Promise<Planner> {
   const known = surface && committedFacts(supergraphSdl, surface);
   const thread = await openThreadPlanner(supergraphSdl, surface, known);
-  const { subgraphs, fields, ownership, parts } = thread;
-  const api = parse(thread.api, { noLocation: true });
+  const { sdl, fields, ownership, memberIdTypes } = thread;
+  const api = parse(sdl, { noLocation: true });
   await nextTurn(); // For large graphs, each of the two takes tens of milliseconds.
   const schema = schemaOf(api);
-  const hiddenMembers = audits ? hiddenMembersOf(thread.memberIdTypes, schema) : NO_TYPES;
+  const hiddenMembers = audits ? hiddenMembersOf(memberIdTypes, schema) : NO_TYPES;
   const apolloSchemas = once(async () => {
     const { buildApolloSchemas } = await import('./run.apollo.ts');
-    return buildApolloSchemas(thread.api, schema, schemaOf(graphAsSeen(supergraphSdl, surface)));
+    return buildApolloSchemas(sdl, schema, schemaOf(graphAsSeen(supergraphSdl, surface)));
   });
   const operations = caches.open(weighOperation);
   const plans = caches.open(weighPlan);
@@ -157,11 +151,8 @@ export async function openPlanner(
   }
 
   return {
+    ...thread,
     schema,
-    sdl: thread.api,
-    subgraphs,
-    scopes: thread.scopes,
-    parts,
     plan: (key) => operations.get(key) ?? buildOnce(key),
     close() {
       thread.close();

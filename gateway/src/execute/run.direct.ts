@@ -9,7 +9,6 @@ import {
   unavailable,
 } from '@partner-loyalty/runtime/transport/deadline.ts';
 import type {
-  Caller,
   SubgraphError,
   SubgraphRequest,
   SubgraphResponse,
@@ -19,18 +18,17 @@ import { Verbatim, withVerbatim } from '../document/literals.ts';
 
 export type Data = Record<string, unknown>;
 
+/** Who asks subgraphs, and for which request. */
+export type Asker = Pick<SubgraphRequest, 'caller' | 'requestId' | 'sandboxNow' | 'trace'>;
+
 /**
  * One run of a plan. `coerced` has the variables with their default values, which decide
  * conditions; subgraphs get `variables` as the caller sent them.
  */
-export type PlanRun = {
+export type PlanRun = Asker & {
   transports: Readonly<Record<string, Transport>>;
   variables: Data;
   coerced: Data;
-  caller: Caller;
-  requestId: string;
-  sandboxNow: number | undefined;
-  trace: Trace | undefined;
   /** What the fetches have returned so far. */
   data: Data;
   errors: PlacedError[];

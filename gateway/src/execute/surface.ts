@@ -1,51 +1,32 @@
 // A surface as the gateway uses it: validates, prepares and executes clients' operations.
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
-import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
-import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
-import type { GraphQLSchema } from 'graphql';
 import { type ClientDocument, locatedNode, type Operation } from '../document/document.ts';
-import {
-  type ExecutableOperation,
-  executableOperation,
-  rootFieldsOf,
-} from '../document/executable.ts';
+import { type ExecutableOperation, executableOperation } from '../document/executable.ts';
 import { type DefaultPages, defaultPagesOf } from '../document/lists.ts';
 import { RESERVED_NAME } from '../document/literals.ts';
 import { ResponseSize } from '../document/responsesize.ts';
 import { requireValid, validationErrorsOf } from '../document/validation.ts';
 import { coerceVariables } from '../document/variables.ts';
 import { deprecationsOf } from '../schema/deprecations.ts';
-import { READ_SCOPE, type RootScopes, type ScopeBits } from '../schema/scopes.ts';
-import type { ServiceParts } from '../schema/supergraph.ts';
+import { READ_SCOPE, type ScopeBits } from '../schema/scopes.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
-import { type ExecutionResult, openExecutor, type Transports } from './executor.ts';
+import {
+  type Execution,
+  type ExecutionResult,
+  type Executor,
+  openExecutor,
+  type Transports,
+} from './executor.ts';
 import { introspect } from './introspect.ts';
-import type { MemberAccess } from './members.ts';
 
-type OperationRequest = {
-  variables: Record<string, unknown>;
-  caller: Caller;
-  requestId: string;
-  sandboxNow?: number | undefined;
-  trace?: Trace | undefined;
-  /** Gets the members that the response shows or the operation has changed. */
-  accesses?: MemberAccess[] | undefined;
-};
-
-export type Surface = {
-  schema: GraphQLSchema;
-  /** The schema as text: graphql-js cannot print each one. */
-  sdl: string;
+export type Surface = Omit<Executor, 'prepare' | 'execute'> & {
   defaultPages: DefaultPages;
-  rootScopes: RootScopes;
-  /** The parts of the whole graph. */
-  parts: ServiceParts;
   /**
    * The scopes that a key needs for an operation: of its root fields and of introspection. Fields
-   * that the surface does not have need none. Found once for each operation.
+   * that the surface does not have need none.
    */
-  scopesFor(document: ClientDocument, operation: Operation): ScopeBits;
+  scopesFor(operation: Operation): ScopeBits;
   /**
    * The executable form of an operation, made once for each document. Throws
    * GRAPHQL_VALIDATION_FAILED if the document does not fit the schema or has no operation, and
@@ -58,14 +39,12 @@ export type Surface = {
    */
   execute(
     operation: ExecutableOperation,
-    request: OperationRequest,
+    request: Omit<Execution, 'key' | 'coerced' | 'size'>,
   ): ExecutionResult | Promise<ExecutionResult>;
   /** Whether the document was prepared on this surface before. */
   knows(document: ClientDocument): boolean;
   /** Prepares and plans a document before the first request for it. Rejects as prepare throws. */
   warm(document: ClientDocument): Promise<void>;
-  /** Lets go of the plans. What is being executed ends as usual. */
-  close(): void;
 };
 
 /** Opens a surface over the transports, found by subgraph name. Rejects as openExecutor does. */
@@ -76,26 +55,20 @@ export async function openSurface(
   caches: Caches,
   audits = false,
 ): Promise<Surface> {
-  const executor = await openExecutor(name, supergraphSdl, transports, caches, audits);
-  const { schema, sdl, execute } = executor;
+  const opened = await openExecutor(name, supergraphSdl, transports, caches, audits);
+  const { prepare, execute, ...executor } = opened;
+  const { schema, rootScopes } = executor;
   const deprecations = deprecationsOf(schema);
   const valid = new WeakSet<ClientDocument>();
   const executables = new WeakMap<Operation, ExecutableOperation>();
-  const scopes = new WeakMap<Operation, ScopeBits>();
 
   const surface: Surface = {
-    schema,
-    sdl,
+    ...executor,
     defaultPages: defaultPagesOf(schema),
-    rootScopes: executor.scopes,
-    parts: executor.parts,
-    scopesFor(document, operation) {
-      let bits = scopes.get(operation);
-      if (bits === undefined) {
-        bits = scopesNeeded(document, operation, executor.scopes);
-        scopes.set(operation, bits);
-      }
-      return bits;
+    scopesFor({ node, introspects, rootFields }) {
+      const known = node.operation === 'mutation' ? rootScopes.mutation : rootScopes.query;
+      const bits = introspects ? READ_SCOPE : 0;
+      return rootFields.reduce((all, { name }) => all | (known.get(name) ?? 0), bits);
     },
     prepare(document, operation) {
       if (!valid.has(document)) requireValid(validationErrorsOf(locatedNode(document), schema));
@@ -140,25 +113,11 @@ export async function openSurface(
     async warm(document) {
       for (const operation of document.operations) {
         const { federated } = surface.prepare(document, operation);
-        if (federated !== undefined) await executor.plan(federated.key);
+        if (federated !== undefined) await prepare(federated.key);
       }
     },
-    close: executor.close,
   };
   return surface;
-}
-
-function scopesNeeded(
-  { node: document }: ClientDocument,
-  { node, introspects }: Operation,
-  { query, mutation }: RootScopes,
-): ScopeBits {
-  const known = node.operation === 'mutation' ? mutation : query;
-  const fields = rootFieldsOf(document, node);
-  return fields.reduce<ScopeBits>(
-    (bits, { name }) => bits | (known.get(name.value) ?? 0),
-    introspects ? READ_SCOPE : 0,
-  );
 }
 
 type Values = Record<string, unknown>;
