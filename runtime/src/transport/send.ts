@@ -128,17 +128,14 @@ export function createSend(post: Post, { name, url, secrets, batching, log }: Op
   }
 
   return (operations, context, deadlineAt, retry) => {
-    const alone = operations.filter(isAlone);
-    sendEach(alone, context, deadlineAt, retry);
-    const others = alone.length === 0 ? operations : operations.filter((one) => !isAlone(one));
-    const asArrays = batching && others.length > 1 && arrays.areTaken();
-    (asArrays ? sendArrays : sendEach)(others, context, deadlineAt, retry);
+    // No batch has a request that is forwarded, which are few.
+    const isBatch =
+      batching &&
+      operations.length > 1 &&
+      arrays.areTaken() &&
+      operations.every(({ request }) => request.forwarded === undefined);
+    (isBatch ? sendArrays : sendEach)(operations, context, deadlineAt, retry);
   };
-}
-
-/** No batch has what is forwarded, nor scopes. */
-function isAlone({ request: { caller, forwarded } }: PendingOperation): boolean {
-  return forwarded !== undefined || (caller.kind === 'member' && caller.scopes !== undefined);
 }
 
 /** For two secrets, and the two before them. */
