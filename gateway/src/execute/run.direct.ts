@@ -215,7 +215,7 @@ function placedErrors(
 
 /** An object in the data and its path, as a list linked from its end. */
 export type PlacedObject = { object: Data; path: Steps };
-type Steps = { before: Steps; step: string | number } | undefined;
+export type Steps = { before: Steps; step: string | number } | undefined;
 
 /** The objects that a plan's path leads to; '@' is every item of a list. */
 export function objectsAt(data: Data, path: readonly string[]): PlacedObject[] {
@@ -244,7 +244,7 @@ function collectObjects(
     collectObjects(value[step], path, depth + 1, { before: at, step }, objects);
 }
 
-function pathOf(steps: Steps): (string | number)[] {
+export function pathOf(steps: Steps): (string | number)[] {
   const path: (string | number)[] = [];
   for (let at = steps; at !== undefined; at = at.before) path.unshift(at.step);
   return path;

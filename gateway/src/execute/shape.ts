@@ -21,9 +21,9 @@ import {
 import type { ResponseSize } from '../document/responsesize.ts';
 import { type Collect, createCollect } from './collect.ts';
 import { createAccessRecorder, type MemberAccess } from './members.ts';
+import { type Data, pathOf, type Steps } from './run.direct.ts';
 
 export type Path = readonly (string | number)[];
-type Data = Record<string, unknown>;
 
 export type Shaping = {
   size: ResponseSize;
@@ -46,9 +46,7 @@ export class Violations {
     const known = this.perRoot.get(root?.step) ?? 0;
     if (known >= MAX_VIOLATIONS_PER_ROOT) return;
     this.perRoot.set(root?.step, known + 1);
-    const path: (string | number)[] = [];
-    for (let at = last; at !== undefined; at = at.before) path.unshift(at.step);
-    this.paths.push(path);
+    this.paths.push(pathOf(last));
   }
 }
 
@@ -59,8 +57,6 @@ export type Shape = {
   responsePaths(path: Path): Path[];
 };
 
-/** A path as a list linked from its end, so that going down copies nothing. */
-type Steps = { before: Steps; step: string | number } | undefined;
 /** Completes the value at `step` below the path `before`. */
 type Complete = (value: unknown, before: Steps, step: string | number, shaping: Shaping) => unknown;
 type Completer = {

@@ -2,7 +2,6 @@
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
-import { unlessBusy } from '@partner-loyalty/runtime/unlessbusy.ts';
 import type { KeyStore } from './keystore.ts';
 
 const MAX_AGE_MS = 100;
@@ -39,11 +38,14 @@ export function createKnownKeys(
     readAt = begunAt;
   }
 
-  const read = unlessBusy(readAdded);
+  let reading: Promise<void> | undefined;
 
   async function refresh(): Promise<void> {
+    reading ??= readAdded().finally(() => {
+      reading = undefined;
+    });
     try {
-      await withTimeout(read(), DEADLINE_MS, 'the key store did not list the keys in time');
+      await withTimeout(reading, DEADLINE_MS, 'the key store did not list the keys in time');
     } catch (cause) {
       log.outage({ store: 'keys', err: cause }, 'the keys that exist could not be read');
       throw new ApiError('SERVICE_UNAVAILABLE', undefined, { cause });
