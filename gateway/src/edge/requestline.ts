@@ -39,7 +39,12 @@ export function createObserveRequest(parts: RequestLineParts): ObserveRequest {
   const describe = createDescribeCaller();
   const describeCodes = rememberFields();
 
-  const end: End = ({ requestId }, state, bytes, isWhole) => {
+  function end(
+    { requestId }: HttpRequest,
+    state: RequestState,
+    bytes: number,
+    isWhole: boolean,
+  ): void {
     const { status, codes, principal, unidentified, cost, startedAt, verdict } = state;
     // Whole microseconds: shorter numbers make the line cheaper to write.
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000;
@@ -91,10 +96,11 @@ export function createObserveRequest(parts: RequestLineParts): ObserveRequest {
       durationMs,
     };
     requests.note(ofPartner, request, budgetUsed);
-  };
+  }
+
   return (request, state) => {
     if (state.principal === undefined) state.unidentified = describeUnidentified(request, state);
-    return new RequestEnd(request, state, end);
+    return { ended: (bytes, isWhole) => end(request, state, bytes, isWhole) };
   };
 }
 
@@ -154,25 +160,6 @@ function endSpan(trace: Trace, { status, codes, principal, asked }: RequestState
 function keyIdOf({ principal, credential }: RequestState): string | undefined {
   if (principal !== undefined) return principal.policy === 'key' ? principal.id : undefined;
   return refusedIn(credential)?.keyId;
-}
-
-type End = (request: HttpRequest, state: RequestState, bytes: number, isWhole: boolean) => void;
-
-/** A class, since it is made for each request: closures cost more. */
-class RequestEnd implements ResponseObserver {
-  private readonly request: HttpRequest;
-  private readonly state: RequestState;
-  private readonly end: End;
-
-  constructor(request: HttpRequest, state: RequestState, end: End) {
-    this.request = request;
-    this.state = state;
-    this.end = end;
-  }
-
-  ended(bytes: number, isWhole: boolean): void {
-    this.end(this.request, this.state, bytes, isWhole);
-  }
 }
 
 /** What a line says of the caller. A member's ID is personal, so it is left out. */
