@@ -33,6 +33,7 @@ const HOMES = {
   '@apollo/query-planner': '^gateway/src/execute/',
   '@modelcontextprotocol': '^extensions/mcp/src/protocol\\.ts$',
   '@opentelemetry': '^runtime/src/observe/tracing/otel\\.ts$',
+  'oidc-provider': '^extensions/provider/src/members/',
 };
 
 module.exports = {
@@ -67,6 +68,16 @@ module.exports = {
       severity: 'error',
       from: { path: `^${folder}/` },
       to: { path: SOURCES, pathNot: `^${folder}/`, dependencyTypes: ['local'] },
+    })),
+    ...[
+      ['gateway', '^subgraphs/|^extensions/[^/]+/src/members/'],
+      ['members', '^gateway/|^extensions/[^/]+/src/gateway/'],
+    ].map(([side, others]) => ({
+      // Each side is in the image of its service, without the other one.
+      name: `what an extension adds to ${side} imports nothing of the other side`,
+      severity: 'error',
+      from: { path: `^extensions/[^/]+/src/${side}/` },
+      to: { path: others },
     })),
     {
       name: "the core's commands import no extension",

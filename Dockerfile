@@ -43,9 +43,11 @@ EXPOSE 4000
 CMD ["node", "--env-file=node.env", "bin/gateway.ts"]
 
 FROM base AS members
-RUN npm ci --omit=dev --ignore-scripts --workspace=subgraphs/members
+RUN npm ci --omit=dev --ignore-scripts --workspace=subgraphs/members \
+  --workspace=extensions/provider
 COPY runtime runtime
 COPY subgraphs/members subgraphs/members
+COPY extensions/provider extensions/provider
 COPY bin/extensions bin/extensions
 COPY bin/members.ts bin/
 ARG COMMIT=unknown

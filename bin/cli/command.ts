@@ -4,7 +4,6 @@ import { ownCommit, ownVersion } from '@partner-loyalty/runtime/version.ts';
 import { Command, CommanderError } from 'commander';
 import { commandExtensions } from '../extensions/list.ts';
 import { activitiesCommand } from './commands/activities.ts';
-import { appsCommand } from './commands/apps.ts';
 import { backupCommand } from './commands/backup.ts';
 import { compactCommand } from './commands/compact.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -23,7 +22,6 @@ import { oneLine, type Shell } from './shell/shell.ts';
 const GROUPS = [
   partnersCommand,
   keysCommand,
-  appsCommand,
   staffCommand,
   membersCommand,
   activitiesCommand,

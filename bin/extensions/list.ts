@@ -18,7 +18,7 @@ const GATEWAY: readonly Load<GatewayExtension>[] = [
 ];
 
 const MEMBERS: readonly Load<MembersExtension>[] = [
-  () => import('@partner-loyalty/members/provider/extension.ts'),
+  () => import('@partner-loyalty/provider/members/extension.ts'),
 ];
 
 const STANDINGS: readonly Load<StandingsExtension>[] = [
@@ -27,6 +27,7 @@ const STANDINGS: readonly Load<StandingsExtension>[] = [
 
 /** Their commands stand in `--help` before this one of the core, in this order. */
 const COMMANDS: readonly { before: string; load: Load<CommandExtension> }[] = [
+  { before: 'staff', load: () => import('@partner-loyalty/provider/command.ts') },
   { before: 'tokens', load: () => import('@partner-loyalty/webhooks/command.ts') },
   { before: 'usage', load: () => import('@partner-loyalty/registry/commands/supergraph.ts') },
   { before: 'backup', load: () => import('@partner-loyalty/audit/command.ts') },

@@ -8,7 +8,7 @@ import type { App } from '@partner-loyalty/members';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { createIdentity } from '../../subgraphs/members/src/provider/handle.ts';
+import { createIdentity } from '../../extensions/provider/src/members/handle.ts';
 import { accessibilityFaults, startBrowser } from '../support/servers/browser.ts';
 import { freePort } from '../support/servers/process.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';

@@ -105,6 +105,16 @@ const BROKEN: [rule: string, file: string, text: string][] = [
     'bin/cli/shell/a.ts',
     "import '../command.ts';",
   ],
+  [
+    'what an extension adds to gateway imports nothing of the other side',
+    'extensions/mcp/src/gateway/a.ts',
+    "import type { A } from '@partner-loyalty/members';",
+  ],
+  [
+    'what an extension adds to members imports nothing of the other side',
+    'extensions/mcp/src/members/a.ts',
+    "import '../gateway/a.ts';",
+  ],
   ["the core's commands import no extension", 'bin/cli/a.ts', "import '@partner-loyalty/mcp';"],
   [
     `bin imports only itself, runtime, members, standings, gateway, ${EXTENSIONS.join(', ')}`,

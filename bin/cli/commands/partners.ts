@@ -1,14 +1,19 @@
 // `loyalty partners`: creates, changes, suspends and lists partners.
 import { type Partner, type PartnerChange, stateOfKey } from '@partner-loyalty/gateway';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
-import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { DEFAULT_PROGRAM, type Program, type StandingsStore } from '@partner-loyalty/standings';
 import type { Command } from 'commander';
 import { since, typed } from '../shell/argument.ts';
 import type { ServiceShell } from '../shell/extension.ts';
 import { commandGroup } from '../shell/output.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
-import { claimForOperator, readStore, requirePartner, withStore } from '../shell/stores.ts';
+import {
+  claimForOperator,
+  putIntoMembers,
+  readStore,
+  requirePartner,
+  withStore,
+} from '../shell/stores.ts';
 import {
   type PartnerOptions,
   partnerId,
@@ -148,17 +153,6 @@ function changeOf({ program: _, name, ...options }: PartnerOptions): PartnerChan
     given === 'none' || given === 'default' ? undefined : given,
   ]);
   return { ...(name !== undefined && { name }), ...Object.fromEntries(changes) };
-}
-
-/** Writes what the members subgraph needs to know about a partner. */
-export async function putIntoMembers(settings: Settings, partner: Partner): Promise<void> {
-  const { partnerId, name, magicLinkUrl, consent, invitations, suspendedAt } = partner;
-  const isSuspended = suspendedAt === undefined ? undefined : (true as const);
-  await withStore('members', settings, ({ partners }) =>
-    partners.put(
-      omitUndefined({ partnerId, name, magicLinkUrl, consent, invitations, isSuspended }),
-    ),
-  );
 }
 
 async function show(shell: Shell, partnerId: string): Promise<void> {

@@ -12,6 +12,7 @@ import {
   type UsageStore,
 } from '@partner-loyalty/gateway';
 import { type MembersStore, openMembersStore } from '@partner-loyalty/members';
+import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { StoreName } from '@partner-loyalty/runtime/store/private.ts';
 import { openStandingsStore, type StandingsStore } from '@partner-loyalty/standings';
@@ -92,4 +93,15 @@ export async function requireMember(members: MembersStore, memberId: string) {
   const member = await members.member(memberId);
   if (member === undefined) throw noSuch('member', memberId);
   return member;
+}
+
+/** Writes what the members subgraph needs to know about a partner. */
+export async function putIntoMembers(settings: Settings, partner: Partner): Promise<void> {
+  const { partnerId, name, magicLinkUrl, consent, invitations, suspendedAt } = partner;
+  const isSuspended = suspendedAt === undefined ? undefined : (true as const);
+  await withStore('members', settings, ({ partners }) =>
+    partners.put(
+      omitUndefined({ partnerId, name, magicLinkUrl, consent, invitations, isSuspended }),
+    ),
+  );
 }

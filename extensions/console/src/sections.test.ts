@@ -1,7 +1,8 @@
 // The sections for webhooks and apps on the subgraphs: what they show, and what their forms do.
 
 import type { StaffRole } from '@partner-loyalty/gateway/identity/staff.ts';
-import { createManageApps, createMembers, openMembersStore } from '@partner-loyalty/members';
+import { createMembers, openMembersStore } from '@partner-loyalty/members';
+import { createManageApps } from '@partner-loyalty/provider/members/apps.ts';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';

@@ -10,15 +10,13 @@ export { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 export { checkMailServer } from './mail/mailer.ts';
 export { createMembers, startMembers } from './members.ts';
 export type { MembersExtension } from './ports.ts';
-export { createManageApps, MAX_APPS } from './provider/apps.ts';
-export { makeSecret } from './provider/clientsecret.ts';
 export { LENGTHS } from './resolvers/input.ts';
 export type { Address, Identity, ImportResult, Member, MemberImport } from './rules/member.ts';
 export { endingSessions } from './signingkeys/endedsessions.ts';
 export { issueIdToken } from './signingkeys/idtoken.ts';
 export { ensureSigningKey, revokeSigningKey, rotateSigningKey } from './signingkeys/signingkey.ts';
 export type { MembersStore } from './store/store.ts';
-export type { App } from './tables/apps.ts';
+export { type App, makeSecret } from './tables/apps.ts';
 
 const openStore = openByEngine<MembersStore, [KeyVault, string, BuildProgress]>({
   lmdb: async () => (await import('./store/store.lmdb.ts')).openLmdbMembersStore,

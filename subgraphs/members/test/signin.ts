@@ -12,8 +12,7 @@ import {
   tokenIn,
 } from '../../../test/support/servers/mailserver.ts';
 import { until } from '../../../test/support/until.ts';
-import { type MembersStore, startMembers } from '../src/index.ts';
-import * as provider from '../src/provider/extension.ts';
+import { type MembersExtension, type MembersStore, startMembers } from '../src/index.ts';
 import type { SigningKey } from '../src/signingkeys/signingkey.ts';
 import { type ENGINES, memberImport, newPlace, type Place } from './engine.ts';
 
@@ -78,7 +77,10 @@ let knownKeys: readonly SigningKey[] | undefined;
 /**
  * Starts the subgraph with two members: ada, enrolled with inn and spa, and bob, enrolled with spa.
  */
-export async function startSignIn(engine: (typeof ENGINES)[number]): Promise<SignInStage> {
+export async function startSignIn(
+  engine: (typeof ENGINES)[number],
+  extensions: MembersExtension[] = [],
+): Promise<SignInStage> {
   const place = newPlace(engine);
   const server = await startMailServer();
   const store = await place.open();
@@ -93,7 +95,7 @@ export async function startSignIn(engine: (typeof ENGINES)[number]): Promise<Sig
   // Two keys for RS256 take longer to make than most tests run.
   await store.signingKeys.change('provider-rs256', () => knownKeys && [...knownKeys]);
   const metrics = createMetrics();
-  const transport = await startTransport(place, server, metrics);
+  const transport = await startTransport(place, server, { metrics, extensions });
   knownKeys ??= await store.signingKeys.keysIn('provider-rs256');
 
   const ask: SignInStage['ask'] = async (caller, query, variables = {}) => {
@@ -141,7 +143,7 @@ export async function startSignIn(engine: (typeof ENGINES)[number]): Promise<Sig
 async function startTransport(
   place: Place,
   server: MailServer,
-  metrics: Metrics,
+  parts: { metrics: Metrics; extensions: MembersExtension[] },
 ): Promise<Transport> {
   const settings = {
     ...readSettings({ SUBGRAPH_SECRET: 'a secret of the tests' }, 'members'),
@@ -153,10 +155,6 @@ async function startTransport(
     dataDir: place.settings.dataDir,
   };
   const log = createLog('silent');
-  const subgraph = await startMembers(await place.open(), settings, {
-    extensions: [provider],
-    log,
-    metrics,
-  });
+  const subgraph = await startMembers(await place.open(), settings, { log, ...parts });
   return createInProcessTransport(subgraph, log, createCaches());
 }

@@ -79,7 +79,7 @@ export async function startInProcess({
   };
   // The first request has 2 seconds, and Jest takes longer to transform the library.
   if (settings.idTokenIssuer === undefined)
-    await import('../../../subgraphs/members/src/provider/handle.ts');
+    await import('../../../extensions/provider/src/members/handle.ts');
   const calls: string[] = [];
   const members = await startMembers(recorded('members', stores.members, calls), settings, {
     extensions: await membersExtensions(),

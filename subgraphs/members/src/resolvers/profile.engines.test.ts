@@ -13,7 +13,6 @@ import {
   type SignInStage,
   startSignIn,
 } from '../../test/signin.ts';
-import { claimsOf } from '../provider/claims.ts';
 
 const SHOWN = '{ memberId email firstName lastName }';
 const ENROLL = `mutation ($input: EnrollMemberInput!) { answer: enrollMember(input: $input) { created member ${SHOWN} } }`;
@@ -23,10 +22,6 @@ const PROFILE = `query ($id: ID!) { answer: memberProfile(id: $id) ${SHOWN} }`;
 const BY_EMAIL = `query ($email: String!) { answer: memberByEmail(email: $email) ${SHOWN} }`;
 
 const ADA = { memberId: 'ada', email: 'Ada@Example.com', firstName: 'Ada', lastName: null };
-const APP = {
-  ...{ clientId: 'app', partnerId: 'inn', name: 'App' },
-  ...{ redirectUris: [], origins: [], createdAt: 0 },
-};
 const EVE = { firstName: 'Eve', lastName: 'Moneypenny' };
 
 describe.each(ENGINES)('on %s', (engine) => {
@@ -85,7 +80,6 @@ describe.each(ENGINES)('on %s', (engine) => {
     expect(await ask(partner('inn'), standing, { entities })).toEqual([{ partnerName: 'The Inn' }]);
     const record = await stage.store.member('ada');
     expect(record?.ownNames?.firstName).toBe(hidden);
-    expect(record && claimsOf(record, APP)).toMatchObject({ name: 'Ada', given_name: 'Ada' });
   });
 
   // The rest does not depend on the engine.

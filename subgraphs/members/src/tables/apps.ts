@@ -1,4 +1,5 @@
 // The apps that partners have registered, to sign members in with OpenID Connect.
+import { hash, randomBytes } from 'node:crypto';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 
 export type App = {
@@ -36,4 +37,10 @@ export async function openApps(open: OpenTable) {
     /** The origins of all apps. */
     origins: async () => [...new Set((await all()).flatMap(({ origins }) => origins))],
   };
+}
+
+/** A secret of a confidential app, and what is stored of it. */
+export function makeSecret(): { secret: string; hash: string } {
+  const secret = `cs_${randomBytes(32).toString('base64url')}`;
+  return { secret, hash: hash('sha256', secret) };
 }

@@ -1,7 +1,8 @@
 // The sessions of browsers: oidc-provider's own, each of which the member can see and end.
+
+import type { MembersCore } from '@partner-loyalty/members/ports.ts';
+import { digest, SESSION_MS } from '@partner-loyalty/members/tables/access.ts';
 import type { KoaContextWithOIDC as Context, Provider, Session } from 'oidc-provider';
-import type { MembersCore } from '../ports.ts';
-import { digest, SESSION_MS } from '../tables/access.ts';
 import { textsOf } from './render.ts';
 
 export type Sessions = ReturnType<typeof createSessions>;

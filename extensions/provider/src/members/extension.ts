@@ -1,10 +1,11 @@
 // The built-in identity provider, as an extension of the members subgraph.
+
+import type { IdentityProvider, MembersCore } from '@partner-loyalty/members/ports.ts';
 import { html } from '@partner-loyalty/runtime/pages/html.ts';
 import type {
   IdentityRequest,
   IdentityResponse,
 } from '@partner-loyalty/runtime/signin/exchange.ts';
-import type { IdentityProvider, MembersCore } from '../ports.ts';
 import { createManageApps } from './apps.ts';
 import type { Identity } from './handle.ts';
 import { createStaffSignIn } from './staffsignin.ts';

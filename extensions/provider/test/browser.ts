@@ -6,7 +6,7 @@ import type {
   IdentityRequest,
   IdentityResponse,
 } from '@partner-loyalty/runtime/signin/exchange.ts';
-import { BASE, SERVICE, type SignInStage } from './signin.ts';
+import { BASE, SERVICE, type SignInStage } from '../../../subgraphs/members/test/signin.ts';
 
 type Cookie = { value: string; path: string };
 type Fields = Record<string, string>;

@@ -1,8 +1,12 @@
 // OpenID Connect with openid-client, unmodified, from the authorization to the sign-out.
+
+import { publicKeys, rotateSigningKey } from '@partner-loyalty/members/signingkeys/signingkey.ts';
+import { digest } from '@partner-loyalty/members/tables/access.ts';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import * as client from 'openid-client';
+import { ENGINES } from '../../../../subgraphs/members/test/engine.ts';
+import { BASE, type SignInStage, startSignIn } from '../../../../subgraphs/members/test/signin.ts';
 import { type Browser, createBrowser, forward } from '../../test/browser.ts';
-import { ENGINES } from '../../test/engine.ts';
 import {
   addApp,
   authorization,
@@ -12,9 +16,7 @@ import {
   REDIRECT,
   signInByCode,
 } from '../../test/identity.ts';
-import { BASE, type SignInStage, startSignIn } from '../../test/signin.ts';
-import { publicKeys, rotateSigningKey } from '../signingkeys/signingkey.ts';
-import { digest } from '../tables/access.ts';
+import * as provider from './extension.ts';
 
 // The first request has 2 seconds, and Jest takes longer to transform the library.
 beforeAll(() => import('./handle.ts'));
@@ -23,7 +25,7 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
   let stage: SignInStage;
   let browser: Browser;
   beforeEach(async () => {
-    stage = await startSignIn(engine);
+    stage = await startSignIn(engine, [provider]);
     browser = createBrowser(stage);
   });
   afterEach(() => stage.release());

@@ -1,10 +1,10 @@
 // Requests of apps that nobody has answered: sealed in the path of their page, for one browser.
 import { createHmac, randomBytes } from 'node:crypto';
+import type { KeyVault, SigningKey } from '@partner-loyalty/members/signingkeys/signingkey.ts';
+import { digest } from '@partner-loyalty/members/tables/access.ts';
+import type { Payload, PayloadStore } from '@partner-loyalty/members/tables/payloads.ts';
 import { createVault } from '@partner-loyalty/runtime/store/vault.ts';
 import { type KoaContextWithOIDC as Context, errors, type Interaction } from 'oidc-provider';
-import type { KeyVault, SigningKey } from '../signingkeys/signingkey.ts';
-import { digest } from '../tables/access.ts';
-import type { Payload, PayloadStore } from '../tables/payloads.ts';
 import type { Sessions } from './sessions.ts';
 
 /** In seconds: how long the member may take. */

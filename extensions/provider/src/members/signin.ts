@@ -1,8 +1,9 @@
 // Signing a member in by a mailed link or code, in the browser that oidc-provider talks to.
+
+import { SIGN_IN_MS, type SignIn } from '@partner-loyalty/members/tables/signins.ts';
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { SignInCard } from '@partner-loyalty/runtime/pages/cards.ts';
 import type { KoaContextWithOIDC as Context } from 'oidc-provider';
-import { SIGN_IN_MS, type SignIn } from '../tables/signins.ts';
 import {
   createMailedSignIns,
   type Finished,

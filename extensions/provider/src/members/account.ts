@@ -1,13 +1,13 @@
 // What members do on /account: see and change their profile, and end what others see of it.
 import { randomUUID } from 'node:crypto';
+import type { MembersCore } from '@partner-loyalty/members/ports.ts';
+import { LENGTHS, parseAddress, parseNames } from '@partner-loyalty/members/resolvers/input.ts';
+import { profileOf } from '@partner-loyalty/members/resolvers/profile.ts';
+import { issueIdToken } from '@partner-loyalty/members/signingkeys/idtoken.ts';
+import { SESSION_MS } from '@partner-loyalty/members/tables/access.ts';
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import type { Account, AccountNotice } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { KoaContextWithOIDC as Context, Session } from 'oidc-provider';
-import type { MembersCore } from '../ports.ts';
-import { LENGTHS, parseAddress, parseNames } from '../resolvers/input.ts';
-import { profileOf } from '../resolvers/profile.ts';
-import { issueIdToken } from '../signingkeys/idtoken.ts';
-import { SESSION_MS } from '../tables/access.ts';
 import type { Grants } from './grants.ts';
 import { outgoingOf, say, show, textsOf } from './render.ts';
 import type { Sessions } from './sessions.ts';

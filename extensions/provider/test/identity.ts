@@ -1,10 +1,11 @@
 // Apps that sign members in, for tests of the provider, with openid-client unmodified.
+
+import { type App, makeSecret } from '@partner-loyalty/members';
 import * as client from 'openid-client';
+import { BASE, type SignInStage } from '../../../subgraphs/members/test/signin.ts';
 import { codeIn } from '../../../test/support/servers/mailserver.ts';
 import { until } from '../../../test/support/until.ts';
-import { type App, makeSecret } from '../src/index.ts';
 import { type Answer, type Browser, forward } from './browser.ts';
-import { BASE, type SignInStage } from './signin.ts';
 
 export const REDIRECT = 'https://spa.example/callback';
 

@@ -1,11 +1,11 @@
 // What an app learns of a member (OpenID Connect Core, section 5.1).
 
+import { profileOf } from '@partner-loyalty/members/resolvers/profile.ts';
+import type { Member } from '@partner-loyalty/members/rules/member.ts';
+import { isConfirmed, type MemberRecord } from '@partner-loyalty/members/rules/record.ts';
+import type { MembersStore } from '@partner-loyalty/members/store/store.ts';
+import type { App } from '@partner-loyalty/members/tables/apps.ts';
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
-import { profileOf } from '../resolvers/profile.ts';
-import type { Member } from '../rules/member.ts';
-import { isConfirmed, type MemberRecord } from '../rules/record.ts';
-import type { MembersStore } from '../store/store.ts';
-import type { App } from '../tables/apps.ts';
 
 /** The claims by scope. */
 export const CLAIMS = {

@@ -1,9 +1,10 @@
 // What apps may have of a member: agreed to once, granted by authorizations, and ended.
+
+import type { MembersCore } from '@partner-loyalty/members/ports.ts';
+import { issuedAtAfter } from '@partner-loyalty/members/signingkeys/endedsessions.ts';
+import { digest, type Grant as Given } from '@partner-loyalty/members/tables/access.ts';
+import type { App } from '@partner-loyalty/members/tables/apps.ts';
 import type { Grant, KoaContextWithOIDC, Provider } from 'oidc-provider';
-import type { MembersCore } from '../ports.ts';
-import { issuedAtAfter } from '../signingkeys/endedsessions.ts';
-import { digest, type Grant as Given } from '../tables/access.ts';
-import type { App } from '../tables/apps.ts';
 import { SCOPES, viewOf } from './claims.ts';
 import { isOnDevice } from './redirects.ts';
 import { refreshKey } from './refreshtokens.ts';

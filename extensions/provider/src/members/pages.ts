@@ -1,11 +1,11 @@
 // The pages of the provider: /sign-in, which an app's request leads through too, and /account.
 import { text } from 'node:stream/consumers';
+import type { MembersCore } from '@partner-loyalty/members/ports.ts';
+import { hashToken } from '@partner-loyalty/members/rules/mailedtoken.ts';
+import { digest } from '@partner-loyalty/members/tables/access.ts';
+import type { App } from '@partner-loyalty/members/tables/apps.ts';
 import { type SignInCard, signInCard } from '@partner-loyalty/runtime/pages/cards.ts';
 import type { KoaContextWithOIDC as Context, Interaction, Provider } from 'oidc-provider';
-import type { MembersCore } from '../ports.ts';
-import { hashToken } from '../rules/mailedtoken.ts';
-import { digest } from '../tables/access.ts';
-import type { App } from '../tables/apps.ts';
 import { type AccountParts, createAccount } from './account.ts';
 import type { Authorizations } from './authorizations.ts';
 import { SCOPES, viewOf } from './claims.ts';

@@ -1,11 +1,12 @@
 // What may be asked for about apps, on each engine: by the command, and by the operation.
+
+import { createMembers, type MembersStore } from '@partner-loyalty/members';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type { ManageApps, NewApp } from '@partner-loyalty/runtime/manage/apps.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createExecutor } from '@partner-loyalty/runtime/subgraph/executor.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
-import { ENGINES, newPlace, type Place } from '../../test/engine.ts';
-import { createMembers, type MembersStore } from '../index.ts';
+import { ENGINES, newPlace, type Place } from '../../../../subgraphs/members/test/engine.ts';
 import { createManageApps, MAX_APPS } from './apps.ts';
 
 const WEB: NewApp = {

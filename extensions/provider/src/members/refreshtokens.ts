@@ -1,8 +1,8 @@
 // Refresh tokens: a row for each grant with the current token of each family, and no used ones.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { digest } from '@partner-loyalty/members/tables/access.ts';
+import type { Payload, PayloadStore } from '@partner-loyalty/members/tables/payloads.ts';
 import { errors, Provider } from 'oidc-provider';
-import { digest } from '../tables/access.ts';
-import type { Payload, PayloadStore } from '../tables/payloads.ts';
 
 /**
  * What came of one code. `generation` counts how often it was refreshed; `hash` is that of its

@@ -1,10 +1,18 @@
 // Signing a partner's staff in, as the gateway asks for it.
+
 import type { StaffSignIn, StaffSignInAnswer } from '@partner-loyalty/runtime/signin/staff.ts';
+import { ENGINES } from '../../../../subgraphs/members/test/engine.ts';
+import {
+  BASE,
+  partner,
+  SERVICE,
+  type SignInStage,
+  startSignIn,
+} from '../../../../subgraphs/members/test/signin.ts';
 import { codeIn, tokenIn } from '../../../../test/support/servers/mailserver.ts';
 import { until } from '../../../../test/support/until.ts';
 import { createBrowser } from '../../test/browser.ts';
-import { ENGINES } from '../../test/engine.ts';
-import { BASE, partner, SERVICE, type SignInStage, startSignIn } from '../../test/signin.ts';
+import * as provider from './extension.ts';
 
 // The first request has 2 seconds, and Jest takes longer to transform the library.
 beforeAll(() => import('./handle.ts'));
@@ -15,7 +23,7 @@ const EVE = 'Eve@inn.example';
 describe.each(ENGINES)('signing staff in on %s', (engine) => {
   let stage: SignInStage;
   beforeEach(async () => {
-    stage = await startSignIn(engine);
+    stage = await startSignIn(engine, [provider]);
   });
   afterEach(() => stage.release());
 

@@ -1,5 +1,15 @@
 // `loyalty apps`: registers the apps of partners that sign members in with OpenID Connect.
-import { createManageApps, MAX_APPS, type MembersStore } from '@partner-loyalty/members';
+
+import { commandGroup, PARTNER } from '@partner-loyalty/cli/shell/output.ts';
+import { CommandError, noSuch, type Shell } from '@partner-loyalty/cli/shell/shell.ts';
+import {
+  changeMembers,
+  putIntoMembers,
+  readStore,
+  requirePartner,
+  withStore,
+} from '@partner-loyalty/cli/shell/stores.ts';
+import type { MembersStore } from '@partner-loyalty/members';
 import type {
   AppAction,
   AppAnswer,
@@ -7,12 +17,9 @@ import type {
   AppRequest,
 } from '@partner-loyalty/runtime/manage/apps.ts';
 import { type Command, Option } from 'commander';
-import { commandGroup, PARTNER } from '../shell/output.ts';
-import { CommandError, noSuch, type Shell } from '../shell/shell.ts';
-import { changeMembers, readStore, requirePartner, withStore } from '../shell/stores.ts';
-import { putIntoMembers } from './partners.ts';
+import { createManageApps, MAX_APPS } from './members/apps.ts';
 
-export function appsCommand(shell: Shell): Command {
+export function commands(shell: Shell): Command[] {
   const { group, add } = commandGroup('apps', 'manage the apps that sign members in');
   const repeated = (given: string, before: string[] = []) => [...before, given];
   add(
@@ -44,7 +51,7 @@ export function appsCommand(shell: Shell): Command {
   add('remove', 'remove an app: its tokens are refused within 5 seconds', {
     '<clientid>': "the app's ID, as listed",
   }).action((clientId: string) => remove(shell, clientId));
-  return group;
+  return [group];
 }
 
 type CreateOptions = {

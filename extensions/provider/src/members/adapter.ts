@@ -1,9 +1,10 @@
 // Where oidc-provider stores what it has: payloads by hashed IDs, and apps as its clients.
+
+import type { MembersCore } from '@partner-loyalty/members/ports.ts';
+import { LENGTHS } from '@partner-loyalty/members/resolvers/input.ts';
+import { digest } from '@partner-loyalty/members/tables/access.ts';
+import type { Payload } from '@partner-loyalty/members/tables/payloads.ts';
 import { type Adapter, type AdapterFactory, errors, Provider } from 'oidc-provider';
-import type { MembersCore } from '../ports.ts';
-import { LENGTHS } from '../resolvers/input.ts';
-import { digest } from '../tables/access.ts';
-import type { Payload } from '../tables/payloads.ts';
 import type { Authorizations } from './authorizations.ts';
 import type { Grants } from './grants.ts';
 import { isOnDevice } from './redirects.ts';

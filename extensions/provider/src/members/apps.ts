@@ -1,6 +1,9 @@
 // What operators and partners' staff ask for about apps, and the answers as plain data.
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import type { ListPosition } from '@partner-loyalty/members/rules/list.ts';
+import type { MembersStore } from '@partner-loyalty/members/store/store.ts';
+import { type App, makeSecret } from '@partner-loyalty/members/tables/apps.ts';
 import { text } from '@partner-loyalty/runtime/input.ts';
 import type {
   AppAction,
@@ -14,16 +17,13 @@ import type {
 import { browserOrigin } from '@partner-loyalty/runtime/settings/schemas.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import * as z from 'zod';
-import type { ListPosition } from '../rules/list.ts';
-import type { MembersStore } from '../store/store.ts';
-import type { App } from '../tables/apps.ts';
-import { makeSecret, rotated } from './clientsecret.ts';
 import { originsOf, redirectsFault } from './redirects.ts';
 
 type Store = Pick<
   MembersStore,
   'access' | 'apps' | 'endedSubjects' | 'list' | 'member' | 'partners' | 'tokens'
 >;
+type Secrets = NonNullable<App['secrets']>;
 type By = Parameters<ManageApps>[1];
 type Handle<Action extends AppAction> = (
   request: AppRequest<Action>,
@@ -35,6 +35,8 @@ export const MAX_APPS = 25;
 const PAGE_SIZE = 500;
 const MAX_URIS = 20;
 const MAX_URI = 2_048;
+/** How long a replaced secret still works. */
+const OVERLAP_MS = 24 * 3_600_000;
 const UNKNOWN: AppRefusal = { refused: 'unknown' };
 
 /** Manages the apps in a store. */
@@ -96,6 +98,12 @@ export function createManageApps(
   };
 
   return (request, by) => actions[request.action](request, by);
+}
+
+/** The secrets after a rotation: the new one, and the one before for 24 hours. */
+function rotated(secrets: Secrets, next: string, now: number): Secrets {
+  const current = secrets.filter(({ until }) => until === undefined);
+  return [...current.map((one) => ({ ...one, until: now + OVERLAP_MS })), { hash: next }];
 }
 
 /** Takes back what a removed app has confirmed, for the members that its partner has or had. */

@@ -1,5 +1,6 @@
 // Handles the requests that the gateway forwards, with oidc-provider and the pages before it.
 import { text as readText } from 'node:stream/consumers';
+import type { MembersCore } from '@partner-loyalty/members/ports.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import {
   type IdentityRequest,
@@ -7,7 +8,6 @@ import {
   USERINFO_PATH,
 } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { KoaContextWithOIDC as Context, Provider } from 'oidc-provider';
-import type { MembersCore } from '../ports.ts';
 import { createAuthorizations, secretsOf, withoutCookies } from './authorizations.ts';
 import { userinfoOf } from './claims.ts';
 import { createGrants } from './grants.ts';

@@ -1,13 +1,18 @@
 // Signing in by a mailed link or code, from the address to the proof: of members, and of staff.
 import { randomBytes, randomUUID } from 'node:crypto';
+import { codeLimits } from '@partner-loyalty/members/mail/limits.ts';
+import type { MembersCore } from '@partner-loyalty/members/ports.ts';
+import { readCode } from '@partner-loyalty/members/rules/mailedtoken.ts';
+import type { Address } from '@partner-loyalty/members/rules/member.ts';
+import { digest } from '@partner-loyalty/members/tables/access.ts';
+import type { MailTask } from '@partner-loyalty/members/tables/outbox.ts';
+import {
+  type Proof,
+  SIGN_IN_MS,
+  type SignIn,
+  secretHash,
+} from '@partner-loyalty/members/tables/signins.ts';
 import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
-import { codeLimits } from '../mail/limits.ts';
-import type { MembersCore } from '../ports.ts';
-import { readCode } from '../rules/mailedtoken.ts';
-import type { Address } from '../rules/member.ts';
-import { digest } from '../tables/access.ts';
-import type { MailTask } from '../tables/outbox.ts';
-import { type Proof, SIGN_IN_MS, type SignIn, secretHash } from '../tables/signins.ts';
 
 /** For how long a browser is known. */
 export const YEAR_MS = 365 * 24 * 3_600_000;

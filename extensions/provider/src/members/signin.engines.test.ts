@@ -1,9 +1,16 @@
 // Signing in at /sign-in, and the account page.
+
+import { profileOf } from '@partner-loyalty/members/resolvers/profile.ts';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
+import { ENGINES } from '../../../../subgraphs/members/test/engine.ts';
+import {
+  SERVICE,
+  type SignInStage,
+  startSignIn,
+} from '../../../../subgraphs/members/test/signin.ts';
 import { tokenIn } from '../../../../test/support/servers/mailserver.ts';
 import { type Answer, type Browser, createBrowser } from '../../test/browser.ts';
-import { ENGINES } from '../../test/engine.ts';
 import {
   addApp,
   authorization,
@@ -12,9 +19,9 @@ import {
   configure,
   signInByCode,
 } from '../../test/identity.ts';
-import { SERVICE, type SignInStage, startSignIn } from '../../test/signin.ts';
-import { profileOf } from '../resolvers/profile.ts';
 import { createManageApps } from './apps.ts';
+import { claimsOf } from './claims.ts';
+import * as provider from './extension.ts';
 
 // The first request has 2 seconds, and Jest takes longer to transform the library.
 beforeAll(() => import('./handle.ts'));
@@ -25,7 +32,7 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
   let stage: SignInStage;
   let browser: Browser;
   beforeEach(async () => {
-    stage = await startSignIn(engine);
+    stage = await startSignIn(engine, [provider]);
     browser = createBrowser(stage);
   });
   afterEach(() => stage.release());
@@ -437,6 +444,14 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     expect((await begun()).text).toContain('enter this code');
     await stage.link('inn');
     expect(stage.server.mails.at(-1)?.html).toContain('<html lang="de">');
+  });
+
+  test('an app gets names that the version before stored without what alters text', async () => {
+    await stage.store.updateOwnNames('ada', { firstName: 'A\u202ed\u200ba\u2028' });
+    const member = await stage.store.member('ada');
+    const app = { clientId: 'app', partnerId: 'inn', name: 'App', createdAt: 0 };
+    const claims = member && claimsOf(member, { ...app, redirectUris: [], origins: [] });
+    expect(claims).toMatchObject({ name: 'Ada', given_name: 'Ada' });
   });
 
   test('a gateway of the version before gets pages, which it sends without a policy', async () => {
