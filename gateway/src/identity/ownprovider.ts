@@ -1,11 +1,8 @@
 // What the gateway knows of the built-in identity provider: keys, what ended, apps' origins.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { EndedSubject } from '@partner-loyalty/runtime/signin/exchange.ts';
-import type {
-  SubgraphRequest,
-  SubgraphResponse,
-} from '@partner-loyalty/runtime/transport/types.ts';
 import type { JSONWebKeySet } from 'jose';
+import type { Ask } from '../graph/exchange.ts';
 import type { IssuedToken } from './idtoken.ts';
 import { BUILT_IN, createJwks } from './jwks.ts';
 
@@ -23,15 +20,9 @@ const SIGNING_KEYS = '{ signingKeys }';
 const APP_ORIGINS = '{ appOrigins }';
 const ENDED_SUBJECTS =
   'query ($since: Float!) { endedSubjects(since: $since) { subject endedAt } }';
-const ENDED_SESSIONS =
-  'query ($since: Float!) { endedSessions(since: $since) { memberId endedAt } }';
-
-type EndedSession = { memberId: string; endedAt: number };
 
 /** `ask` reaches the subgraph that is the built-in identity provider. */
-export function createOwnProvider(
-  ask: (request: SubgraphRequest) => Promise<SubgraphResponse>,
-): OwnProvider {
+export function createOwnProvider(ask: Ask): OwnProvider {
   const askAsService = (query: string, requestId: string, variables = {}) =>
     ask({ query, variables, caller: { kind: 'service' }, requestId });
 
@@ -45,20 +36,15 @@ export function createOwnProvider(
     async endedSubjects(since) {
       const { data } = await askAsService(ENDED_SUBJECTS, 'ended-subjects', { since });
       // Casts: the subgraph's schema promises these lists.
-      if (Array.isArray(data?.endedSubjects)) return data.endedSubjects as EndedSubject[];
-      // A provider of the version before only knows of members.
-      const former = await askAsService(ENDED_SESSIONS, 'ended-sessions', { since });
-      return Array.isArray(former.data?.endedSessions)
-        ? (former.data.endedSessions as EndedSession[]).map(({ memberId, endedAt }) => ({
-            subject: `member:${memberId}`,
-            endedAt,
-          }))
+      return Array.isArray(data?.endedSubjects)
+        ? (data.endedSubjects as EndedSubject[])
         : fail('SERVICE_UNAVAILABLE');
     },
     async appOrigins() {
       const { data } = await askAsService(APP_ORIGINS, 'app-origins');
-      // None of a provider of the version before. Cast: as above.
-      return Array.isArray(data?.appOrigins) ? (data.appOrigins as string[]) : [];
+      return Array.isArray(data?.appOrigins)
+        ? (data.appOrigins as string[])
+        : fail('SERVICE_UNAVAILABLE');
     },
   };
 }

@@ -1,16 +1,40 @@
-// The tokens of mailed links: how they look, and bounds on how often they can be guessed.
+// The tokens of mailed links: how they look, what they give, and bounds on guessing them.
 
 import type { Core } from '@partner-loyalty/gateway/ports.ts';
+import { fail, isErrorCode } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { messagePage, tooManyPage } from '@partner-loyalty/runtime/pages/cards.ts';
 import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
 import type { LinkKind } from '@partner-loyalty/runtime/signin/exchange.ts';
 import { LRUCache } from 'lru-cache';
-import { type Redeemed, redeem } from './redeem.ts';
 
 /** How long a token that was not found causes no other read. */
 const ABSENT = { ttl: 5_000, max: 20_000 };
+
+/** An invitation as the invited person sees it. */
+type Invitation = { partnerName: string; email: string };
+type Redeemed = {
+  confirmChange: { email: string };
+  undoChange: { email: string };
+  /** The member's ID. */
+  contestUndo: string;
+  /** What an invitation offers, without accepting it. */
+  invitation: Invitation;
+  acceptInvitation: Invitation;
+};
+// These fields are on no surface: only the service uses them.
+const REDEEM: Readonly<Record<keyof Redeemed, string>> = {
+  confirmChange:
+    'mutation ($token: String!, $language: String, $formId: String) { result: confirmChange(token: $token, language: $language, formId: $formId) { email } }',
+  undoChange:
+    'mutation ($token: String!, $language: String, $formId: String) { result: undoChange(token: $token, language: $language, formId: $formId) { email } }',
+  contestUndo:
+    'mutation ($token: String!, $formId: String) { result: contestUndo(token: $token, formId: $formId) }',
+  invitation: 'query ($token: String!) { result: invitation(token: $token) { partnerName email } }',
+  acceptInvitation:
+    'mutation ($token: String!, $formId: String) { result: acceptInvitation(token: $token, formId: $formId) { partnerName email } }',
+};
 
 export type Tokens = ReturnType<typeof createTokens>;
 
@@ -57,13 +81,22 @@ export function createTokens({ graphs, limiter }: Pick<Core, 'graphs' | 'limiter
       formId?: string,
     ): Promise<HttpResponse> {
       return guarded(token, request, async () => {
-        const { language } = textsOf(request);
-        const sent = { language, formId };
-        const outcome = await redeem(graphs, field, token, request.requestId, sent);
-        if (!('refused' in outcome)) return show(outcome.value);
-        return outcome.refused === 'EMAIL_IN_USE'
-          ? messagePage(409, textsOf(request), 'addressInUse')
-          : undefined;
+        const texts = textsOf(request);
+        const { data, errors } = await graphs.askProvider({
+          query: REDEEM[field],
+          // The language is that of the mail that it causes.
+          variables: { token, language: texts.language, formId },
+          caller: { kind: 'service' },
+          requestId: request.requestId,
+        });
+        const code = errors?.[0]?.extensions.code;
+        // Cast: without an error, the subgraph's schema promises the value.
+        if (code === undefined) return show(data?.result as Redeemed[Field]);
+        if (code === 'EMAIL_IN_USE') return messagePage(409, texts, 'addressInUse');
+        if (code === 'SERVICE_UNAVAILABLE') return fail(code);
+        return isErrorCode(code) && code !== 'INTERNAL_SERVER_ERROR'
+          ? undefined
+          : fail('INTERNAL_SERVER_ERROR');
       });
     },
   };
