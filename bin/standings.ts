@@ -1,8 +1,9 @@
 // Runs the standings subgraph as a service that answers signed requests over HTTP.
-import { runSubgraph } from '@partner-loyalty/runtime/subgraph/service.ts';
+
 import { openRemoteTransport } from '@partner-loyalty/runtime/transport/remote.ts';
 import { openStandingsStore, startStandings } from '@partner-loyalty/standings';
 import { standingsExtensions } from './extensions/list.ts';
+import { runSubgraph } from './subgraph.ts';
 
 await runSubgraph('standings', async (settings, { lifecycle, log, metrics }) => {
   const members = await openRemoteTransport('members', settings, { log, metrics });

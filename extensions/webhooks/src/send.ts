@@ -1,7 +1,8 @@
 // Sends one message to an endpoint, as the Standard Webhooks specification has it.
-import type { Outgoing } from '@partner-loyalty/runtime/http/outgoing.ts';
+
 import type { Endpoint } from '@partner-loyalty/standings/store/webhooks.ts';
 import { Webhook } from 'standardwebhooks';
+import type { Outgoing } from './outgoing.ts';
 import {
   allowsReach,
   rulesFor,
@@ -37,7 +38,7 @@ export function createSender(
 
   /** Its client takes 4 MB: most processes send no message. */
   async function open(rules: TargetRules): Promise<Outgoing> {
-    const { createOutgoing } = await import('@partner-loyalty/runtime/http/outgoing.ts');
+    const { createOutgoing } = await import('./outgoing.ts');
     const known = opened.get(rules.webhookPrivate);
     if (known !== undefined) return known;
     const outgoing = createOutgoing((reach) => allowsReach(reach, rules));

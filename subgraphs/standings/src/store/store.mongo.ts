@@ -1,7 +1,6 @@
 // The standings store on MongoDB, which needs no transactions.
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { batchLoad } from '@partner-loyalty/runtime/eventloop/batchload.ts';
-import { mergeCalls } from '@partner-loyalty/runtime/eventloop/mergecalls.ts';
 import {
   type MongoMarks,
   openMongoMarks,
@@ -16,6 +15,7 @@ import type { Standing } from '../rules/standing.ts';
 import { type Collections, openCollections } from './collections.mongo.ts';
 import { eraseEvents, openMongoFeed } from './feed.mongo.ts';
 import { deleteAll, latestActivitiesOf, standingsOf } from './member.mongo.ts';
+import { mergeCalls } from './mergecalls.ts';
 import { createMongoMerges, mergedAmong, mergedInto, withdrawClaims } from './merges.mongo.ts';
 import { pushed } from './outbox.mongo.ts';
 import { cachePrograms } from './programs.ts';

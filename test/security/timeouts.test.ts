@@ -1,11 +1,11 @@
 // Clients and receivers that are too slow, or slow enough: all at the same time, as they only wait.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { until } from '../../../test/support/until.ts';
-import { createLog } from '../observe/log.ts';
-import { createOutgoing } from './outgoing.ts';
-import type { HttpResponse } from './response.ts';
-import { serveHttp } from './server.ts';
+import { createOutgoing } from '@partner-loyalty/webhooks/outgoing.ts';
+import type { HttpResponse } from '../../runtime/src/http/response.ts';
+import { serveHttp } from '../../runtime/src/http/server.ts';
+import { createLog } from '../../runtime/src/observe/log.ts';
+import { until } from '../support/until.ts';
 
 const serve = (response: HttpResponse) =>
   serveHttp({

@@ -5,9 +5,9 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { Worker } from 'node:worker_threads';
+import type { Reach } from '@partner-loyalty/runtime/http/publicaddress.ts';
 import { startDns } from '../../../test/support/servers/dns.ts';
 import { createOutgoing } from './outgoing.ts';
-import type { Reach } from './publicaddress.ts';
 
 const onlyPublic = (reach: Reach) => reach === 'public';
 const alsoPrivate = (reach: Reach) => reach !== 'never';

@@ -1,17 +1,17 @@
 // Runs a subgraph as a service that answers signed requests over HTTP.
-import { createCaches } from '../cache/caches.ts';
-import { createLog, type Log } from '../observe/log.ts';
-import { createMetrics, type Metrics } from '../observe/metrics.ts';
-import { clearErased } from '../process/erased.open.ts';
-import { settingsOrExit } from '../process/failedstart.ts';
-import { type Lifecycle, runProcess } from '../process/lifecycle.ts';
-import { bindPorts } from '../process/ports.ts';
-import { storeReadiness } from '../process/readiness.ts';
-import { openTracing } from '../process/tracing.ts';
-import type { OWN_SUBGRAPHS } from '../settings/subgraphs.ts';
-import type { Settings } from '../settings/table.ts';
-import { createSubgraphHandler } from './server.ts';
-import type { Subgraph } from './types.ts';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog, type Log } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics, type Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { clearErased } from '@partner-loyalty/runtime/process/erased.open.ts';
+import { settingsOrExit } from '@partner-loyalty/runtime/process/failedstart.ts';
+import { type Lifecycle, runProcess } from '@partner-loyalty/runtime/process/lifecycle.ts';
+import { bindPorts } from '@partner-loyalty/runtime/process/ports.ts';
+import { storeReadiness } from '@partner-loyalty/runtime/process/readiness.ts';
+import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
+import type { OWN_SUBGRAPHS } from '@partner-loyalty/runtime/settings/subgraphs.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { createSubgraphHandler } from '@partner-loyalty/runtime/subgraph/server.ts';
+import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 
 type Parts = { lifecycle: Lifecycle; log: Log; metrics: Metrics };
 

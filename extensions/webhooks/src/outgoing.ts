@@ -1,10 +1,10 @@
 // Sends requests to untrusted URLs, with bounds on the addresses, the time and the response.
 import { Resolver } from 'node:dns/promises';
 import { setMaxListeners } from 'node:events';
+import { createConnector } from '@partner-loyalty/runtime/http/happyeyeballs.ts';
+import { limitBytes } from '@partner-loyalty/runtime/http/limitbytes.ts';
+import { type Reach, reachOf } from '@partner-loyalty/runtime/http/publicaddress.ts';
 import { Agent } from 'undici';
-import { createConnector } from './happyeyeballs.ts';
-import { limitBytes } from './limitbytes.ts';
-import { type Reach, reachOf } from './publicaddress.ts';
 
 /** The status of the response, or why there is none. */
 type Posted = { status: number } | { reason: ReturnType<typeof reasonOf> };
