@@ -46,38 +46,35 @@ export function createGraphSource(
 
 /** Compares the text, so that it does not matter how the file was replaced. */
 function createFileSource(file: string): GraphSource {
-  let text = '';
+  let text: string | undefined;
   /** The last text that was no supergraph, which is not parsed again and again. */
-  let broken: { text: string; fault: UnreadableFile } | undefined;
+  let broken: { text: string; fault: unknown } | undefined;
 
-  function parse(read: string, changedAt: Date): Graph {
-    if (broken?.text === read) throw broken.fault;
+  async function read(): Promise<Graph | undefined> {
+    const { text: found, changedAt } = await readSdlFile(file);
+    if (found === text) return undefined;
+    if (found === broken?.text) throw broken.fault;
     try {
-      return graphOf(read, changedAt);
-    } catch (error) {
-      broken = { text: read, fault: unreadable(error) };
-      throw broken.fault;
+      const graph = graphOf(found, changedAt);
+      text = found;
+      return graph;
+    } catch (fault) {
+      broken = { text: found, fault };
+      throw fault;
     }
   }
 
+  const next = () =>
+    read().catch((cause: unknown) => {
+      const message = cause instanceof Error ? cause.message : String(cause);
+      throw new UnreadableFile(message, { cause });
+    });
   return {
-    async first() {
-      const { text: read, changedAt } = await readSdlFile(file);
-      const graph = graphOf(read, changedAt);
-      text = read;
-      return graph;
-    },
+    // Cast: the first text is always another one.
+    first: async () => (await next()) as Graph,
     before: async () => undefined,
     lastServed: async () => undefined,
-    async next() {
-      const { text: read, changedAt } = await readSdlFile(file).catch((error: unknown) => {
-        throw unreadable(error);
-      });
-      if (read === text) return undefined;
-      const graph = parse(read, changedAt);
-      text = read;
-      return graph;
-    },
+    next,
     async serves() {},
   };
 }
@@ -130,10 +127,6 @@ function createStoreSource(
       if (graph.version > 0) await writeLastGraph(dataDir, graph);
     },
   };
-}
-
-function unreadable(cause: unknown): UnreadableFile {
-  return new UnreadableFile(cause instanceof Error ? cause.message : String(cause), { cause });
 }
 
 function inTime<T>(read: Promise<T>): Promise<T> {
