@@ -2,8 +2,8 @@
 import type { Server } from 'node:http';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { Account } from './account.ts';
 import type { Connection } from './connection.ts';
+import { Account } from './memory.ts';
 import type { Shares } from './shares.ts';
 
 export type ConnectionLimits = {
