@@ -1,6 +1,5 @@
 // Checks that the subgraph to publish is running and has the schema.
 
-import { committedContent } from '@partner-loyalty/gateway/graph/committed.ts';
 import { addressOf } from '@partner-loyalty/gateway/graph/connections.ts';
 import type { SubgraphEntry } from '@partner-loyalty/gateway/graph/graph.ts';
 import { openSecrets } from '@partner-loyalty/gateway/graph/secrets.ts';
@@ -15,6 +14,7 @@ import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { allowedHosts } from '@partner-loyalty/runtime/transport/hosts.ts';
 import { oneSecret } from '@partner-loyalty/runtime/transport/secrets.ts';
 import { askSubgraph } from './publish/asked.ts';
+import { committedContent } from './publish/content.ts';
 import { missingFrom } from './publish/missing.ts';
 import { type Registry, refuse } from './request.ts';
 

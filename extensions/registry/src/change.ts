@@ -1,5 +1,5 @@
 // Checks and makes changes to the graph: each is assessed, then refused or appended.
-import { contentOf, type GraphContent } from '@partner-loyalty/gateway/graph/committed.ts';
+
 import type { GraphVersion, LevelCounts } from '@partner-loyalty/gateway/graph/graph.ts';
 import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
 import { dayOf } from '@partner-loyalty/gateway/schema/dates.ts';
@@ -7,6 +7,7 @@ import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { approversOf, digestOf, endProposal, keepProposal, openNeeds } from './proposals.ts';
 import { assess, publisherOf } from './publish/assess.ts';
 import type { Assessment, Step } from './publish/assessment.ts';
+import { contentOf, type GraphContent } from './publish/content.ts';
 import { UnservedError } from './publish/faults.ts';
 import { type CheckedChange, type UsedBy, withUsage } from './publish/inuse.ts';
 import { listed } from './publish/missing.ts';

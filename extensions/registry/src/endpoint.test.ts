@@ -2,7 +2,6 @@
 import { EventEmitter, once } from 'node:events';
 import { createMemoryCounters } from '@partner-loyalty/gateway/budget/counters.ts';
 import { createLimiter } from '@partner-loyalty/gateway/budget/limiter.ts';
-import { committedContent } from '@partner-loyalty/gateway/graph/committed.ts';
 import type { GraphStore } from '@partner-loyalty/gateway/graph/graph.ts';
 import { openGraphStore } from '@partner-loyalty/gateway/stores.ts';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
@@ -12,6 +11,7 @@ import { temporaryFolder } from '../../../test/support/folder.ts';
 import { UNSHARED } from '../../../test/support/requests/unshared.ts';
 import { createRegistryEndpoint } from './endpoint.ts';
 import { withSubgraph } from './publish/assessment.ts';
+import { committedContent } from './publish/content.ts';
 import { createToken } from './tokens.ts';
 
 let store: GraphStore;

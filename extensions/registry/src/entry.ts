@@ -1,10 +1,10 @@
 // A subgraph's entry in the graph: its name, which settings are named after, and its options.
 
-import type { GraphContent } from '@partner-loyalty/gateway/graph/committed.ts';
 import type { SubgraphEntry } from '@partner-loyalty/gateway/graph/graph.ts';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { variableOf } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import { SETTINGS } from '@partner-loyalty/runtime/settings/table.ts';
+import type { GraphContent } from './publish/content.ts';
 import { type RequestOf, refuse } from './request.ts';
 
 /**

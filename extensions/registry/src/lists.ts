@@ -1,10 +1,10 @@
 // What the registry shows: the versions, one of them, what waits for approval, and who asks.
 
-import { committedContent } from '@partner-loyalty/gateway/graph/committed.ts';
 import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { subgraphOf } from './history.ts';
 import { approversOf, pendingProposals } from './proposals.ts';
+import { committedContent } from './publish/content.ts';
 import { type Outcome, type Publisher, type Registry, type RequestOf, refuse } from './request.ts';
 
 /** Older ones are not listed, but kept, and shown by their numbers. */

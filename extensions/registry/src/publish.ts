@@ -1,10 +1,11 @@
 // What is done with one subgraph, or with the graph: check, publish, remove, roll back.
-import { contentOf } from '@partner-loyalty/gateway/graph/committed.ts';
+
 import type { SubgraphEntry } from '@partner-loyalty/gateway/graph/graph.ts';
 import { requireServed } from './ask.ts';
 import { type Current, changeGraph, checkChange, fromServed, type Plan } from './change.ts';
 import { entryOf, isPublished } from './entry.ts';
 import { subgraphOf, versionBefore } from './history.ts';
+import { contentOf } from './publish/content.ts';
 import { type Outcome, type Publisher, type Registry, type RequestOf, refuse } from './request.ts';
 
 export async function check(

@@ -1,8 +1,9 @@
 // The start page, the documentation and the explorer, as an extension of the gateway.
-import { createChangelogs } from '@partner-loyalty/gateway/graph/changelog.ts';
+
 import { hasCredential } from '@partner-loyalty/gateway/pages/visit.ts';
 import type { Core, Extension } from '@partner-loyalty/gateway/ports.ts';
 import { once } from '@partner-loyalty/runtime/once.ts';
+import { createChangelogs } from './docs/changelogs.ts';
 import type { About } from './frame.ts';
 
 export function open(core: Core): Extension {

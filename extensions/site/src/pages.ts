@@ -1,7 +1,6 @@
 // The pages for partners' engineers: which path gets which page, each prepared once.
 
 import { logMasked } from '@partner-loyalty/gateway/edge/endpoint.ts';
-import type { ReadChangelogs } from '@partner-loyalty/gateway/graph/changelog.ts';
 import type { DocumentedGraph } from '@partner-loyalty/gateway/graph/served.ts';
 import { hasCredential } from '@partner-loyalty/gateway/pages/visit.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
@@ -17,6 +16,7 @@ import {
 } from '@partner-loyalty/runtime/pages/layout.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import Negotiator from 'negotiator';
+import type { ReadChangelogs } from './docs/changelogs.ts';
 import { docsRoutes } from './docs/routes.ts';
 import { explorerRoutes } from './explorer/explorer.ts';
 import type { About } from './frame.ts';

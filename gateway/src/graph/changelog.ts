@@ -1,11 +1,9 @@
 // The changelog of a surface: what published versions changed for its callers, newest first.
-import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import type { GraphQLSchema } from 'graphql';
 import { dayOf } from '../schema/dates.ts';
 import { deprecationsOf } from '../schema/deprecations.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
-import type { GraphStore, GraphVersionSummary, VersionChange } from './graph.ts';
-import type { ServedGraph, ServedGraphs } from './served.ts';
+import type { GraphVersionSummary, VersionChange } from './graph.ts';
 
 export type ChangelogEntry = Pick<VersionChange, 'kind' | 'text'> & {
   /** `2026-11-22`. */
@@ -14,48 +12,15 @@ export type ChangelogEntry = Pick<VersionChange, 'kind' | 'text'> & {
   coordinate?: string | undefined;
 };
 
-export type Changelogs = Readonly<Record<SurfaceName, readonly ChangelogEntry[]>>;
-
-/** The changelogs of the graph that serves. Never rejects: without the store, what schemas say. */
-export type ReadChangelogs = () => Promise<Changelogs>;
-
 /** Older versions are left out. */
 export const CHANGELOG_VERSIONS = 100;
 const MAX_ENTRIES = 500;
-const DEADLINE_MS = 2_000;
 
 const FIRST_ENTRY: ChangelogEntry = {
   date: '2026-11-20',
   kind: 'added',
   text: 'The API opens, in beta.',
 };
-
-export function createChangelogs({
-  store,
-  graphs,
-}: {
-  store: Pick<GraphStore, 'versions'>;
-  graphs: Pick<ServedGraphs, 'current'>;
-}): ReadChangelogs {
-  async function read({ version }: ServedGraph): Promise<GraphVersionSummary[]> {
-    // The committed graph, or that of SUPERGRAPH_FILE, has nothing to do with what is published.
-    if (version === 0) return [];
-    const found = await withTimeout(
-      store.versions(CHANGELOG_VERSIONS),
-      DEADLINE_MS,
-      'the store of graphs does not answer',
-    );
-    return found.filter((each) => each.version <= version);
-  }
-
-  return async () => {
-    const graph = graphs.current();
-    const versions = await read(graph).catch(() => []);
-    const entriesOf = (surface: SurfaceName) =>
-      changelogOf(surface, graph.surfaces[surface].schema, versions);
-    return { partner: entriesOf('partner'), member: entriesOf('member') };
-  };
-}
 
 /**
  * The changelog of a surface with this schema. Each part names only what was on the surface. What

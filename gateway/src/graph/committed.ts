@@ -1,12 +1,10 @@
-// The committed graph, with the options of its subgraphs from supergraph.yaml, and published ones.
-
-import { readFileSync, statSync } from 'node:fs';
+// The committed graph, with the options of its subgraphs from supergraph.yaml.
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { datedAsPublished, datedSdl } from '../schema/dated.ts';
+import { datedSdl } from '../schema/dated.ts';
 import { readSupergraph } from '../schema/supergraph.ts';
 import { readSupergraphConfig } from './config.ts';
-import type { Graph, GraphStore, GraphVersion, SubgraphEntry } from './graph.ts';
+import type { Graph, SubgraphEntry } from './graph.ts';
 
 /** The composed graph with its tags, as `loyalty supergraph compose` writes it. */
 export const SUPERGRAPH_FILE = join(import.meta.dirname, '../../supergraph.graphql');
@@ -41,38 +39,4 @@ export function graphOf(text: string, since = new Date()): Graph {
     return { name, url, batching, codes };
   });
   return { version: 0, supergraph, subgraphs: entries };
-}
-
-/** A graph with what it was composed from. */
-export type GraphContent = Pick<GraphVersion, 'supergraph' | 'subgraphs' | 'schemas'>;
-
-/** The content of the newest version, or the committed graph as version 0. */
-export async function currentContent(
-  store: Pick<GraphStore, 'latest' | 'version'>,
-): Promise<GraphContent & { version: number }> {
-  const version = await store.latest();
-  return { version, ...(await contentOf(store, version)) };
-}
-
-/** The content of a version; version 0 is the committed graph. Rejects if there is no such one. */
-export async function contentOf(
-  store: Pick<GraphStore, 'version'>,
-  version: number,
-): Promise<GraphContent> {
-  if (version === 0) return committedContent();
-  const found = await store.version(version);
-  if (found === undefined) throw new Error(`there is no version ${version}`);
-  const { subgraphs, schemas, publishedAt } = found;
-  return { supergraph: datedAsPublished(found.supergraph, publishedAt), subgraphs, schemas };
-}
-
-export function committedContent(): GraphContent {
-  const configured = readSupergraphConfig(SUPERGRAPH_CONFIG);
-  return {
-    supergraph: datedSdl(readFileSync(SUPERGRAPH_FILE, 'utf8'), statSync(SUPERGRAPH_FILE).mtime),
-    subgraphs: configured.map(({ schemaFile: _, ...entry }) => entry),
-    schemas: Object.fromEntries(
-      configured.map(({ name, schemaFile }) => [name, readFileSync(schemaFile, 'utf8')]),
-    ),
-  };
 }

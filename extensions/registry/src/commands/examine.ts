@@ -2,11 +2,11 @@
 import { type Finding, finding } from '@partner-loyalty/cli/shell/extension.ts';
 import { withStore } from '@partner-loyalty/cli/shell/stores.ts';
 import type { GraphStore } from '@partner-loyalty/gateway';
-import { committedContent, currentContent } from '@partner-loyalty/gateway/graph/committed.ts';
 import { settingsOfSubgraph } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { StoreName } from '@partner-loyalty/runtime/store/private.ts';
 import { requireServed } from '../ask.ts';
+import { committedContent, currentContent } from '../publish/content.ts';
 
 /** Checks subgraphs as publishing does; those in the same process are not called. */
 export function examine(settings: Settings, stores: readonly StoreName[]): Promise<Finding[]> {

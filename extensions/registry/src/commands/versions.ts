@@ -10,8 +10,8 @@ import {
   SURFACE_NAMES,
   type SurfaceName,
 } from '@partner-loyalty/gateway';
-import { currentContent } from '@partner-loyalty/gateway/graph/committed.ts';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
+import { currentContent } from '../publish/content.ts';
 import { operate, type Where } from './operation.ts';
 import { printable } from './report.ts';
 

@@ -1,9 +1,9 @@
 // Assessing a change in a child process, and what becomes of schemas that are hostile.
 
-import { committedContent } from '@partner-loyalty/gateway/graph/committed.ts';
 import { assess, missingFromRunning } from './assess.ts';
 import type { Step } from './assessment.ts';
 import { withSubgraph } from './assessment.ts';
+import { committedContent } from './content.ts';
 import { TooLargeError } from './faults.ts';
 
 const LINK = `extend schema @link(

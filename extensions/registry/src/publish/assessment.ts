@@ -1,5 +1,5 @@
 // What a change of the graph means: for callers, for the policy, and for the other subgraphs.
-import type { GraphContent } from '@partner-loyalty/gateway/graph/committed.ts';
+
 import type { SubgraphEntry, VersionChange } from '@partner-loyalty/gateway/graph/graph.ts';
 import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
 import { datedSdl } from '@partner-loyalty/gateway/schema/dated.ts';
@@ -16,6 +16,7 @@ import {
   versionChanges,
 } from './changes.ts';
 import { composeSupergraph } from './compose.ts';
+import type { GraphContent } from './content.ts';
 import { CompositionError, UnservedError } from './faults.ts';
 import { needsOf } from './needs.ts';
 import { type Notice, noticesOf } from './notices.ts';

@@ -1,11 +1,11 @@
 // Points out what a team probably did not mean, and what else a publication changes.
 
-import type { GraphContent } from '@partner-loyalty/gateway/graph/committed.ts';
 import type { SubgraphEntry } from '@partner-loyalty/gateway/graph/graph.ts';
 import { elementsIn, tagsIn } from '@partner-loyalty/gateway/schema/definitions.ts';
 import { rootScopesOf, scopeNames, scopeOfTag } from '@partner-loyalty/gateway/schema/scopes.ts';
 import { Kind, parse, Source, visit } from 'graphql';
 import { located } from './compose.ts';
+import type { GraphContent } from './content.ts';
 import { federationNames } from './federationnames.ts';
 import { joinedGraph } from './joined.ts';
 import { listed } from './missing.ts';

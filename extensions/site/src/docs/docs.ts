@@ -1,12 +1,13 @@
 // The page at `/docs`: the guides, both surfaces as they are served, and the rules of the API.
 
-import type { ChangelogEntry, Changelogs } from '@partner-loyalty/gateway/graph/changelog.ts';
+import type { ChangelogEntry } from '@partner-loyalty/gateway/graph/changelog.ts';
 import { MONTHS_KEPT } from '@partner-loyalty/gateway/schema/dates.ts';
 import type { RootScopes } from '@partner-loyalty/gateway/schema/scopes.ts';
 import type { SurfaceName } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import type { GraphQLSchema } from 'graphql';
 import type { About } from '../frame.ts';
+import type { Changelogs } from './changelogs.ts';
 import { errorExamples, examplesOf } from './examples.ts';
 import { OUT_OF_SCOPE } from './llms.ts';
 import { docsFramed, pagesList } from './page.ts';

@@ -1,13 +1,13 @@
 // The routes of the documentation. What makes their content is loaded when one is first asked for.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ReadChangelogs } from '@partner-loyalty/gateway/graph/changelog.ts';
 import type { DocumentedGraph } from '@partner-loyalty/gateway/graph/served.ts';
 import { SURFACE_NAMES } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import { once } from '@partner-loyalty/runtime/once.ts';
 import { pageHeaders } from '@partner-loyalty/runtime/pages/layout.ts';
 import { type About, baseUrlOf, DOCS_STYLE } from '../frame.ts';
 import { onceForEach, prepare, type Route } from '../prepared.ts';
+import type { ReadChangelogs } from './changelogs.ts';
 import {
   DOCS_PATH,
   GUIDE_EXAMPLES,
