@@ -16,6 +16,7 @@ COPY extensions/mcp/package.json extensions/mcp/
 COPY extensions/provider/package.json extensions/provider/
 COPY extensions/registry/package.json extensions/registry/
 COPY extensions/site/package.json extensions/site/
+COPY extensions/usage/package.json extensions/usage/
 COPY extensions/webhooks/package.json extensions/webhooks/
 COPY bin/package.json bin/
 COPY client/package.json client/
@@ -25,7 +26,8 @@ COPY examples/offers-apollo/package.json examples/offers-apollo/
 FROM base AS gateway
 RUN npm ci --omit=dev --ignore-scripts --workspace=gateway \
   --workspace=extensions/audit --workspace=extensions/console --workspace=extensions/mcp \
-  --workspace=extensions/provider --workspace=extensions/registry --workspace=extensions/site
+  --workspace=extensions/provider --workspace=extensions/registry --workspace=extensions/site \
+  --workspace=extensions/usage
 COPY runtime runtime
 COPY supergraph.yaml ./
 COPY docs/callers docs/callers

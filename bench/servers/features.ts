@@ -12,6 +12,8 @@ import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inpr
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { createStandings } from '@partner-loyalty/standings';
 import { openAudit } from '../../extensions/audit/src/audit.ts';
+import { createKeyUseCounter } from '../../extensions/usage/src/keyuse.ts';
+import { createRequestRecorder } from '../../extensions/usage/src/recorder.ts';
 import { createLimiter, type Limiter } from '../../gateway/src/budget/limiter.ts';
 import { createRefusals } from '../../gateway/src/budget/refusals.ts';
 import { createDocuments } from '../../gateway/src/document/documents.ts';
@@ -26,8 +28,7 @@ import { createKeyring } from '../../gateway/src/identity/keyring.ts';
 import { createShared } from '../../gateway/src/operate.ts';
 import { EVERY_SCOPE } from '../../gateway/src/schema/scopes.ts';
 import { openCounters, openKeyStore } from '../../gateway/src/stores.ts';
-import { createKeyUseCounter } from '../../gateway/src/usage/keyuse.ts';
-import { createRequestRecorder } from '../../gateway/src/usage/recorder.ts';
+import type { UsageCounter } from '../../gateway/src/usage/usage.ts';
 import type { HttpRequest } from '../../runtime/src/http/request.ts';
 import { memoryMembers, memoryStandings } from '../dataset/memory.ts';
 import { MEMORY_MEMBERS, PARTNER } from '../dataset/population.ts';
@@ -95,15 +96,18 @@ const graphs = await serveGraphs(graph, {
   caches,
   audits: audit !== undefined,
 });
-const usage = { count: () => {} };
+const keyUse = isOn('keyUse') && createKeyUseCounter({ addKeyUses: async () => {} }, { log });
+const records = isOn('records') && createRequestRecorder({ addRequests: async () => {} }, { log });
+const usage: UsageCounter = {
+  count() {},
+  ended(partnerId, request, budgetUsed) {
+    if (keyUse && request.keyId !== undefined) keyUse.count(request.keyId, request.status);
+    if (records) records.note(partnerId, request, budgetUsed);
+  },
+};
 const observed = {
   graphs,
-  keyUse: isOn('keyUse')
-    ? createKeyUseCounter({ addKeyUses: async () => {} }, { log })
-    : { count: () => {} },
-  requests: isOn('records')
-    ? createRequestRecorder({ addRequests: async () => {} }, { log })
-    : { note: () => {} },
+  usage,
   logClientAddress: 'masked',
   log,
   metrics,

@@ -2,9 +2,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hashKey, openKeyStore, openUsageStore, parseKey } from '@partner-loyalty/gateway';
+import { hashKey, openKeyStore, parseKey } from '@partner-loyalty/gateway';
 import { openMembersStore } from '@partner-loyalty/members';
 import { openStandingsStore } from '@partner-loyalty/standings';
+import { openUsageStore } from '@partner-loyalty/usage/stores.ts';
 import { temporaryFolder } from '../../test/support/folder.ts';
 import { EMPTY_STORES } from '../../test/support/service/emptystores.ts';
 import {

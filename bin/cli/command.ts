@@ -1,19 +1,17 @@
 // The operator's command as a function: takes arguments, returns an exit code.
+import { NO_USAGE } from '@partner-loyalty/gateway/usage/usage.ts';
 import { readEnv } from '@partner-loyalty/runtime/settings/settings.ts';
 import { ownCommit, ownVersion } from '@partner-loyalty/runtime/version.ts';
 import { Command, CommanderError } from 'commander';
 import { commandExtensions } from '../extensions/list.ts';
 import { activitiesCommand } from './commands/activities.ts';
-import { backupCommand } from './commands/backup.ts';
-import { compactCommand } from './commands/compact.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { backupCommand, compactCommand } from './commands/files.ts';
 import { keysCommand } from './commands/keys.ts';
 import { membersCommand } from './commands/members.ts';
 import { partnersCommand } from './commands/partners.ts';
-import { requestsCommand } from './commands/requests.ts';
 import { staffCommand } from './commands/staff.ts';
 import { tokensCommand } from './commands/tokens.ts';
-import { usageCommand } from './commands/usage.ts';
 import { verifyCommand } from './commands/verify.ts';
 import type { ServiceShell } from './shell/extension.ts';
 import { oneLine, type Shell } from './shell/shell.ts';
@@ -26,8 +24,6 @@ const GROUPS = [
   membersCommand,
   activitiesCommand,
   tokensCommand,
-  usageCommand,
-  requestsCommand,
   backupCommand,
   compactCommand,
   verifyCommand,
@@ -63,24 +59,27 @@ export async function createProgram(shell: Shell): Promise<Command> {
     .hook('preAction', () => {
       shell.json = program.opts().json === true;
     });
-  const found = await commandExtensions();
-  const extensions = found.map(({ extension }) => extension);
+  const extensions = await commandExtensions();
+  const [audited] = extensions.flatMap((extension) => extension.audited ?? []);
+  const [readUsage] = extensions.flatMap((extension) => extension.readUsage ?? []);
+  const lent = { ...LENT, ...(audited && { audited }), ...(readUsage && { readUsage }) };
   // The same object, whose `json` is set later.
-  const service: ServiceShell = Object.assign(shell, { extensions, startService });
+  const service: ServiceShell = Object.assign(shell, lent, { extensions });
   for (const group of GROUPS) {
     const command = group(service);
-    const earlier = found.filter(({ before }) => before === command.name());
-    for (const each of [
-      ...earlier.flatMap(({ extension }) => extension.commands(service)),
-      command,
-    ])
-      program.addCommand(each);
+    const earlier = extensions.filter(({ before }) => before === command.name());
+    const others = earlier.flatMap(({ commands }) => commands(service));
+    for (const each of [...others, command]) program.addCommand(each);
   }
   return program;
 }
 
-const startService: ServiceShell['startService'] = async (...given) =>
-  (await import('../demo/service.ts')).startService(...given);
+/** What the shell lends without the extensions that do more. */
+const LENT: Omit<ServiceShell, keyof Shell | 'extensions'> = {
+  audited: (_, work) => work(() => {}),
+  readUsage: (_, work) => work(NO_USAGE.usageStore),
+  startService: async (...given) => (await import('../demo/service.ts')).startService(...given),
+};
 
 /** `--help` is an error of commander. */
 function unlessShown(error: unknown): void {

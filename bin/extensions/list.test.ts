@@ -1,5 +1,4 @@
 // Requests to a gateway with its extensions, through the parts that it has.
-
 import { issueKey } from '@partner-loyalty/gateway';
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';

@@ -1,5 +1,4 @@
 // The extensions of the service. Without the lines and the folder of one, the rest works as before.
-
 import type { GatewayExtension } from '@partner-loyalty/gateway';
 import type { MembersExtension } from '@partner-loyalty/members';
 import type { StandingsExtension } from '@partner-loyalty/standings';
@@ -10,6 +9,7 @@ type Load<Extension> = () => Promise<Extension>;
 /** If several take a path, the first one handles its requests. */
 const GATEWAY: readonly Load<GatewayExtension>[] = [
   () => import('@partner-loyalty/audit/audit.ts'),
+  () => import('@partner-loyalty/usage/extension.ts'),
   () => import('@partner-loyalty/provider/gateway/extension.ts'),
   () => import('@partner-loyalty/registry/extension.ts'),
   () => import('@partner-loyalty/console/extension.ts'),
@@ -26,11 +26,12 @@ const STANDINGS: readonly Load<StandingsExtension>[] = [
 ];
 
 /** Their commands stand in `--help` before this one of the core, in this order. */
-const COMMANDS: readonly { before: string; load: Load<CommandExtension> }[] = [
-  { before: 'staff', load: () => import('@partner-loyalty/provider/command.ts') },
-  { before: 'tokens', load: () => import('@partner-loyalty/webhooks/command.ts') },
-  { before: 'usage', load: () => import('@partner-loyalty/registry/commands/supergraph.ts') },
-  { before: 'backup', load: () => import('@partner-loyalty/audit/command.ts') },
+const COMMANDS: readonly [before: string, load: Load<CommandExtension>][] = [
+  ['staff', () => import('@partner-loyalty/provider/command.ts')],
+  ['tokens', () => import('@partner-loyalty/webhooks/command.ts')],
+  ['backup', () => import('@partner-loyalty/registry/commands/supergraph.ts')],
+  ['backup', () => import('@partner-loyalty/usage/command.ts')],
+  ['backup', () => import('@partner-loyalty/audit/command.ts')],
 ];
 
 export function gatewayExtensions(): Promise<GatewayExtension[]> {
@@ -45,8 +46,6 @@ export function standingsExtensions(): Promise<StandingsExtension[]> {
   return Promise.all(STANDINGS.map((load) => load()));
 }
 
-export function commandExtensions(): Promise<{ before: string; extension: CommandExtension }[]> {
-  return Promise.all(
-    COMMANDS.map(async ({ before, load }) => ({ before, extension: await load() })),
-  );
+export function commandExtensions(): Promise<(CommandExtension & { before: string })[]> {
+  return Promise.all(COMMANDS.map(async ([before, load]) => ({ ...(await load()), before })));
 }

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SURFACE_NAMES } from '@partner-loyalty/gateway';
-import { compose, surfaceText } from '@partner-loyalty/registry/publish/index.ts';
+import { surfaceText } from '@partner-loyalty/gateway/execute/committed.ts';
+import { compose } from '@partner-loyalty/registry/publish/compose.ts';
 import { once } from '@partner-loyalty/runtime/once.ts';
 import { clientErrors, clientTypes } from './client.ts';
 import { recordedResponses } from './examples.ts';

@@ -45,8 +45,8 @@ beforeAll(async () => {
       ...createLog('silent'),
       infoJson: (fields) => void lines.push(fields),
     },
-    requests: {
-      note: (partnerId, { durationMs: _, ...request }, budgetUsed) =>
+    usage: {
+      ended: (partnerId, { durationMs: _, ...request }, budgetUsed) =>
         void noted.push({ partnerId, budgetUsed, ...request }),
     },
   });

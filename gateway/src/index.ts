@@ -1,10 +1,7 @@
 // The public list of this package, for the main files and the operator's command.
 
-export { CHANGELOG_VERSIONS, changelogOf } from './graph/changelog.ts';
-export { readGraphFile, SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from './graph/committed.ts';
-export { subgraphName } from './graph/config.ts';
-export type { GraphStore, GraphVersion } from './graph/graph.ts';
-export type { RegistryTables } from './graph/tables.ts';
+export { readGraphFile, SUPERGRAPH_FILE } from './graph/committed.ts';
+export type { GraphStore } from './graph/graph.ts';
 export {
   defaultScopes,
   hashKey,
@@ -46,10 +43,6 @@ export {
   openCounters,
   openGraphStore,
   openKeyStore,
-  openUsageStore,
   verifyGraphs,
   verifyKeys,
-  verifyUsage,
 } from './stores.ts';
-export { hourOf, quantile, type RequestRecord, sumOf } from './usage/requests.ts';
-export type { FieldUsage, KeyActivity, OperationUsage, UsageStore } from './usage/usagestore.ts';

@@ -18,7 +18,7 @@ import type { ServedGraphs } from './graph/served.ts';
 import type { Principal } from './identity/authenticate.ts';
 import { EVERY_SCOPE, SANDBOX_SCOPE, type ScopeBits, scopeNames } from './schema/scopes.ts';
 import type { RequestState } from './state.ts';
-import type { UsageCounter } from './usage/counter.ts';
+import type { UsageCounter } from './usage/usage.ts';
 
 export type OperateContext = {
   limiter: BudgetLimiter;

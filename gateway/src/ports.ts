@@ -5,6 +5,7 @@ import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
+import type { Lifecycle } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Audit } from './audit.ts';
 import type { Counters } from './budget/counters.ts';
@@ -19,28 +20,19 @@ import type { Origins, OwnProvider } from './identity/ownprovider.ts';
 import type { createShared } from './operate.ts';
 import type { Forms } from './pages/forms.ts';
 import type { Visit } from './pages/visit.ts';
-import type { UsageCounter } from './usage/counter.ts';
-import type { KeyUseCounter } from './usage/keyuse.ts';
-import type { RequestRecorder } from './usage/recorder.ts';
-import type { UsageStore } from './usage/usagestore.ts';
+
+import type { Usage } from './usage/usage.ts';
 
 /** What a gateway is built from. Whoever opened it closes it. */
-export type GatewayParts = {
+export type GatewayParts = Usage & {
   settings: Settings;
   keyStore: KeyStore;
   counters: Counters;
   graphs: ServedGraphs;
   graphStore: GraphStore;
   documents: Documents;
-  usage: UsageCounter;
-  usageStore: Pick<
-    UsageStore,
-    'fields' | 'keyActivities' | 'fieldsOf' | 'requestHours' | 'requests'
-  >;
   /** Undefined if there is no audit log. */
   audit: Audit | undefined;
-  keyUse: KeyUseCounter;
-  requests: RequestRecorder;
   log: Log;
   metrics: Metrics;
   caches: Caches;
@@ -79,6 +71,11 @@ export type Extension = {
 export type GatewayExtension = {
   /** Called once, before the gateway serves. The first request for it loads most of its code. */
   open?(core: Core): Extension;
+  /** Opens what counts the use of the API. The lifecycle closes it. */
+  openUsage?(
+    settings: Settings,
+    core: { caches: Caches; log: Log; lifecycle: Lifecycle },
+  ): Promise<Usage>;
   /** Throws if the audit log that is set cannot be written. */
   openAudit?(settings: Settings, observe: { log: Log; metrics: Metrics }): Audit | undefined;
 };

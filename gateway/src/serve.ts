@@ -17,10 +17,8 @@ import type { ServedGraphs } from './graph/served.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import { createViewer } from './identity/viewer.ts';
 import type { GatewayExtension } from './ports.ts';
-import { openCounters, openGraphStore, openUsageStore } from './stores.ts';
-import { createUsageCounter } from './usage/counter.ts';
-import { createKeyUseCounter } from './usage/keyuse.ts';
-import { createRequestRecorder } from './usage/recorder.ts';
+import { openCounters, openGraphStore } from './stores.ts';
+import { NO_USAGE } from './usage/usage.ts';
 
 /**
  * Opens the counters and the gateway over an open store, then serves the ports. The lifecycle
@@ -46,27 +44,19 @@ export async function serveGateway(options: {
   lifecycle.opened('counters', async () => counters.close());
   const documents = createDocuments(caches, metrics);
   const parts = { settings, caches, log, metrics, documents, tracing };
-  const open = <Store extends OpenedStore>(name: string, openIt: () => Promise<Store>) =>
-    openStore(name, openIt, { lifecycle, log });
-  const store = await open('graph', () => openGraphStore(settings));
+  const store = await openStore('graph', () => openGraphStore(settings), { lifecycle, log });
   const viewer = createViewer(keyStore, settings);
   const carried = {
     ...inProcess,
     [viewer.name]: createInProcessTransport(viewer, log, caches, metrics),
   };
   const graphs = await openGraphs({ ...parts, store, inProcess: carried, lifecycle });
-  const usageStore = await open('usage', () => openUsageStore(settings));
-  const usage = createUsageCounter(usageStore, parts);
-  lifecycle.opened('usage', usage.close);
+  const [openUsage] = extensions.flatMap((extension) => extension.openUsage ?? []);
+  const use = (await openUsage?.(settings, { caches, log, lifecycle })) ?? NO_USAGE;
   const [audit] = extensions.flatMap(({ openAudit }) => openAudit?.(settings, parts) ?? []);
   if (audit !== undefined) lifecycle.opened('audit', audit.close);
-  const keyUse = createKeyUseCounter(usageStore, parts);
-  lifecycle.opened('key use', keyUse.close);
-  const requests = createRequestRecorder(usageStore, parts);
-  lifecycle.opened('requests', requests.close);
-  const use = { usage, usageStore, keyUse, requests, audit };
   const gateway = openGateway(
-    { ...parts, ...use, keyStore, counters, graphs, graphStore: store },
+    { ...parts, ...use, audit, keyStore, counters, graphs, graphStore: store },
     extensions,
   );
   lifecycle.opened('extensions', gateway.close);

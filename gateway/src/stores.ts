@@ -6,7 +6,6 @@ import { type Counters, createMemoryCounters } from './budget/counters.ts';
 import type { RedisLog } from './budget/redis.ts';
 import type { GraphStore } from './graph/graph.ts';
 import type { KeyStore } from './identity/keystore.ts';
-import type { UsageStore } from './usage/usagestore.ts';
 
 export const openKeyStore = openByEngine<KeyStore>({
   lmdb: async () => (await import('./identity/keystore.lmdb.ts')).openLmdbKeyStore,
@@ -18,11 +17,6 @@ export const openGraphStore = openByEngine<GraphStore>({
   mongo: async () => (await import('./graph/graphstore.mongo.ts')).openMongoGraphStore,
 });
 
-export const openUsageStore = openByEngine<UsageStore>({
-  lmdb: async () => (await import('./usage/counts.lmdb.ts')).openLmdbUsageStore,
-  mongo: async () => (await import('./usage/counts.mongo.ts')).openMongoUsageStore,
-});
-
 /** Each reports what is wrong with a store, and resolves with the number of its records. */
 export const verifyKeys = openByEngine<number, [Inspection]>({
   lmdb: async () => (await import('./verify/verify.lmdb.ts')).verifyLmdbKeys,
@@ -32,11 +26,6 @@ export const verifyKeys = openByEngine<number, [Inspection]>({
 export const verifyGraphs = openByEngine<number, [Inspection]>({
   lmdb: async () => (await import('./verify/verify.lmdb.ts')).verifyLmdbGraphs,
   mongo: async () => (await import('./verify/verify.mongo.ts')).verifyMongoGraphs,
-});
-
-export const verifyUsage = openByEngine<number, [Inspection]>({
-  lmdb: async () => (await import('./verify/verify.lmdb.ts')).verifyLmdbUsage,
-  mongo: async () => (await import('./verify/verify.mongo.ts')).verifyMongoUsage,
 });
 
 /** Counters in Redis if REDIS_URL is set, and otherwise in the memory of this process. */

@@ -16,15 +16,16 @@ import { type Gateway, openGateway } from '../src/gateway.ts';
 import { graphOf, SUPERGRAPH_FILE } from '../src/graph/committed.ts';
 import { createConnections } from '../src/graph/connections.ts';
 import { serveGraphs } from '../src/graph/served.ts';
-import type { GatewayExtension, GatewayParts } from '../src/ports.ts';
+import type { GatewayExtension } from '../src/ports.ts';
 import { openGraphStore, openKeyStore } from '../src/stores.ts';
+import { NO_USAGE, type UsageCounter } from '../src/usage/usage.ts';
 
 export type Given = {
   env?: Record<string, string>;
   /** All the subgraphs. */
   subgraph: Transport;
   log: Log;
-  requests?: Pick<GatewayParts['requests'], 'note'>;
+  usage?: Pick<UsageCounter, 'ended'>;
   extensions?: readonly GatewayExtension[];
 };
 
@@ -39,7 +40,7 @@ export async function openPlace() {
   const [keyStore, graphStore] = [await openKeyStore(place), await openGraphStore(place)];
   const closes: (() => unknown)[] = [keyStore.close, graphStore.close, folder.remove];
 
-  async function open({ env = {}, subgraph, log, requests, extensions }: Given): Promise<Gateway> {
+  async function open({ env = {}, subgraph, log, usage, extensions }: Given): Promise<Gateway> {
     const [caches, metrics] = [createCaches(), createMetrics()];
     const documents = createDocuments(caches, metrics);
     const parts = { log, metrics, caches, documents };
@@ -51,19 +52,12 @@ export async function openPlace() {
     });
     const graph = graphOf(readFileSync(SUPERGRAPH_FILE, 'utf8'));
     const graphs = await serveGraphs(graph, { ...parts, connections, audits: false });
-    const counter = { count() {}, note() {}, write: async () => {}, close: async () => {} };
     const gateway = openGateway(
       {
         ...{ ...parts, keyStore, graphStore, graphs, audit: undefined },
         settings: readSettings(env, 'all'),
-        ...{ usage: counter, keyUse: counter, requests: { ...counter, ...requests } },
-        usageStore: {
-          fields: async () => [],
-          keyActivities: async () => [],
-          fieldsOf: async () => [],
-          requestHours: async () => [],
-          requests: async () => ({ records: [], hasMore: false }),
-        },
+        ...NO_USAGE,
+        usage: { ...NO_USAGE.usage, ...usage },
         counters: createMemoryCounters('sandbox'),
       },
       extensions,

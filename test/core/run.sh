@@ -13,7 +13,7 @@ node -e '
   const { readFileSync, writeFileSync } = require("node:fs");
   for (const file of ["package.json", "bin/package.json"]) {
     const { workspaces, devDependencies, ...rest } = JSON.parse(readFileSync(file));
-    const core = /^@partner-loyalty\/(?!(audit|console|mcp|provider|registry|site|webhooks)$)|^(?!@partner-loyalty)/;
+    const core = /^@partner-loyalty\/(?!(audit|console|mcp|provider|registry|site|usage|webhooks)$)|^(?!@partner-loyalty)/;
     const kept = Object.entries(devDependencies).filter(([name]) => core.test(name));
     writeFileSync(file, JSON.stringify({
       ...rest,
@@ -24,4 +24,5 @@ node -e '
 '
 npm install --ignore-scripts --prefer-offline
 node .ci/start.js
+node bin/loyalty.js doctor
 npx jest --selectProjects unit --testPathPatterns '^'"$PWD"'/(gateway|runtime|subgraphs)/'

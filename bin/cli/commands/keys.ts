@@ -5,7 +5,6 @@ import {
   defaultScopes,
   KEY_ENDPOINTS,
   KEY_SCOPES,
-  type KeyActivity,
   type KeyEndpoint,
   type KeyLimits,
   type KeyRecord,
@@ -13,14 +12,16 @@ import {
   rotateKey,
   stateOfKey,
 } from '@partner-loyalty/gateway';
+import type { KeyActivity } from '@partner-loyalty/gateway/usage/usage.ts';
 import { omitUndefined, text } from '@partner-loyalty/runtime/input.ts';
 import { type Command, Option } from 'commander';
 import { addresses, durationMs, expiry, scopes, typed } from '../shell/argument.ts';
+import type { ServiceShell } from '../shell/extension.ts';
 import { commandGroup, PARTNER } from '../shell/output.ts';
 import { CommandError, noSuch, type Row, type Shell } from '../shell/shell.ts';
 import { claimForOperator, readStore, requirePartner, withStore } from '../shell/stores.ts';
 
-export function keysCommand(shell: Shell): Command {
+export function keysCommand(shell: ServiceShell): Command {
   const { group, add } = commandGroup('keys', 'manage the keys that partners authenticate with');
   add('create', 'create a key and print it; it is not shown again', PARTNER)
     .addOption(
@@ -114,11 +115,11 @@ async function rotate(
   shell.printOnce({ keyId: record.keyId, key, expiresAt: newExpiresAt, ...former }, SAVE);
 }
 
-async function list(shell: Shell, partnerId: string): Promise<void> {
+async function list(shell: ServiceShell, partnerId: string): Promise<void> {
   const settings = shell.settings();
   const found = await readStore('keys', settings, async (keys) => {
     await requirePartner(keys, partnerId);
-    return readStore('usage', settings, async (usage) =>
+    return shell.readUsage(settings, async (usage) =>
       keysWithUse(await keys.keys(partnerId), usage),
     );
   });

@@ -3,7 +3,7 @@ import { type Partner, type PartnerChange, stateOfKey } from '@partner-loyalty/g
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { DEFAULT_PROGRAM, type Program, type StandingsStore } from '@partner-loyalty/standings';
 import type { Command } from 'commander';
-import { since, typed } from '../shell/argument.ts';
+import { typed } from '../shell/argument.ts';
 import type { ServiceShell } from '../shell/extension.ts';
 import { commandGroup } from '../shell/output.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
@@ -21,7 +21,6 @@ import {
   readProgram,
   withPartnerOptions,
 } from './partneroptions.ts';
-import { top } from './partnerstop.ts';
 
 const ID = { '<id>': 'its ID' };
 
@@ -45,13 +44,8 @@ export function partnersCommand(shell: ServiceShell): Command {
   add('resume', 'end its suspension', ID).action((id: string) => resume(shell, id));
   add('show', 'print a partner with its program', ID).action((id: string) => show(shell, id));
   add('list', 'list the partners').action(() => list(shell));
-  add('top', 'list the partners with the most requests, and the busiest key of each')
-    .option(
-      '--since <time>',
-      'such as 2h ago, or an ISO 8601 time; by full hours, 24h by default',
-      typed('--since', since),
-    )
-    .action((options: { since?: Date }) => top(shell, options.since));
+  for (const extension of shell.extensions)
+    for (const command of extension.partnerCommands?.(shell) ?? []) group.addCommand(command);
   return group;
 }
 

@@ -6,7 +6,7 @@ import type { StandingsStore } from '@partner-loyalty/standings';
 import { type Add, MEMBER } from '../shell/output.ts';
 import { CommandError, noSuch, oneLine, type Shell } from '../shell/shell.ts';
 import { claimForOperator, readStore, withStore } from '../shell/stores.ts';
-import { compactErased } from './compact.ts';
+import { compactErased } from './files.ts';
 
 export function addRightsCommands(add: Add, shell: Shell): void {
   add('export', 'print all that is kept of a member, as JSON', MEMBER).action((memberId: string) =>

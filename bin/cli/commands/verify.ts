@@ -1,41 +1,33 @@
 // `loyalty verify`: looks at every record of the stores and names what is wrong.
-import {
-  type KeyStore,
-  openKeyStore,
-  verifyGraphs,
-  verifyKeys,
-  verifyUsage,
-} from '@partner-loyalty/gateway';
+import { type KeyStore, openKeyStore, verifyGraphs, verifyKeys } from '@partner-loyalty/gateway';
 import { verifyMembers } from '@partner-loyalty/members';
-import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
+import type { StoreName } from '@partner-loyalty/runtime/store/private.ts';
 import { verifyStandings } from '@partner-loyalty/standings';
 import { Command } from 'commander';
+import type { ServiceShell, Verify } from '../shell/extension.ts';
 import { CommandError, oneLine, type Row, type Shell } from '../shell/shell.ts';
 import { hasStore } from '../shell/stores.ts';
 
-type Verify = (settings: Settings, inspection: Inspection) => Promise<number>;
-
-const VERIFY = {
-  members: verifyMembers,
-  standings: verifyStandings,
-  graph: verifyGraphs,
-  usage: verifyUsage,
-  keys: verifyKeys,
-} satisfies Record<string, Verify>;
-
-type VerifiedStore = keyof typeof VERIFY;
-
-export function verifyCommand(shell: Shell): Command {
+export function verifyCommand(shell: ServiceShell): Command {
   return new Command('verify')
     .description('look at every record of the stores, and name what is wrong')
     .action(() => verify(shell));
 }
 
-async function verify(shell: Shell): Promise<void> {
+async function verify(shell: ServiceShell): Promise<void> {
   const settings = shell.settings();
-  // Cast: Object.keys forgets the names.
-  const stores = (Object.keys(VERIFY) as VerifiedStore[]).filter((one) => hasStore(one, settings));
+  const verifiers: Partial<Record<StoreName, Verify>> = {
+    members: verifyMembers,
+    standings: verifyStandings,
+    graph: verifyGraphs,
+    ...Object.assign({}, ...shell.extensions.map((extension) => extension.verify)),
+    keys: verifyKeys,
+  };
+  // Cast: Object.entries forgets the names.
+  const stores = (Object.entries(verifiers) as [StoreName, Verify][]).filter(([name]) =>
+    hasStore(name, settings),
+  );
   if (stores.length === 0) throw new CommandError(`there is no store in ${settings.dataDir}`);
   const rows: Row[] = [];
   let faults = 0;
@@ -44,8 +36,10 @@ async function verify(shell: Shell): Promise<void> {
     : undefined;
   const hasPartner = createPartnerCheck(keys);
   try {
-    for (const store of stores) {
-      const row = await verifyStore(shell, settings, store, hasPartner);
+    for (const [store, verifier] of stores) {
+      const row = await verifyStore(shell, store, (report) =>
+        verifier(settings, { report, hasPartner }),
+      );
       rows.push(row);
       faults += row.faults;
     }
@@ -58,9 +52,8 @@ async function verify(shell: Shell): Promise<void> {
 
 async function verifyStore(
   shell: Shell,
-  settings: Settings,
-  store: VerifiedStore,
-  hasPartner: Inspection['hasPartner'],
+  store: StoreName,
+  verifyIt: (report: Inspection['report']) => Promise<number>,
 ) {
   let faults = 0;
   const report = (record: string, problem: string) => {
@@ -70,7 +63,7 @@ async function verifyStore(
   };
   let records: number | undefined;
   try {
-    records = await VERIFY[store](settings, { report, hasPartner });
+    records = await verifyIt(report);
   } catch (error) {
     report('the store', `it cannot be read: ${oneLine(error)}`);
   }

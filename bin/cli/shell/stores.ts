@@ -7,9 +7,7 @@ import {
   type KeyStore,
   openGraphStore,
   openKeyStore,
-  openUsageStore,
   type Partner,
-  type UsageStore,
 } from '@partner-loyalty/gateway';
 import { type MembersStore, openMembersStore } from '@partner-loyalty/members';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
@@ -21,7 +19,6 @@ import { noSuch, type Shell } from './shell.ts';
 type Stores = {
   keys: KeyStore;
   graph: GraphStore;
-  usage: UsageStore;
   members: MembersStore;
   standings: StandingsStore;
 };
@@ -29,7 +26,6 @@ type Stores = {
 const OPEN: { [Name in keyof Stores]: (settings: Settings) => Promise<Stores[Name]> } = {
   keys: openKeyStore,
   graph: openGraphStore,
-  usage: openUsageStore,
   members: (settings) => openMembersStore(settings),
   standings: openStandingsStore,
 };

@@ -1,5 +1,4 @@
 // The audit log: members that partners were shown or changed, and what staff and publishers did.
-
 import type { Audit, GraphAction } from '@partner-loyalty/gateway/audit.ts';
 import type { MemberAccess } from '@partner-loyalty/gateway/execute/members.ts';
 import { partnerIdOf } from '@partner-loyalty/gateway/identity/authenticate.ts';

@@ -1,5 +1,4 @@
 // The console's section for apps: what signs a partner's members in.
-
 import { isolated } from '@partner-loyalty/runtime/input.ts';
 import type { AppInput, AppRefusal, ManagedApp } from '@partner-loyalty/runtime/manage/apps.ts';
 import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';

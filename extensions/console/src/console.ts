@@ -1,5 +1,4 @@
 // The console of partners' staff at /console: finds the page, and who is signed in to see it.
-
 import type { Audit } from '@partner-loyalty/gateway/audit.ts';
 import type { Limiter } from '@partner-loyalty/gateway/budget/limiter.ts';
 import type { Partner } from '@partner-loyalty/gateway/identity/keystore.ts';

@@ -1,7 +1,6 @@
 // The section that shows a partner what it uses that will go away.
-
 import { dayOf } from '@partner-loyalty/gateway/schema/dates.ts';
-import { openUsageStore } from '@partner-loyalty/gateway/stores.ts';
+import { openUsageStore } from '@partner-loyalty/usage/stores.ts';
 import { buildSchema } from 'graphql';
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
 import { createDeprecationsSection } from './deprecations.ts';

@@ -1,10 +1,9 @@
 // The section /console/deprecations: what the partner uses that will go away.
-
 import type { DocumentedGraph } from '@partner-loyalty/gateway/graph/served.ts';
 import { dayOf } from '@partner-loyalty/gateway/schema/dates.ts';
 import { deprecationsOf } from '@partner-loyalty/gateway/schema/deprecations.ts';
 import { SURFACE_NAMES } from '@partner-loyalty/gateway/schema/surfaces.ts';
-import type { UsageStore } from '@partner-loyalty/gateway/usage/usagestore.ts';
+import type { UsageCounts } from '@partner-loyalty/gateway/usage/usage.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { shownNumber } from './format.ts';
 import { table } from './parts.ts';
@@ -14,7 +13,7 @@ const DAYS = 30;
 const DAY_MS = 86_400_000;
 
 export type DeprecationsParts = {
-  usageStore: Pick<UsageStore, 'fieldsOf'>;
+  usageStore: Pick<UsageCounts, 'fieldsOf'>;
   graphs: { current(): DocumentedGraph };
 };
 

@@ -1,5 +1,4 @@
 // The forms of the console's sections, which keep what was typed when they are rejected.
-
 import { form } from '@partner-loyalty/runtime/pages/cards.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import type { ConsoleVisit } from './section.ts';

@@ -1,5 +1,4 @@
 // The section /console/keys: the partner's API keys, and what they were used for.
-
 import {
   createKey,
   keysWithUse,
@@ -8,7 +7,7 @@ import {
 } from '@partner-loyalty/gateway/identity/keys.ts';
 import type { KeyRecord, KeyStore, Partner } from '@partner-loyalty/gateway/identity/keystore.ts';
 import { DEFAULT_SCOPES, type KeyScope } from '@partner-loyalty/gateway/schema/scopes.ts';
-import type { UsageStore } from '@partner-loyalty/gateway/usage/usagestore.ts';
+import type { UsageCounts } from '@partner-loyalty/gateway/usage/usage.ts';
 import { createParser, omitUndefined, text } from '@partner-loyalty/runtime/input.ts';
 import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
 import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
@@ -36,7 +35,7 @@ const readName = createParser(text(100), 'The name');
 
 export type KeysParts = {
   keyStore: KeyStore;
-  usageStore: Pick<UsageStore, 'keyActivities'>;
+  usageStore: Pick<UsageCounts, 'keyActivities'>;
   settings: Pick<Settings, 'environment'>;
 };
 

@@ -1,5 +1,4 @@
 // Notices to staff, on each engine: when they are due, who receives them, and each sent once.
-
 import { issueKey, type KeyLimits } from '@partner-loyalty/gateway/identity/apikey.ts';
 import type { KeyStore } from '@partner-loyalty/gateway/identity/keystore.ts';
 import { inviteStaff, keepLanguage } from '@partner-loyalty/gateway/identity/staff.ts';

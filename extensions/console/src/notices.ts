@@ -1,5 +1,4 @@
 // Notices to partners' staff, by mail: a key expires soon, an endpoint is failing or disabled.
-
 import type { KeyRecord, KeyStore } from '@partner-loyalty/gateway/identity/keystore.ts';
 import { type NoticeRow, recipientsOf } from '@partner-loyalty/gateway/identity/staff.ts';
 import { fail } from '@partner-loyalty/runtime/errors.ts';

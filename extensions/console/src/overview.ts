@@ -1,5 +1,4 @@
 // The pages of the console that belong to no section: the overview, and the choice of a partner.
-
 import { keyPrefix } from '@partner-loyalty/gateway/identity/apikey.ts';
 import type { KeyStore, Partner } from '@partner-loyalty/gateway/identity/keystore.ts';
 import type { Staff } from '@partner-loyalty/gateway/identity/staff.ts';

@@ -1,12 +1,8 @@
 // The sections usage and requests, for weeks that are empty, sparse and full.
-
-import { openUsageStore } from '@partner-loyalty/gateway/stores.ts';
-import {
-  chunkPlace,
-  keptHours,
-  type RequestRecord,
-} from '@partner-loyalty/gateway/usage/requests.ts';
-import type { PartnerHour, UsageStore } from '@partner-loyalty/gateway/usage/usagestore.ts';
+import { keptHours, type RequestRecord } from '@partner-loyalty/gateway/usage/requests.ts';
+import { chunkPlace } from '@partner-loyalty/usage/records.ts';
+import type { PartnerHour, UsageStore } from '@partner-loyalty/usage/store.ts';
+import { openUsageStore } from '@partner-loyalty/usage/stores.ts';
 import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
 import { createRequestsSection } from './requests.ts';
 import type { Section } from './section.ts';

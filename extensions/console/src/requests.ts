@@ -1,5 +1,4 @@
 // The section requests: records of a partner's requests, found by ID, status or code.
-
 import {
   isError,
   KEPT_RECORDS,

@@ -1,5 +1,4 @@
 // The page of a section: what it shows, and what becomes of its forms.
-
 import type { Audit } from '@partner-loyalty/gateway/audit.ts';
 import type { Partner } from '@partner-loyalty/gateway/identity/keystore.ts';
 import type { Staff } from '@partner-loyalty/gateway/identity/staff.ts';

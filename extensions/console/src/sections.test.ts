@@ -1,5 +1,4 @@
 // The sections for webhooks and apps on the subgraphs: what they show, and what their forms do.
-
 import type { StaffRole } from '@partner-loyalty/gateway/identity/staff.ts';
 import { createMembers, openMembersStore } from '@partner-loyalty/members';
 import { createManageApps } from '@partner-loyalty/provider/members/apps.ts';

@@ -1,5 +1,4 @@
 // The sections of the console, in the order of its navigation.
-
 import type { ServedGraphs } from '@partner-loyalty/gateway/graph/served.ts';
 import { isLoopback, type Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { createAppsSection } from './apps.ts';

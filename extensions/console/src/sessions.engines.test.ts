@@ -1,5 +1,4 @@
 // The sessions of the console: how long they last, and what a browser has to show for one.
-
 import type { KeyStore } from '@partner-loyalty/gateway/identity/keystore.ts';
 import { inviteStaff, makeDemoToken } from '@partner-loyalty/gateway/identity/staff.ts';
 import { createCookies } from '@partner-loyalty/gateway/pages/forms.ts';

@@ -1,5 +1,4 @@
 // The page /console/sign-in: the address, then the mailed link or code.
-
 import type { Limiter } from '@partner-loyalty/gateway/budget/limiter.ts';
 import type { KeyStore } from '@partner-loyalty/gateway/identity/keystore.ts';
 import {

@@ -1,5 +1,4 @@
 // Admins of one partner on two gateways, whose forms do not wait for each other.
-
 import { inviteStaff, listStaff } from '@partner-loyalty/gateway/identity/staff.ts';
 import { openKeyStore } from '@partner-loyalty/gateway/stores.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';

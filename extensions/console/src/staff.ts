@@ -1,5 +1,4 @@
 // The section /console/staff: who may use the console for the partner.
-
 import type { KeyStore } from '@partner-loyalty/gateway/identity/keystore.ts';
 import {
   inviteStaff,

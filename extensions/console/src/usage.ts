@@ -1,5 +1,4 @@
 // The section usage: a partner's requests, errors, budget and latency by hour.
-
 import {
   errorsIn,
   keptHours,
@@ -7,14 +6,14 @@ import {
   type RequestHour,
   sumOf,
 } from '@partner-loyalty/gateway/usage/requests.ts';
-import type { UsageStore } from '@partner-loyalty/gateway/usage/usagestore.ts';
+import type { UsageCounts } from '@partner-loyalty/gateway/usage/usage.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { barChart, type Chart, roundUp } from './chart.ts';
 import { shownHour, shownMs, shownNumber, shownPercent, shownShort } from './format.ts';
 import { empty, table } from './parts.ts';
 import type { Section } from './section.ts';
 
-export type UsageParts = { usageStore: Pick<UsageStore, 'requestHours' | 'requests'> };
+export type UsageParts = { usageStore: Pick<UsageCounts, 'requestHours' | 'requests'> };
 
 export function createUsageSection(
   { usageStore }: UsageParts,

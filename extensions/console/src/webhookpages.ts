@@ -1,5 +1,4 @@
 // The pages of the section for webhooks as HTML.
-
 import type {
   Webhook,
   WebhookDelivery,

@@ -1,5 +1,4 @@
 // The console's section for webhooks: a partner's endpoints and their deliveries.
-
 import type {
   WebhookAction,
   WebhookInput,

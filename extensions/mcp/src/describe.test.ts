@@ -1,5 +1,4 @@
 // The schema as a key may use it: its root fields, and what they lead to.
-
 import { type KeyScope, scopeBits } from '@partner-loyalty/gateway/schema/scopes.ts';
 import { buildSchema, printSchema } from 'graphql';
 import { createDescribe } from './describe.ts';

@@ -1,5 +1,4 @@
 // Prints the part of the partner surface's schema that a key may use.
-
 import type { ServedGraphs } from '@partner-loyalty/gateway/graph/served.ts';
 import { withoutUnreachable } from '@partner-loyalty/gateway/schema/definitions.ts';
 import type { RootScopes, ScopeBits } from '@partner-loyalty/gateway/schema/scopes.ts';

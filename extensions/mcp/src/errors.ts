@@ -1,5 +1,4 @@
 // Errors at /mcp: those of JSON-RPC, with this API's code and the request ID in their data.
-
 import { JSON_TYPE, type ResponseForm } from '@partner-loyalty/gateway/edge/endpoint.ts';
 import { shortMessage } from '@partner-loyalty/gateway/edge/response.ts';
 import { ApiError, type ErrorCode } from '@partner-loyalty/runtime/errors.ts';

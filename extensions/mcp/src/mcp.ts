@@ -1,5 +1,4 @@
 // The life of a request at /mcp, top to bottom, in the order of checks of docs/callers/requests.md.
-
 import { charge } from '@partner-loyalty/gateway/budget/budget.ts';
 import { bytesParsed, readJsonBody, textOf } from '@partner-loyalty/gateway/edge/body.ts';
 import type { CorsRules } from '@partner-loyalty/gateway/edge/cors.ts';

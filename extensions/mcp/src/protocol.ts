@@ -1,5 +1,4 @@
 // Responds to messages with the protocol's library, which is loaded with this file.
-
 import type { OperateContext } from '@partner-loyalty/gateway/operate.ts';
 import type { RequestHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { Describe } from './describe.ts';

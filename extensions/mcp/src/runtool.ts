@@ -1,5 +1,4 @@
 // Runs a call of a tool as the operation that it stands for.
-
 import { charge } from '@partner-loyalty/gateway/budget/budget.ts';
 import type { GraphqlBody } from '@partner-loyalty/gateway/edge/body.ts';
 import type { Principal } from '@partner-loyalty/gateway/identity/authenticate.ts';

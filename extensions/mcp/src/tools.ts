@@ -1,5 +1,4 @@
 // The tools at /mcp: their descriptions, schemas, and the operations that they run.
-
 import type { GraphqlBody } from '@partner-loyalty/gateway/edge/body.ts';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import * as z from 'zod';

@@ -1,5 +1,4 @@
 // Checks that the subgraph to publish is running and has the schema.
-
 import { addressOf } from '@partner-loyalty/gateway/graph/connections.ts';
 import type { SubgraphEntry } from '@partner-loyalty/gateway/graph/graph.ts';
 import { openSecrets } from '@partner-loyalty/gateway/graph/secrets.ts';

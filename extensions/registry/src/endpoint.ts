@@ -1,5 +1,4 @@
 // The registry over HTTP, below /registry/: each request has a token, and a bounded body.
-
 import type { Audit } from '@partner-loyalty/gateway/audit.ts';
 import type { Limiter } from '@partner-loyalty/gateway/budget/limiter.ts';
 import { parseJson, requireJson, textOf } from '@partner-loyalty/gateway/edge/body.ts';
@@ -7,7 +6,7 @@ import { logMasked } from '@partner-loyalty/gateway/edge/endpoint.ts';
 import type { GraphStore } from '@partner-loyalty/gateway/graph/graph.ts';
 import type { SubgraphToken } from '@partner-loyalty/gateway/graph/tables.ts';
 import { bearerToken } from '@partner-loyalty/gateway/identity/authenticate.ts';
-import type { UsageStore } from '@partner-loyalty/gateway/usage/usagestore.ts';
+import type { UsageCounts } from '@partner-loyalty/gateway/usage/usage.ts';
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { ApiError, extensionsOf, fail } from '@partner-loyalty/runtime/errors.ts';
 import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
@@ -36,7 +35,7 @@ const REGISTRY_PATH = '/registry/';
 type EndpointParts = {
   settings: Settings;
   graphStore: GraphStore;
-  usageStore: Pick<UsageStore, 'fields'>;
+  usageStore: Pick<UsageCounts, 'fields'>;
   audit: Pick<Audit, 'graph'> | undefined;
   limiter: Pick<Limiter, 'consumeRegistry' | 'consumeRefusal' | 'refusals'>;
   caches: Pick<Caches, 'open'>;

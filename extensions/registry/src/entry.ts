@@ -1,5 +1,4 @@
 // A subgraph's entry in the graph: its name, which settings are named after, and its options.
-
 import type { SubgraphEntry } from '@partner-loyalty/gateway/graph/graph.ts';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { variableOf } from '@partner-loyalty/runtime/settings/subgraphs.ts';

@@ -1,5 +1,4 @@
 // What the registry shows: the versions, one of them, what waits for approval, and who asks.
-
 import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { subgraphOf } from './history.ts';

@@ -1,5 +1,4 @@
 // Tokens, and who may approve what, on each engine.
-
 import type { GraphStore } from '@partner-loyalty/gateway/graph/graph.ts';
 import type { Need, RegistryTables } from '@partner-loyalty/gateway/graph/tables.ts';
 import { openGraphStore } from '@partner-loyalty/gateway/stores.ts';

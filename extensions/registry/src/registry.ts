@@ -1,5 +1,4 @@
 // The registry: what publishers may do with the graph, on the store and over HTTP alike.
-
 import { dropOldSecret, rotateSecret } from '@partner-loyalty/gateway/graph/secrets.ts';
 import {
   isBuiltIn,

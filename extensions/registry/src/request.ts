@@ -1,9 +1,8 @@
 // The requests to the registry, by an operator on the store or by a team over HTTP.
-
 import type { GraphAction } from '@partner-loyalty/gateway/audit.ts';
 import { subgraphCode, subgraphName } from '@partner-loyalty/gateway/graph/config.ts';
 import type { GraphStore } from '@partner-loyalty/gateway/graph/graph.ts';
-import type { FieldUsage } from '@partner-loyalty/gateway/usage/usagestore.ts';
+import type { FieldUsage } from '@partner-loyalty/gateway/usage/usage.ts';
 import { createParser, quoted, text } from '@partner-loyalty/runtime/input.ts';
 import { subgraphUrl } from '@partner-loyalty/runtime/settings/schemas.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';

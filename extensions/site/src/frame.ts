@@ -1,5 +1,4 @@
 // The frame of the pages for partners' engineers: heading, navigation, main part.
-
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';

@@ -1,5 +1,4 @@
 // The pages for partners' engineers: which path gets which page, each prepared once.
-
 import { logMasked } from '@partner-loyalty/gateway/edge/endpoint.ts';
 import type { DocumentedGraph } from '@partner-loyalty/gateway/graph/served.ts';
 import { hasCredential } from '@partner-loyalty/gateway/pages/visit.ts';

@@ -1,5 +1,4 @@
 // How long the content of a page is kept.
-
 import type { DocumentedGraph } from '@partner-loyalty/gateway/graph/served.ts';
 import { onceForEach, prepare } from './prepared.ts';
 

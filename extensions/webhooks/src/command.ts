@@ -1,5 +1,4 @@
 // `loyalty webhooks`: creates, changes, tests and lists the endpoints that partners get events at.
-
 import { eventTypes, since, typed } from '@partner-loyalty/cli/shell/argument.ts';
 import { commandGroup, PARTNER } from '@partner-loyalty/cli/shell/output.ts';
 import { CommandError, noSuch, type Row, type Shell } from '@partner-loyalty/cli/shell/shell.ts';

@@ -1,5 +1,4 @@
 // The endpoints of partners on each engine.
-
 import { createSequencer } from '@partner-loyalty/standings/events/sequencer.ts';
 import type { PendingMemberEvent } from '@partner-loyalty/standings/members.ts';
 import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';

@@ -1,5 +1,4 @@
 // Histories of an endpoint, its processes and its receiver, each made from a seed.
-
 import type { Table } from '@partner-loyalty/runtime/store/table.ts';
 import type { Event } from '@partner-loyalty/standings/rules/event.ts';
 import type {

@@ -13,15 +13,13 @@ import { loggedOperation } from '../document/executable.ts';
 import type { ServedGraphs } from '../graph/served.ts';
 import { type Principal, partnerIdOf, type Refused } from '../identity/authenticate.ts';
 import type { Credential, RequestState } from '../state.ts';
-import type { KeyUseCounter } from '../usage/keyuse.ts';
-import type { RequestRecorder } from '../usage/recorder.ts';
+import type { UsageCounter } from '../usage/usage.ts';
 
 export type RequestLineParts = {
   graphs: Pick<ServedGraphs, 'current'>;
   log: Pick<Log, 'infoJson' | 'refused'>;
   metrics: Pick<Metrics, 'request' | 'partner' | 'executed' | 'budgetUsed'>;
-  keyUse: Pick<KeyUseCounter, 'count'>;
-  requests: Pick<RequestRecorder, 'note'>;
+  usage: Pick<UsageCounter, 'ended'>;
   logClientAddress: Settings['logClientAddress'];
 };
 
@@ -35,7 +33,7 @@ const CLOSED_EARLY = jsonFields({ reason: 'the client closed the connection' });
 export type ObserveRequest = (request: HttpRequest, state: RequestState) => ResponseObserver;
 
 export function createObserveRequest(parts: RequestLineParts): ObserveRequest {
-  const { graphs, log, metrics, keyUse, requests, logClientAddress } = parts;
+  const { graphs, log, metrics, usage, logClientAddress } = parts;
   const describe = createDescribeCaller();
   const describeCodes = rememberFields();
 
@@ -79,14 +77,12 @@ export function createObserveRequest(parts: RequestLineParts): ObserveRequest {
       verdict?.policy === 'key' ? (verdict.limit - verdict.remaining) / verdict.limit : 0;
     if (partnerId !== undefined && verdict?.policy === 'key')
       metrics.budgetUsed(partnerId, budgetUsed);
-    const keyId = keyIdOf(state);
-    if (keyId !== undefined) keyUse.count(keyId, status);
     const ofPartner = principal === undefined ? refusedIn(state.credential)?.partnerId : partnerId;
     if (ofPartner === undefined) return;
     const { clientId } = principal ?? {};
     const request = {
       requestId,
-      keyId,
+      keyId: keyIdOf(state),
       clientId,
       // The root field only if it ran: then it is a name of the schema.
       operation: name ?? (state.executable && state.asked?.operation?.rootFields[0]?.name),
@@ -95,7 +91,7 @@ export function createObserveRequest(parts: RequestLineParts): ObserveRequest {
       cost,
       durationMs,
     };
-    requests.note(ofPartner, request, budgetUsed);
+    usage.ended(ofPartner, request, budgetUsed);
   }
 
   return (request, state) => {

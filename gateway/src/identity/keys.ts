@@ -1,7 +1,7 @@
 // What is done with a partner's keys, by the operator's command and in the console.
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
-import type { KeyActivity, UsageStore } from '../usage/usagestore.ts';
+import type { KeyActivity, UsageCounts } from '../usage/usage.ts';
 import { issueKey, type KeyLimits } from './apikey.ts';
 import type { KeyRecord, KeyStore } from './keystore.ts';
 
@@ -51,7 +51,7 @@ export async function rotateKey(
 /** The keys in the same order, each with its use if it was ever used. */
 export async function keysWithUse(
   records: readonly KeyRecord[],
-  usage: Pick<UsageStore, 'keyActivities'>,
+  usage: Pick<UsageCounts, 'keyActivities'>,
 ): Promise<{ record: KeyRecord; activity: KeyActivity | undefined }[]> {
   const keyIds = records.map(({ keyId }) => keyId);
   const activities = await usage.keyActivities(keyIds, new Date());

@@ -21,9 +21,6 @@ export type RequestRecord = {
   durationMs: number;
 };
 
-/** What one process has recorded of a partner within CHUNK_MS, in the order of time. */
-export type RequestChunk = { id: string; records: readonly RequestRecord[] };
-
 /**
  * What is counted of a partner: `requests`; of these, how many are `recorded`, were `refused` with
  * a status from 400 on, have `failed` with one from 500 on, or had errors and the status 200, which
@@ -50,7 +47,6 @@ export type RequestSearch = {
   before?: number | undefined;
 };
 
-export const CHUNK_MS = 2_000;
 /** The records of a partner in a clock minute of a process. Other requests are only counted. */
 export const RECORDS_A_MINUTE = 100;
 /** The most records of a partner. */
@@ -121,14 +117,4 @@ export function keptSince(hours: readonly RequestHour[], now: Date): number {
   return beyond === undefined
     ? since
     : Math.max(since, Date.parse(`${beyond.hour}:00:00Z`) + HOUR_MS);
-}
-
-/** IDs of chunks begin with the partner and the time of the first record. No part has a space. */
-export function chunkPlace(partnerId: string, time: number): string {
-  return `${partnerId} ${new Date(time).toISOString()}`;
-}
-
-export function partsOf(chunkId: string): { partnerId: string; begun: number } {
-  const [partnerId = '', begun = ''] = chunkId.split(' ');
-  return { partnerId, begun: Date.parse(begun) };
 }

@@ -8,7 +8,6 @@ import { PROPOSALS, SUBGRAPH_SECRETS, SUBGRAPH_TOKENS } from '../graph/tables.ts
 import { openKeyTables } from '../identity/keystore.lmdb.ts';
 import { OUTCOMES } from '../identity/outcomes.ts';
 import { CONSOLE_SESSIONS, STAFF, STAFF_ADDRESSES, STAFF_NOTICES } from '../identity/staff.ts';
-import { openCountTables } from '../usage/counts.lmdb.ts';
 import { checkShape, KEY, PARTNER } from './shapes.ts';
 
 type Report = Inspection['report'];
@@ -119,23 +118,3 @@ export const verifyLmdbGraphs = lmdbVerifier(
     return count;
   },
 );
-
-export const verifyLmdbUsage = lmdbVerifier(
-  'usage',
-  openCountTables,
-  (tables, snapshot, { report }) => {
-    let count = 0;
-    const unreadable = (id: string) => report(`usage of ${dayOf(id)}`, 'a record cannot be read');
-    for (const table of tables)
-      for (const { key, value } of snapshot.records(table, unreadable)) {
-        count += 1;
-        if (value.id !== key) report(`usage of ${dayOf(key)}`, 'a record has another ID');
-      }
-    return count;
-  },
-);
-
-/** IDs begin with the day, `2031-05-17`, or are that of a key. */
-function dayOf(id: string): string {
-  return /^[0-9-]{10}/.exec(id)?.[0] ?? id;
-}

@@ -2,8 +2,7 @@
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import { withMongo } from '@partner-loyalty/runtime/store/mongo.ts';
-import { countAll, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
-import { TABLES } from '../usage/usagetables.ts';
+import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { checkShape, KEY, PARTNER } from './shapes.ts';
 
 /** Reports what is wrong with the partners and keys. Resolves with the number of both. */
@@ -39,16 +38,6 @@ export function verifyMongoGraphs(
     for await (const { _id: version } of walk(graphs, { projection: { _id: 1 } }))
       for (count += 1; count < version; count += 1)
         report(`graph ${count}`, 'the version is missing');
-    return count;
-  });
-}
-
-/** Resolves with the number of records. Nothing refers to them, and they refer to nothing. */
-export function verifyMongoUsage(url: string, environment: Environment): Promise<number> {
-  return withMongo(url, 'usage', environment, async (db) => {
-    let count = 0;
-    for (const name of Object.values(TABLES))
-      count += await countAll(db.collection<{ _id: string }>(name));
     return count;
   });
 }

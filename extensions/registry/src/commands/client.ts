@@ -1,5 +1,4 @@
 // Sends an operation to the registry of a service, with the token of a team.
-
 import { CommandError } from '@partner-loyalty/cli/shell/shell.ts';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';

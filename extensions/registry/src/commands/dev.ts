@@ -17,8 +17,15 @@ import {
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { refuseReservedName } from '../entry.ts';
 import { registryOf } from './client.ts';
-import { createFollower, runningSchema, schemaFile } from './follow.ts';
-import { absentSubgraph, compose, openPublishing, publishedGraph } from './localgraph.ts';
+import {
+  absentSubgraph,
+  compose,
+  createFollower,
+  openPublishing,
+  publishedGraph,
+  runningSchema,
+  schemaFile,
+} from './local.ts';
 
 export type DevOptions = { url: string; registry?: string; port?: number };
 

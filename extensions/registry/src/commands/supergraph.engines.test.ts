@@ -1,14 +1,11 @@
 // Publishing, checking and rolling back, through the command and with a subgraph over HTTP.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type FieldUsage,
-  openGraphStore,
-  openUsageStore,
-  type RegistryTables,
-  readGraphFile,
-} from '@partner-loyalty/gateway';
+import { openGraphStore, readGraphFile } from '@partner-loyalty/gateway';
+import type { RegistryTables } from '@partner-loyalty/gateway/graph/tables.ts';
+import type { FieldUsage } from '@partner-loyalty/gateway/usage/usage.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
+import { openUsageStore } from '@partner-loyalty/usage/stores.ts';
 import { temporaryFolder } from '../../../../test/support/folder.ts';
 import { type PlainSubgraph, startSubgraph } from '../../../../test/support/graphs/graph.ts';
 import { EMPTY_STORES } from '../../../../test/support/service/emptystores.ts';

@@ -4,21 +4,18 @@ import { digits, typed } from '@partner-loyalty/cli/shell/argument.ts';
 import type { ServiceShell } from '@partner-loyalty/cli/shell/extension.ts';
 import { type Add, commandGroup } from '@partner-loyalty/cli/shell/output.ts';
 import { CommandError } from '@partner-loyalty/cli/shell/shell.ts';
-import {
-  SUPERGRAPH_CONFIG,
-  SUPERGRAPH_FILE,
-  SURFACE_NAMES,
-  type SurfaceName,
-  subgraphName,
-} from '@partner-loyalty/gateway';
+import { SURFACE_NAMES, type SurfaceName } from '@partner-loyalty/gateway';
+import { SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from '@partner-loyalty/gateway/graph/committed.ts';
+import { subgraphName } from '@partner-loyalty/gateway/graph/config.ts';
 import { text } from '@partner-loyalty/runtime/input.ts';
 import { subgraphUrl } from '@partner-loyalty/runtime/settings/schemas.ts';
 import { registryUrl } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { type RegistryRequest, subgraphCodes } from '../request.ts';
-import { addLocalCommands } from './local.ts';
+import type { DevOptions } from './dev.ts';
 import { operateAndPrint, type Where } from './operation.ts';
+import { type SignOptions, scopeHeader, sign } from './sign.ts';
 import { tokenCommand } from './tokens.ts';
 import { changelog, fetchSchema, list, show } from './versions.ts';
 
@@ -166,7 +163,7 @@ function target(given: string): Target {
 }
 
 async function composeCommitted(shell: ServiceShell, checkOnly: boolean): Promise<void> {
-  const { compose } = await import('../publish/index.ts');
+  const { compose } = await import('../publish/compose.ts');
   const current = existsSync(SUPERGRAPH_FILE) ? readFileSync(SUPERGRAPH_FILE, 'utf8') : undefined;
   const composed = compose(SUPERGRAPH_CONFIG, current);
   const upToDate = composed === current;
@@ -176,4 +173,38 @@ async function composeCommitted(shell: ServiceShell, checkOnly: boolean): Promis
     );
   if (!upToDate) writeFileSync(SUPERGRAPH_FILE, composed);
   shell.print({ file: 'gateway/supergraph.graphql', changed: !upToDate });
+}
+
+export function addLocalCommands(group: Command, shell: ServiceShell): void {
+  withUrl(group.command('dev'))
+    .description('run a gateway on this machine, which follows a subgraph under development')
+    .argument('[schemafile]', 'its schema, as SDL; by default, the subgraph is asked for it')
+    .option(
+      '--registry <url>',
+      "the service whose published graph it joins, with the token in LOYALTY_SUBGRAPH_TOKEN (default: LOYALTY_REGISTRY; without it, this release's graph)",
+      typed('--registry', registryUrl),
+    )
+    .option('--port <port>', 'the port of the gateway', typed('--port', digits(0, 65_535)))
+    .action(async (name: string, file: string | undefined, options: DevOptions) => {
+      // It loads the whole service.
+      const { dev } = await import('./dev.ts');
+      return dev(shell, name, file, options);
+    });
+  withUrl(group.command('sign'))
+    .description('print a curl command with a request that is signed as the gateway signs its own')
+    .option(
+      '--scope <scope>',
+      'whose data it may see, as in the header: kind=partner, partner="acme"',
+      typed('--scope', scopeHeader),
+      'kind=service',
+    )
+    .option('--query <query>', 'the operation', '{__typename}')
+    .option('--body <body>', 'the body instead of a query, as JSON or as @file')
+    .action((name: string, options: SignOptions) => sign(shell, name, options));
+}
+
+function withUrl(command: Command): Command {
+  return command
+    .argument('<name>', "the subgraph's name", typed('the name', subgraphName))
+    .requiredOption('--url <url>', "the subgraph's endpoint", typed('--url', subgraphUrl));
 }

@@ -1,11 +1,10 @@
 // `loyalty supergraph token`: lets teams publish their subgraphs through the service.
-
 import { durationMs, typed } from '@partner-loyalty/cli/shell/argument.ts';
 import type { ServiceShell } from '@partner-loyalty/cli/shell/extension.ts';
 import { commandGroup } from '@partner-loyalty/cli/shell/output.ts';
 import { CommandError, noSuch } from '@partner-loyalty/cli/shell/shell.ts';
 import { readStore, withStore } from '@partner-loyalty/cli/shell/stores.ts';
-import { subgraphName } from '@partner-loyalty/gateway';
+import { subgraphName } from '@partner-loyalty/gateway/graph/config.ts';
 import type { RegistryTables } from '@partner-loyalty/gateway/graph/tables.ts';
 import { text } from '@partner-loyalty/runtime/input.ts';
 import type { Command } from 'commander';
@@ -18,7 +17,6 @@ import {
   rotateToken,
   TOKEN_LIFETIME_MS,
 } from '../tokens.ts';
-import { audited } from './operation.ts';
 
 const TOKEN = { '<tokenid>': 'the ID, as listed' };
 const lifetime = durationMs.refine((ms) => ms <= MAX_TOKEN_LIFETIME_MS, 'must be at most 366d');
@@ -102,7 +100,7 @@ function change<Changed extends { tokenId: string; subgraph: string; owner: stri
   verb: string,
   work: (tables: RegistryTables) => Promise<Changed>,
 ): Promise<Changed> {
-  return audited(shell, (audit) =>
+  return shell.audited(shell, (audit) =>
     withStore('graph', shell.settings(), async (graphs) => {
       const changed = await work(await graphs.tables());
       const { tokenId: target, subgraph } = changed;

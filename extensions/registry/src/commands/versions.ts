@@ -1,19 +1,13 @@
 // `loyalty supergraph list`, `show` and `changelog`: what is published, and what was.
-
 import type { ServiceShell } from '@partner-loyalty/cli/shell/extension.ts';
 import { noSuch, type Row } from '@partner-loyalty/cli/shell/shell.ts';
 import { readStore } from '@partner-loyalty/cli/shell/stores.ts';
-import {
-  CHANGELOG_VERSIONS,
-  changelogOf,
-  type GraphVersion,
-  SURFACE_NAMES,
-  type SurfaceName,
-} from '@partner-loyalty/gateway';
+import { SURFACE_NAMES, type SurfaceName } from '@partner-loyalty/gateway';
+import { CHANGELOG_VERSIONS, changelogOf } from '@partner-loyalty/gateway/graph/changelog.ts';
+import type { GraphVersion } from '@partner-loyalty/gateway/graph/graph.ts';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { currentContent } from '../publish/content.ts';
-import { operate, type Where } from './operation.ts';
-import { printable } from './report.ts';
+import { operate, printable, type Where } from './operation.ts';
 
 /** With `--pending`, what waits for approval. */
 export async function list(
@@ -75,7 +69,7 @@ export async function fetchSchema(
 }
 
 export async function changelog(shell: ServiceShell, only: SurfaceName | undefined): Promise<void> {
-  const { surfaceSchemas } = await import('../publish/index.ts');
+  const { surfaceSchemas } = await import('../publish/changes.ts');
   const { content, versions } = await readStore('graph', shell.settings(), async (graphs) => ({
     content: await currentContent(graphs),
     versions: await graphs.versions(CHANGELOG_VERSIONS),

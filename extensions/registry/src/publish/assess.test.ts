@@ -1,5 +1,4 @@
 // Assessing a change in a child process, and what becomes of schemas that are hostile.
-
 import { assess, missingFromRunning } from './assess.ts';
 import type { Step } from './assessment.ts';
 import { withSubgraph } from './assessment.ts';

@@ -1,5 +1,4 @@
 // The bounds on what a subgraph adds to the schemas that all callers read.
-
 import {
   MAX_RESPONSE_BYTES,
   ResponseSize,

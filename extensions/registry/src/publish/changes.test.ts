@@ -1,5 +1,5 @@
 // What changes mean to the callers of each surface, and whose use they affect.
-import type { FieldUsage } from '@partner-loyalty/gateway/usage/usagestore.ts';
+import type { FieldUsage } from '@partner-loyalty/gateway/usage/usage.ts';
 import { type SurfaceSchemas, surfaceChanges, surfaceSchemas } from './changes.ts';
 import { composeSupergraph } from './compose.ts';
 import { CompositionError } from './faults.ts';

@@ -1,6 +1,5 @@
 // Who uses what a change breaks, and how often.
-import { type ByPartner, increment } from '@partner-loyalty/gateway/usage/counter.ts';
-import type { FieldUsage } from '@partner-loyalty/gateway/usage/usagestore.ts';
+import type { FieldUsage } from '@partner-loyalty/gateway/usage/usage.ts';
 import type { SurfaceChange } from './changes.ts';
 
 /** How often a partner used it; without a partner, members whose tokens no partner holds. */
@@ -19,11 +18,14 @@ export function withUsage(
   changes: readonly SurfaceChange[],
   usage: readonly FieldUsage[],
 ): CheckedChange[] {
-  const counts = new Map<string, ByPartner>();
-  for (const { surface, coordinate, partnerId = '', count } of usage)
-    increment(counts, `${surface} ${coordinate}`, partnerId, count);
+  const counts = new Map<string, Map<string, number>>();
+  for (const { surface, coordinate, partnerId = '', count } of usage) {
+    const what = `${surface} ${coordinate}`;
+    const byPartner = counts.get(what) ?? new Map();
+    counts.set(what, byPartner.set(partnerId, (byPartner.get(partnerId) ?? 0) + count));
+  }
   return changes.map(({ affected, kind: _, ...change }) => {
-    const most: ByPartner = new Map();
+    const most = new Map<string, number>();
     for (const coordinate of affected)
       for (const [partnerId, count] of counts.get(`${change.surface} ${coordinate}`) ?? [])
         most.set(partnerId, Math.max(most.get(partnerId) ?? 0, count));

@@ -1,5 +1,4 @@
 // Reads from a composed supergraph which subgraphs declare, resolve and read each part of it.
-
 import {
   argumentsOf,
   type DefinedElement,

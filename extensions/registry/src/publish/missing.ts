@@ -1,5 +1,4 @@
 // Compares the schema that a subgraph has with the one that is to be published.
-
 import { elementsIn } from '@partner-loyalty/gateway/schema/definitions.ts';
 import { type DocumentNode, Kind, parse } from 'graphql';
 

@@ -1,5 +1,4 @@
 // What a subgraph cannot do to others without their approval, and what it can.
-
 import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
 import { composeSupergraph } from './compose.ts';
 import { needsOf } from './needs.ts';

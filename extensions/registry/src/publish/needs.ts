@@ -1,5 +1,4 @@
 // Finds what a change of one subgraph touches that is not its own, which others have to approve.
-
 import type { SubgraphEntry } from '@partner-loyalty/gateway/graph/graph.ts';
 import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
 import { isBuiltIn } from '@partner-loyalty/runtime/settings/subgraphs.ts';

@@ -1,5 +1,4 @@
 // Points out what a team probably did not mean, and what else a publication changes.
-
 import type { SubgraphEntry } from '@partner-loyalty/gateway/graph/graph.ts';
 import { elementsIn, tagsIn } from '@partner-loyalty/gateway/schema/definitions.ts';
 import { rootScopesOf, scopeNames, scopeOfTag } from '@partner-loyalty/gateway/schema/scopes.ts';

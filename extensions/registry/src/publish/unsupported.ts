@@ -1,5 +1,4 @@
 // Finds in the schema of a subgraph what gateways do not support, and says what to use instead.
-
 import { argumentsOf, elementsIn } from '@partner-loyalty/gateway/schema/definitions.ts';
 import {
   type ASTNode,

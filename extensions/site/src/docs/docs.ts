@@ -1,5 +1,4 @@
 // The page at `/docs`: the guides, both surfaces as they are served, and the rules of the API.
-
 import type { ChangelogEntry } from '@partner-loyalty/gateway/graph/changelog.ts';
 import { MONTHS_KEPT } from '@partner-loyalty/gateway/schema/dates.ts';
 import type { RootScopes } from '@partner-loyalty/gateway/schema/scopes.ts';

@@ -1,5 +1,4 @@
 // The entries of a reference: a field, an input, a value of an enum, each with what it links to.
-
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import {
   type GraphQLArgument,

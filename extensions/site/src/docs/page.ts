@@ -1,5 +1,4 @@
 // The layout of the documentation, the contents beside the text, and the pages of docs/callers.
-
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { type About, baseUrlOf, framed } from '../frame.ts';
 import { markdownHtml, pageSections, pageText, pageTitle } from './guides.ts';

@@ -1,5 +1,4 @@
 // What the reference says about the scopes of keys: the table, and what each root field needs.
-
 import {
   DEFAULT_SCOPES,
   KEY_SCOPES,

@@ -1,5 +1,4 @@
 // The facts of the reference: error codes, headers and limits, from the code that uses them.
-
 import { WINDOW_SECONDS } from '@partner-loyalty/gateway/budget/limiter.ts';
 import { MAX_ITEMS } from '@partner-loyalty/gateway/document/lists.ts';
 import { LIMITS } from '@partner-loyalty/gateway/document/measure.ts';

@@ -1,9 +1,13 @@
 // What the usage stores have in common: their records, and how many of them are kept.
 import { createHash } from 'node:crypto';
+import { hourOf } from '@partner-loyalty/gateway/usage/requests.ts';
+import type {
+  FieldUsage,
+  OperationUsage,
+  UsageCaller,
+} from '@partner-loyalty/gateway/usage/usage.ts';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
-import type { Counts } from './counts.ts';
-import { hourOf } from './requests.ts';
-import type { FieldUsage, OperationUsage, UsageCaller, UsageStore } from './usagestore.ts';
+import type { Counts, UsageStore } from './store.ts';
 
 type Usage = Parameters<UsageStore['add']>[0];
 
@@ -120,4 +124,16 @@ export function lastHours(now: Date): string[] {
 /** The first hour to keep if `hour` is the last. */
 export function firstKeptHour(hour: string): string {
   return hourOf(new Date(Date.parse(`${hour}:00:00Z`) - KEPT_HOURS * HOUR_MS));
+}
+
+export const CHUNK_MS = 2_000;
+
+/** IDs of chunks begin with the partner and the time of the first record. No part has a space. */
+export function chunkPlace(partnerId: string, time: number): string {
+  return `${partnerId} ${new Date(time).toISOString()}`;
+}
+
+export function partsOf(chunkId: string): { partnerId: string; begun: number } {
+  const [partnerId = '', begun = ''] = chunkId.split(' ');
+  return { partnerId, begun: Date.parse(begun) };
 }

@@ -1,12 +1,12 @@
 // Usage is counted by partner and schema coordinate, whatever the text of the operation.
+import { parseDocument } from '@partner-loyalty/gateway/document/document.ts';
+import { executableOperation } from '@partner-loyalty/gateway/document/executable.ts';
+import type { FieldUsage, OperationUsage } from '@partner-loyalty/gateway/usage/usage.ts';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { buildSchema } from 'graphql';
-import { parseDocument } from '../document/document.ts';
-import { executableOperation } from '../document/executable.ts';
 import { createUsageCounter } from './counter.ts';
-import type { FieldUsage, OperationUsage } from './usagestore.ts';
 
 const SCHEMA = buildSchema(`
   type Query { member(id: ID!, year: Int): Member }

@@ -1,27 +1,40 @@
 // `loyalty partners top`: the partners with the most requests, to look at first in an incident.
-import { hourOf, quantile, sumOf, type UsageStore } from '@partner-loyalty/gateway';
-import { CommandError, type Row, type Shell } from '../shell/shell.ts';
-import { readStore } from '../shell/stores.ts';
-
-type Use = Awaited<ReturnType<UsageStore['keyUsesSince']>>[number];
+import { since, typed } from '@partner-loyalty/cli/shell/argument.ts';
+import { CommandError, type Row, type Shell } from '@partner-loyalty/cli/shell/shell.ts';
+import { readStore } from '@partner-loyalty/cli/shell/stores.ts';
+import { hourOf, quantile, sumOf } from '@partner-loyalty/gateway/usage/requests.ts';
+import type { KeyUse } from '@partner-loyalty/gateway/usage/usage.ts';
+import { Command } from 'commander';
+import { readUsage } from './usage.ts';
 
 const HOUR_MS = 3_600_000;
 const DEFAULT_HOURS = 24;
 const KEPT_HOURS = 48;
 const SHOWN_PARTNERS = 20;
 
-export async function top(shell: Shell, since = hoursAgo(DEFAULT_HOURS)): Promise<void> {
+export function topCommand(shell: Shell): Command {
+  return new Command('top')
+    .description('list the partners with the most requests, and the busiest key of each')
+    .option(
+      '--since <time>',
+      'such as 2h ago, or an ISO 8601 time; by full hours, 24h by default',
+      typed('--since', since),
+    )
+    .action((options: { since?: Date }) => top(shell, options.since));
+}
+
+async function top(shell: Shell, since = hoursAgo(DEFAULT_HOURS)): Promise<void> {
   const oldest = hoursAgo(KEPT_HOURS);
   // Hours count whole, and `48h` was some milliseconds ago.
   oldest.setUTCMinutes(0, 0, 0);
   if (since < oldest)
     throw new CommandError(`--since must be in the last ${KEPT_HOURS} hours, which are kept`);
   const settings = shell.settings();
-  const uses = await readStore('usage', settings, (usage) => usage.keyUsesSince(since));
+  const uses = await readUsage(settings, (usage) => usage.keyUsesSince(since));
   const keys = await readStore('keys', settings, (store) =>
     Promise.all(uses.map(({ keyId }) => store.key(keyId))),
   );
-  const byPartner = new Map<string, Use[]>();
+  const byPartner = new Map<string, KeyUse[]>();
   uses.forEach((use, index) => {
     const { partnerId } = keys[index] ?? {};
     if (partnerId === undefined) return;
@@ -31,7 +44,7 @@ export async function top(shell: Shell, since = hoursAgo(DEFAULT_HOURS)): Promis
     .sort((a, b) => b.requests - a.requests)
     .slice(0, SHOWN_PARTNERS);
   if (rows.length === 0) return shell.note(`no requests since ${since.toISOString()}`);
-  const recorded = await readStore('usage', settings, (usage) =>
+  const recorded = await readUsage(settings, (usage) =>
     Promise.all(rows.map(({ partnerId }) => usage.requestHours(partnerId, new Date()))),
   );
   const sums = recorded.map((hours) => sumOf(hours.filter(({ hour }) => hour >= hourOf(since))));
@@ -49,7 +62,7 @@ function latencyOf(sum: ReturnType<typeof sumOf> | undefined): Row {
   return { partial: sum.counts.partial ?? 0, p50: rounded(0.5), p99: rounded(0.99) };
 }
 
-function rowOf(partnerId: string, uses: readonly Use[]) {
+function rowOf(partnerId: string, uses: readonly KeyUse[]) {
   const sum = (name: 'requests' | 'refusals' | 'errors') =>
     uses.reduce((total, use) => total + use[name], 0);
   const busiest = uses.reduce((most, use) => (use.requests > most.requests ? use : most));

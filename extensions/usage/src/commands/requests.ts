@@ -1,9 +1,10 @@
 // `loyalty requests`: what is recorded of a partner's requests, as the console shows it.
-import { type RequestRecord, sumOf } from '@partner-loyalty/gateway';
+import { digits, shortMs, since, typed } from '@partner-loyalty/cli/shell/argument.ts';
+import type { Row, Shell } from '@partner-loyalty/cli/shell/shell.ts';
+import { readStore, requirePartner } from '@partner-loyalty/cli/shell/stores.ts';
+import { type RequestRecord, sumOf } from '@partner-loyalty/gateway/usage/requests.ts';
 import { Command } from 'commander';
-import { digits, shortMs, since, typed } from '../shell/argument.ts';
-import type { Row, Shell } from '../shell/shell.ts';
-import { readStore, requirePartner } from '../shell/stores.ts';
+import { readUsage } from './usage.ts';
 
 type Options = {
   requestId?: string;
@@ -51,7 +52,7 @@ async function requests(shell: Shell, partnerId: string, options: Options): Prom
     before: before?.getTime(),
   };
   await readStore('keys', settings, (keys) => requirePartner(keys, partnerId));
-  const [{ records, hasMore }, hours] = await readStore('usage', settings, (store) =>
+  const [{ records, hasMore }, hours] = await readUsage(settings, (store) =>
     Promise.all([
       store.requests(partnerId, wanted, PRINTED, now),
       store.requestHours(partnerId, now),

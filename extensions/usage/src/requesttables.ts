@@ -1,21 +1,16 @@
 // The part of the usage store that has the requests of partners, on tables of either engine.
 import { setTimeout as pause } from 'node:timers/promises';
-import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
-import type { Counts, CountTable } from './counts.ts';
-import { hourId } from './records.ts';
 import {
-  CHUNK_MS,
-  chunkPlace,
   KEPT_RECORDS,
   keptHours,
   keptSince,
-  partsOf,
-  type RequestChunk,
   type RequestHour,
   type RequestRecord,
   type RequestSearch,
-} from './requests.ts';
-import type { UsageStore } from './usagestore.ts';
+} from '@partner-loyalty/gateway/usage/requests.ts';
+import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
+import { CHUNK_MS, chunkPlace, hourId, partsOf } from './records.ts';
+import type { Counts, CountTable, RequestChunk, UsageStore } from './store.ts';
 
 /** A table of counts that counts nothing: its rows have the records as JSON. */
 type ChunkTable = CountTable<{ records: string }>;

@@ -1,18 +1,18 @@
 // Records the requests of partners and counts them, and writes both every 1.5 seconds.
 import { randomBytes } from 'node:crypto';
-import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import {
   addCount,
   bucketOf,
-  CHUNK_MS,
-  chunkPlace,
   hourOf,
   isError,
   RECORDS_A_MINUTE,
   type RequestRecord,
   type RequestSums,
-} from './requests.ts';
-import type { PartnerHour, RequestBatch, UsageStore } from './usagestore.ts';
+} from '@partner-loyalty/gateway/usage/requests.ts';
+import type { EndedRequest, UsageCounter } from '@partner-loyalty/gateway/usage/usage.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import { CHUNK_MS, chunkPlace } from './records.ts';
+import type { PartnerHour, RequestBatch, UsageStore } from './store.ts';
 import { createWriter, type Writer } from './writer.ts';
 
 /** With the time of a write, a killed process loses at most 2 seconds. */
@@ -26,27 +26,17 @@ const SUMS_IN_A_WRITE = 100;
 /** Or this part of them, so that none waits for more than 30 seconds. */
 const LEAST_PART = 1 / 20;
 
-type Ended = Omit<RequestRecord, 'time'>;
-
-export type RequestRecorder = Writer & {
-  /**
-   * Counts a request whose response has ended just now, and records it if its minute has room.
-   * `budgetUsed` is the part of its key's budget that is spent.
-   */
-  note(partnerId: string, request: Ended, budgetUsed: number): void;
-};
-
 type Chunk = { id: string; begun: number; records: RequestRecord[] };
 
 /** What there is of a partner in this minute: its records, and what is counted but not written. */
 type Minute = { sums: PartnerHour | undefined; chunks: Chunk[]; records: number; errors: number };
 
-/** `now` is the time in milliseconds since 1970. */
+/** `note` records a request if its minute has room. `now` is in milliseconds since 1970. */
 export function createRequestRecorder(
   store: Pick<UsageStore, 'addRequests'>,
   { log }: { log: Pick<Log, 'outage'> },
   now: () => number = Date.now,
-): RequestRecorder {
+): Writer & { note: UsageCounter['ended'] } {
   const writer = randomBytes(6).toString('hex');
   let opened = 0;
   let minute = 0;
@@ -131,7 +121,11 @@ export function createRequestRecorder(
   };
 }
 
-function count(sums: RequestSums, { status, codes, durationMs }: Ended, budgetUsed: number): void {
+function count(
+  sums: RequestSums,
+  { status, codes, durationMs }: EndedRequest,
+  budgetUsed: number,
+): void {
   const { counts } = sums;
   addCount(counts, 'requests');
   if (status >= 500) addCount(counts, 'failed');

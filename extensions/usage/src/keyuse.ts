@@ -1,29 +1,24 @@
 // Counts the requests of each key, and writes the counts once a minute.
+import { hourOf } from '@partner-loyalty/gateway/usage/requests.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { hourOf } from './requests.ts';
-import type { KeyUse, UsageStore } from './usagestore.ts';
+import type { KeyUseInHour, UsageStore } from './store.ts';
 import { createWriter, type Writer } from './writer.ts';
 
 const WRITE_MS = 60_000;
 /** Keys between two writes. Further ones are not counted. */
 const MAX_KEYS = 10_000;
 
-export type KeyUseCounter = Writer & {
-  /** Counts a request with a key by the HTTP status of its response, once that has ended. */
-  count(keyId: string, status: number): void;
-};
+type Count = Omit<KeyUseInHour, 'keyId' | 'hour' | 'lastUsedAt'> & { lastUsedMs: number };
 
-type Count = Omit<KeyUse, 'keyId' | 'hour' | 'lastUsedAt'> & { lastUsedMs: number };
-
-/** `now` is the time in milliseconds since 1970. */
+/** `count` counts a request by the HTTP status of its response. `now` is in milliseconds. */
 export function createKeyUseCounter(
   store: Pick<UsageStore, 'addKeyUses'>,
   { log }: { log: Pick<Log, 'outage'> },
   now: () => number = Date.now,
-): KeyUseCounter {
+): Writer & { count(keyId: string, status: number): void } {
   let counts = new Map<string, Count>();
 
-  function take(): KeyUse[] | undefined {
+  function take(): KeyUseInHour[] | undefined {
     const uses = Array.from(counts, ([keyId, count]) => keyUse(keyId, count));
     counts = new Map();
     return uses.length === 0 ? undefined : uses;
@@ -48,7 +43,7 @@ export function createKeyUseCounter(
 }
 
 /** What was counted in a minute is all in the hour of the last request. */
-function keyUse(keyId: string, { lastUsedMs, ...counts }: Count): KeyUse {
+function keyUse(keyId: string, { lastUsedMs, ...counts }: Count): KeyUseInHour {
   const lastUsedAt = new Date(lastUsedMs);
   return { keyId, hour: hourOf(lastUsedAt), ...counts, lastUsedAt };
 }

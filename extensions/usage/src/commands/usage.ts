@@ -1,10 +1,13 @@
 // `loyalty usage`: what callers asked for, and how often.
-import type { FieldUsage, OperationUsage } from '@partner-loyalty/gateway';
+import { digits, firstDay, typed } from '@partner-loyalty/cli/shell/argument.ts';
+import type { Row, Shell } from '@partner-loyalty/cli/shell/shell.ts';
+import { hasStore } from '@partner-loyalty/cli/shell/stores.ts';
+import type { FieldUsage, OperationUsage } from '@partner-loyalty/gateway/usage/usage.ts';
+import { NO_USAGE, type UsageCounts } from '@partner-loyalty/gateway/usage/usage.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { Command } from 'commander';
 import * as z from 'zod';
-import { digits, firstDay, typed } from '../shell/argument.ts';
-import type { Row, Shell } from '../shell/shell.ts';
-import { readStore } from '../shell/stores.ts';
+import { openUsageStore } from '../stores.ts';
 
 type Options = { partner?: string; field?: string; days: number; operations?: boolean };
 type Usage = FieldUsage | OperationUsage;
@@ -33,7 +36,7 @@ const coordinate = z
 
 async function usage(shell: Shell, { partner, field, operations, ...options }: Options) {
   const since = firstDay(options.days);
-  const found: Usage[] = await readStore('usage', shell.settings(), async (store) =>
+  const found: Usage[] = await readUsage(shell.settings(), async (store) =>
     operations ? store.operations(since) : store.fields(since),
   );
   const isWanted = (each: Usage) =>
@@ -60,4 +63,14 @@ function summed(usage: readonly Usage[]): Row[] {
     else row.count += count;
   }
   return [...rows.values()].sort((a, b) => b.count - a.count);
+}
+
+/** Lends the counts to `work`: those of a store that does not exist are empty, and it is not made. */
+export async function readUsage<T>(
+  settings: Settings,
+  work: (usage: UsageCounts) => Promise<T>,
+): Promise<T> {
+  if (!hasStore('usage', settings)) return work(NO_USAGE.usageStore);
+  const store = await openUsageStore(settings);
+  return work(store).finally(store.close);
 }

@@ -1,4 +1,5 @@
-// `loyalty compact`: clears what was deleted from the files of the embedded stores.
+// `loyalty backup` and `compact`: the files of the embedded stores, copied and cleared.
+import { backupStores } from '@partner-loyalty/runtime/store/backup.lmdb.ts';
 import {
   type RewriteProgress,
   type Rewritten,
@@ -45,4 +46,20 @@ function progressOf(shell: Shell): RewriteProgress {
     const [done, all] = [records, total].map((count) => count.toLocaleString('en'));
     shell.note(`${store}: ${done} of ${all} records`);
   };
+}
+
+export function backupCommand(shell: Shell): Command {
+  return new Command('backup')
+    .description('copy the embedded stores while they are in use')
+    .argument('<dir>', 'a folder that is empty or does not exist; it can then serve as DATA_DIR')
+    .action((dir: string) => backup(shell, dir));
+}
+
+async function backup(shell: Shell, dir: string): Promise<void> {
+  const { mongodbUrl, dataDir, environment } = shell.settings();
+  if (mongodbUrl !== undefined)
+    throw new CommandError(
+      'the stores are on MongoDB: back its database up with mongodump (docs/operators/backup.md)',
+    );
+  shell.printAll(await backupStores(dataDir, environment, dir));
 }

@@ -1,16 +1,16 @@
 // The contract of what the usage store keeps of requests, tested on every engine.
-import { emptyPlace } from '../../../test/support/servers/databases.ts';
-import { openUsageStore } from '../stores.ts';
 import {
   addCount,
   bucketOf,
-  chunkPlace,
   KEPT_RECORDS,
   quantile,
   type RequestRecord,
   type RequestSearch,
-} from './requests.ts';
-import type { PartnerHour, UsageStore } from './usagestore.ts';
+} from '@partner-loyalty/gateway/usage/requests.ts';
+import { emptyPlace } from '../../../test/support/servers/databases.ts';
+import { chunkPlace } from './records.ts';
+import type { PartnerHour, UsageStore } from './store.ts';
+import { openUsageStore } from './stores.ts';
 
 const NOW = new Date('2031-05-17T10:30:00Z');
 const MINUTE = 60_000;

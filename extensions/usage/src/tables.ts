@@ -1,6 +1,11 @@
 // The store of usage counts, on tables of either engine.
-import { SURFACE_NAMES } from '../schema/surfaces.ts';
-import type { Counts, CountTable, OpenCountTable } from './counts.ts';
+import { SURFACE_NAMES } from '@partner-loyalty/gateway/schema/surfaces.ts';
+import { hourOf } from '@partner-loyalty/gateway/usage/requests.ts';
+import type {
+  FieldUsage,
+  OperationUsage,
+  UsageCaller,
+} from '@partner-loyalty/gateway/usage/usage.ts';
 import {
   AFTER_HOURS,
   daysOf,
@@ -18,9 +23,8 @@ import {
   operationCounts,
   operationsOf,
 } from './records.ts';
-import { hourOf } from './requests.ts';
 import { createRequestTables } from './requesttables.ts';
-import type { FieldUsage, OperationUsage, UsageCaller, UsageStore } from './usagestore.ts';
+import type { Counts, CountTable, OpenCountTable, UsageStore } from './store.ts';
 
 /**
  * IDs begin with the day; those of `keyUses` and `hours` with the hour, or they are that of a key;

@@ -1,8 +1,13 @@
 // What is recorded of requests is bounded for each partner and minute, and errors come first.
+import {
+  errorsIn,
+  RECORDS_A_MINUTE,
+  type RequestRecord,
+  sumOf,
+} from '@partner-loyalty/gateway/usage/requests.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createRequestRecorder } from './recorder.ts';
-import { errorsIn, RECORDS_A_MINUTE, type RequestRecord, sumOf } from './requests.ts';
-import type { RequestBatch } from './usagestore.ts';
+import type { RequestBatch } from './store.ts';
 
 const log = createLog('silent');
 const AT = Date.parse('2031-05-17T10:59:58.000Z');

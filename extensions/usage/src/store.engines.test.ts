@@ -1,8 +1,9 @@
 // The contract of the store of usage counts, tested on every engine.
+import type { FieldUsage, OperationUsage } from '@partner-loyalty/gateway/usage/usage.ts';
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
-import { openUsageStore } from '../stores.ts';
 import { KEPT_OPERATIONS, MAX_OPERATIONS } from './records.ts';
-import type { FieldUsage, OperationUsage, UsageStore } from './usagestore.ts';
+import type { UsageStore } from './store.ts';
+import { openUsageStore } from './stores.ts';
 
 const DAY = '2031-05-17';
 const field = (coordinate: string, count: number, more: Partial<FieldUsage> = {}): FieldUsage => ({

@@ -1,8 +1,8 @@
 // `loyalty requests` shows a partner's records, with the newest first.
-import { openUsageStore } from '@partner-loyalty/gateway';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
-import { emptyPlace } from '../../../test/support/servers/databases.ts';
-import { type Env, loyalty, loyaltyJson } from '../../../test/support/service/loyalty.ts';
+import { emptyPlace } from '../../../../test/support/servers/databases.ts';
+import { type Env, loyalty, loyaltyJson } from '../../../../test/support/service/loyalty.ts';
+import { openUsageStore } from '../stores.ts';
 
 describe.each(['lmdb', 'mongodb'])('on %s', (engine) => {
   let env: Env;

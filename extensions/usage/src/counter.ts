@@ -1,14 +1,17 @@
 // Counts which partner asks for which fields, and writes the counts every 10 seconds.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { visitInputFields } from '@partner-loyalty/gateway/document/deprecateduse.ts';
+import { coordinatesOf } from '@partner-loyalty/gateway/schema/deprecations.ts';
+import type { SurfaceName } from '@partner-loyalty/gateway/schema/surfaces.ts';
+import type {
+  FieldUsage,
+  OperationUsage,
+  UsageCounter,
+} from '@partner-loyalty/gateway/usage/usage.ts';
 import type { Cache, Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { type GraphQLSchema, parse } from 'graphql';
-import { visitInputFields } from '../document/deprecateduse.ts';
-import type { ExecutableOperation } from '../document/executable.ts';
-import { coordinatesOf } from '../schema/deprecations.ts';
-import type { SurfaceName } from '../schema/surfaces.ts';
-import type { FieldUsage, OperationUsage, UsageStore } from './usagestore.ts';
+import type { UsageStore } from './store.ts';
 import { createWriter, type Writer } from './writer.ts';
 
 const WRITE_MS = 10_000;
@@ -21,18 +24,8 @@ const BYTES_PER_COORDINATE = 64;
 /** Operations of so many characters are tallied before other work gets its turn. */
 const CHARACTERS_IN_A_ROW = 2_000;
 
-export type UsageCounter = Writer & {
-  count(
-    surface: SurfaceName,
-    schema: GraphQLSchema,
-    operation: ExecutableOperation,
-    caller: Caller,
-    variables: Record<string, unknown>,
-  ): void;
-};
-
 /** Counts by partner; the empty string stands for members whose tokens no partner holds. */
-export type ByPartner = Map<string, number>;
+type ByPartner = Map<string, number>;
 
 type SurfaceCounts = {
   surface: SurfaceName;
@@ -49,7 +42,7 @@ export function createUsageCounter(
   store: Pick<UsageStore, 'add'>,
   { caches, log }: { caches: Caches; log: Pick<Log, 'outage'> },
   today: () => string = () => new Date().toISOString().slice(0, 10),
-): UsageCounter {
+): Writer & Pick<UsageCounter, 'count'> {
   const coordinates = createCoordinates(caches);
   let counts: Counts = new Map();
   /** The length of the operations in `counts`. */
@@ -97,12 +90,7 @@ export function createUsageCounter(
   };
 }
 
-export function increment(
-  counts: Map<string, ByPartner>,
-  what: string,
-  partner: string,
-  by = 1,
-): void {
+function increment(counts: Map<string, ByPartner>, what: string, partner: string, by = 1): void {
   let byPartner = counts.get(what);
   if (byPartner === undefined) {
     byPartner = new Map();

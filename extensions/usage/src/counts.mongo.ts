@@ -1,11 +1,20 @@
 // Tables of counts on MongoDB: a document for each row.
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
-import { DUPLICATE_KEY, openCollection, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
-import { onePage, oneResponse, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
+import {
+  DUPLICATE_KEY,
+  openCollection,
+  openMongo,
+  withMongo,
+} from '@partner-loyalty/runtime/store/mongo.ts';
+import {
+  countAll,
+  onePage,
+  oneResponse,
+  walk,
+} from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { type AnyBulkWriteOperation, type Collection, type Db, MongoBulkWriteError } from 'mongodb';
-import type { Counts, CountTable } from './counts.ts';
-import type { UsageStore } from './usagestore.ts';
-import { createUsageStore } from './usagetables.ts';
+import type { Counts, CountTable, UsageStore } from './store.ts';
+import { createUsageStore, TABLES } from './tables.ts';
 
 type CountDocument = {
   _id: string;
@@ -132,4 +141,14 @@ async function write(collection: Collection<CountDocument>, writes: Write[]): Pr
 function duplicates({ writeErrors }: MongoBulkWriteError): number[] {
   const failed = [writeErrors].flat();
   return failed.every(({ code }) => code === DUPLICATE_KEY) ? failed.map(({ index }) => index) : [];
+}
+
+/** Resolves with the number of records. Nothing refers to them, and they refer to nothing. */
+export function verifyMongoUsage(url: string, environment: Environment): Promise<number> {
+  return withMongo(url, 'usage', environment, async (db) => {
+    let count = 0;
+    for (const name of Object.values(TABLES))
+      count += await countAll(db.collection<{ _id: string }>(name));
+    return count;
+  });
 }

@@ -1,10 +1,10 @@
 // Tables of counts in an embedded LMDB, which the processes of one machine may share.
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
+import { lmdbVerifier } from '@partner-loyalty/runtime/store/snapshot.lmdb.ts';
 import type { RootDatabase } from 'lmdb';
-import type { Counts, CountTable } from './counts.ts';
-import type { UsageStore } from './usagestore.ts';
-import { createUsageStore, TABLES } from './usagetables.ts';
+import type { Counts, CountTable, UsageStore } from './store.ts';
+import { createUsageStore, TABLES } from './tables.ts';
 
 /** Opens `dataDir/usage`. Rejects if it cannot be written or belongs to the other environment. */
 export async function openLmdbUsageStore(
@@ -18,7 +18,7 @@ export async function openLmdbUsageStore(
   );
 }
 
-export function openCountTables(root: RootDatabase) {
+function openCountTables(root: RootDatabase) {
   return Object.values(TABLES).map((name) => openRows(root, name));
 }
 
@@ -82,4 +82,24 @@ function sum<About extends object>(
   const highest = Math.max(before.highest ?? 0, added.highest ?? 0);
   const maxima = { ...(latestMs > 0 && { latestMs }), ...(highest > 0 && { highest }) };
   return { ...before, counts: Object.fromEntries(counts), ...maxima };
+}
+
+export const verifyLmdbUsage = lmdbVerifier(
+  'usage',
+  openCountTables,
+  (tables, snapshot, { report }) => {
+    let count = 0;
+    const unreadable = (id: string) => report(`usage of ${dayOf(id)}`, 'a record cannot be read');
+    for (const table of tables)
+      for (const { key, value } of snapshot.records(table, unreadable)) {
+        count += 1;
+        if (value.id !== key) report(`usage of ${dayOf(key)}`, 'a record has another ID');
+      }
+    return count;
+  },
+);
+
+/** IDs begin with the day, `2031-05-17`, or are that of a key. */
+function dayOf(id: string): string {
+  return /^[0-9-]{10}/.exec(id)?.[0] ?? id;
 }

@@ -1,18 +1,18 @@
 // The use of keys is counted in bounded memory, and a store that fails costs only that.
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createKeyUseCounter } from './keyuse.ts';
-import type { KeyUse } from './usagestore.ts';
+import type { KeyUseInHour } from './store.ts';
 
 const log = createLog('silent');
 const AT = Date.parse('2031-05-17T10:59:58.500Z');
 
 function open() {
-  const written: (readonly KeyUse[])[] = [];
+  const written: (readonly KeyUseInHour[])[] = [];
   let time = AT;
   const held: (() => void)[] = [];
   const source = { mode: 'respond' as 'respond' | 'fail' | 'hang' };
   const store = {
-    async addKeyUses(uses: readonly KeyUse[]): Promise<void> {
+    async addKeyUses(uses: readonly KeyUseInHour[]): Promise<void> {
       written.push(uses);
       if (source.mode === 'hang') await new Promise<void>((resolve) => held.push(resolve));
       if (source.mode === 'fail') throw new Error('away');
