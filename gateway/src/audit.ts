@@ -5,7 +5,7 @@ import type { Principal } from './identity/authenticate.ts';
 import type { Staff } from './identity/staff.ts';
 
 /** What somebody did in the console. */
-export type StaffAction = {
+type StaffAction = {
   requestId: string;
   staff: Staff;
   /** Such as `console.keys.rotate`. */

@@ -15,7 +15,7 @@ import { type IdentifyContext, identify, requireUsable } from './edge/identify.t
 import { type OperateContext, operate } from './operate.ts';
 import { beginRequest, type RequestState } from './state.ts';
 
-export type HandleContext = IdentifyContext &
+type HandleContext = IdentifyContext &
   EndpointContext &
   OperateContext & {
     tracing?: Tracing | undefined;

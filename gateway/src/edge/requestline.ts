@@ -15,7 +15,7 @@ import { type Principal, partnerIdOf, type Refused } from '../identity/authentic
 import type { Credential, RequestState } from '../state.ts';
 import type { UsageCounter } from '../usage/usage.ts';
 
-export type RequestLineParts = {
+type RequestLineParts = {
   graphs: Pick<ServedGraphs, 'current'>;
   log: Pick<Log, 'infoJson' | 'refused'>;
   metrics: Pick<Metrics, 'request' | 'partner' | 'executed' | 'budgetUsed'>;

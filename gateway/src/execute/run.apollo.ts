@@ -25,7 +25,7 @@ export type ApolloPlan = {
   apolloSchemas(): Promise<ApolloSchemas>;
 };
 
-export type ApolloSchemas = {
+type ApolloSchemas = {
   /** What callers see, in the two forms of it. */
   schema: GraphQLSchema;
   apiSchema: Parameters<typeof executeQueryPlan>[5];
