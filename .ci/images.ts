@@ -53,6 +53,9 @@ try {
   });
   const guide = await fetch('http://127.0.0.1:4000/docs/guides/check-in.md');
   assert.match(await guide.text(), /^# /);
+  // The gateway hands it over to members, which loads the provider then.
+  const signIn = await fetch('http://127.0.0.1:4000/sign-in');
+  assert.match(await signIn.text(), /name="email"/);
   console.log('the sandbox of docker-compose.yml answers');
 } finally {
   for (const server of running.reverse()) await server.stop();
