@@ -12,6 +12,7 @@ import { UnservedError } from './publish/faults.ts';
 import { type CheckedChange, type UsedBy, withUsage } from './publish/inuse.ts';
 import { listed } from './publish/missing.ts';
 import { type Outcome, type Publisher, Refusal, type Registry, refuse, whoIs } from './request.ts';
+import { requireActive } from './tokens.ts';
 
 /** What is to be done to the graph as it is now. */
 export type Plan = {
@@ -216,11 +217,13 @@ async function append(
   const [next, publishedAt] = [version + 1, new Date()];
   const facts = omitUndefined({ ...whoIs(publisher), ...about });
   const made = { ...after, ...facts, version: next, publishedAt, change, changes: lines, counts };
+  const tables = await store.tables();
+  await requireActive(tables, publisher);
   if (!(await store.append(made))) return undefined;
   const [verb] = change.split(' ');
   const operation = `supergraph.${verb}`;
   audit(omitUndefined({ operation, ...whoIs(publisher), subgraph, target: change, version: next }));
-  await endProposal(await store.tables(), digestOf(content));
+  await endProposal(tables, digestOf(content));
   return { version: next, change, publishedAt, ...counts };
 }
 

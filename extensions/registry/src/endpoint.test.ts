@@ -12,7 +12,7 @@ import { UNSHARED } from '../../../test/support/requests/unshared.ts';
 import { createRegistryEndpoint } from './endpoint.ts';
 import { withSubgraph } from './publish/assessment.ts';
 import { committedContent } from './publish/content.ts';
-import { createToken } from './tokens.ts';
+import { createToken, listTokens, revokeToken } from './tokens.ts';
 
 let store: GraphStore;
 let handle: ReturnType<typeof createRegistryEndpoint>;
@@ -131,6 +131,31 @@ test('a team that sends a slow body with each of its two tokens holds one place,
   await next;
   client.emit('end', Buffer.from('{}'));
   expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200]);
+});
+
+test('a token that is revoked while its request arrives, or is assessed, changes nothing', async () => {
+  const tables = await store.tables();
+  const revokeAll = async () => {
+    for (const { tokenId } of await listTokens(tables)) await revokeToken(tables, tokenId);
+  };
+  const { status } = await respond(await tokenOf('offers'), 'rotateSecret', async () => {
+    await revokeAll();
+    return Buffer.from('{"name":"offers"}');
+  });
+  expect([status, await tables.secrets.get('offers')]).toEqual([401, undefined]);
+
+  await append(1);
+  const { version } = store;
+  store.version = async (number) => {
+    await revokeAll();
+    return version(number);
+  };
+  const sdl = committedContent().schemas.standings;
+  const body = { name: 'standings', sdl: `${sdl} scalar Added`, file: 'standings.graphql' };
+  const published = await respond(await tokenOf('standings'), 'publish', async () =>
+    Buffer.from(JSON.stringify(body)),
+  );
+  expect([published.status, await store.latest()]).toEqual([401, 1]);
 });
 
 test.each<[string, () => string]>([

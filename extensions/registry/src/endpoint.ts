@@ -28,7 +28,7 @@ import {
   type Registry,
   type RegistryRequest,
 } from './request.ts';
-import { findToken } from './tokens.ts';
+import { findToken, refuseToken, requireActive } from './tokens.ts';
 
 const REGISTRY_PATH = '/registry/';
 
@@ -97,6 +97,8 @@ export function createRegistryEndpoint(
       const parsed = parseRequest(operation, parseJson(textOf(body)));
       if ('fault' in parsed) return fail('BAD_REQUEST', parsed.fault);
       const publisher = { kind: 'team', tokenId, subgraph, owner } as const;
+      // Its place and its body can take two minutes.
+      await requireActive(await graphStore.tables(), publisher);
       return { status: 200, headers: {}, body: await respond(publisher, parsed.value) };
     } finally {
       leave();
@@ -191,7 +193,7 @@ function createIdentify(graphStore: GraphStore, limiter: EndpointParts['limiter'
     if (found !== undefined) return found;
     const { allowed, resetSeconds } = await limiter.consumeRefusal(address);
     if (!allowed) throw new Limited('too many wrong tokens', resetSeconds, true);
-    return fail('UNAUTHENTICATED', 'the token is missing or not valid');
+    return refuseToken();
   };
 }
 

@@ -1,7 +1,9 @@
 // The tokens with which teams publish their subgraphs, made and ended by operators.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { RegistryTables, SubgraphToken } from '@partner-loyalty/gateway/graph/tables.ts';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
+import type { Publisher } from './request.ts';
 
 const DAY_MS = 86_400_000;
 /** The lifetime of a token, unless another one is given. */
@@ -94,6 +96,17 @@ export async function findToken(
   if (row === undefined || stateOfToken(row) !== 'active') return undefined;
   const isSame = timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash('sha256', text)));
   return isSame ? row : undefined;
+}
+
+/** Throws UNAUTHENTICATED if the token of a team has ended since it was found. */
+export async function requireActive({ tokens }: TokenTables, publisher: Publisher): Promise<void> {
+  if (publisher.kind === 'operator') return;
+  const row = await tokens.get(publisher.tokenId);
+  if (row === undefined || stateOfToken(row) !== 'active') refuseToken();
+}
+
+export function refuseToken(): never {
+  return fail('UNAUTHENTICATED', 'the token is missing or not valid');
 }
 
 /** A quarter of the hash, which reveals nothing about the token. */
