@@ -13,6 +13,7 @@ import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { allowedHosts } from '@partner-loyalty/runtime/transport/hosts.ts';
 import { oneSecret } from '@partner-loyalty/runtime/transport/secrets.ts';
 import { askSubgraph } from './publish/asked.ts';
+import type { Ran } from './publish/assess.ts';
 import { committedContent } from './publish/content.ts';
 import { missingFrom } from './publish/missing.ts';
 import { type Registry, refuse } from './request.ts';
@@ -23,7 +24,7 @@ import { type Registry, refuse } from './request.ts';
  * unless it has a URL. Resolves with lines for the publisher.
  */
 export async function requireServed(
-  { settings, store }: { settings: Settings; store: Registry['store'] | undefined },
+  { settings, store, ran }: { settings: Settings; store: Registry['store'] | undefined; ran?: Ran },
   entry: SubgraphEntry,
   sdl: string,
   { givenUrl, others }: { givenUrl: string | undefined; others: readonly string[] },
@@ -43,7 +44,7 @@ export async function requireServed(
       `${name} has no secret: make one with loyalty supergraph secret rotate ${name}, or set ${variableOf(name, 'secret')}`,
     );
   const allows = isSet ? undefined : allowedHosts(settings);
-  const asked = askSubgraph({ entry, url, sdl, secrets, allows });
+  const asked = askSubgraph({ entry, url, sdl, secrets, allows, ran });
   const fault = await asked.finally(() => stored?.close());
   if (fault !== undefined) refuse(`${name} at ${url} ${fault}`);
   return [];

@@ -120,8 +120,8 @@ export async function checkChange(
 
 type Assessed = Omit<Assessment, 'changes'> & { changes: CheckedChange[] };
 
-async function assessStep({ usage }: Registry, step: Step): Promise<Assessed> {
-  const found = await assess(step);
+async function assessStep({ usage, ran }: Registry, step: Step): Promise<Assessed> {
+  const found = await assess(step, ran);
   const { changes, needs, newProvider } = found;
   const isBreaking = changes.some(({ level }) => level === 'breaking');
   const since = dayOf(Date.now() - (USAGE_DAYS - 1) * DAY_MS);

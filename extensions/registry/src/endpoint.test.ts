@@ -16,6 +16,7 @@ import { createToken, listTokens, revokeToken } from './tokens.ts';
 
 let store: GraphStore;
 let handle: ReturnType<typeof createRegistryEndpoint>;
+let open: (parts?: { longMs?: number }) => typeof handle;
 let release: () => Promise<void>;
 
 beforeEach(async () => {
@@ -26,15 +27,18 @@ beforeEach(async () => {
     await store.close();
     folder.remove();
   };
-  handle = createRegistryEndpoint({
-    settings,
-    graphStore: store,
-    usageStore: { fields: async () => [] },
-    audit: undefined,
-    limiter: createLimiter(createMemoryCounters('sandbox'), 60),
-    caches: createCaches(),
-    log: createLog('silent'),
-  });
+  open = (parts = {}) =>
+    createRegistryEndpoint({
+      settings,
+      graphStore: store,
+      usageStore: { fields: async () => [] },
+      audit: undefined,
+      limiter: createLimiter(createMemoryCounters('sandbox'), 60),
+      caches: createCaches(),
+      log: createLog('silent'),
+      ...parts,
+    });
+  handle = open();
 });
 afterEach(() => release());
 
@@ -44,8 +48,8 @@ const append = (version: number, content = committedContent()) => {
   return store.append({ ...content, ...published, version });
 };
 
-const tokenOf = async (subgraph: string) => {
-  const made = { subgraph, owner: `${subgraph}-team`, lifetimeMs: 60_000 };
+const tokenOf = async (subgraph: string, owner = `${subgraph}-team`) => {
+  const made = { subgraph, owner, lifetimeMs: 60_000 };
   return (await createToken(await store.tables(), made)).token;
 };
 
@@ -105,10 +109,10 @@ test('of many versions that teams want to see at once, one is read at a time', a
   expect(most).toBe(1);
 });
 
-test('a team that sends a slow body with each of its two tokens holds one place, and another team is served', async () => {
+test('a team that sends a slow body with the token of each of its subgraphs holds one place, and another team is served', async () => {
   const [one, other, spa] = [
     await tokenOf('offers'),
-    await tokenOf('offers'),
+    await tokenOf('games', 'Offers-Team'),
     await tokenOf('spa'),
   ];
   const client = new EventEmitter();
@@ -131,6 +135,21 @@ test('a team that sends a slow body with each of its two tokens holds one place,
   await next;
   client.emit('end', Buffer.from('{}'));
   expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200]);
+});
+
+test('429 for a team whose last schema took long to assess, with any of its tokens, and no other team', async () => {
+  handle = open({ longMs: 0 });
+  const check = async (token: string, name: string) => {
+    const body = { name, sdl: 'type Query {', file: 'f.graphql' };
+    return respond(token, 'check', async () => Buffer.from(JSON.stringify(body)));
+  };
+  const [games, spa] = [await tokenOf('games', 'offers-team'), await tokenOf('spa')];
+  expect(await check(await tokenOf('offers'), 'offers')).toMatchObject({ status: 200 });
+  expect(await check(games, 'games')).toMatchObject({
+    status: 429,
+    headers: { 'retry-after': expect.stringMatching(/^[1-9]/) },
+  });
+  expect(await check(spa, 'spa')).toMatchObject({ status: 200 });
 });
 
 test('a token that is revoked while its request arrives, or is assessed, changes nothing', async () => {

@@ -17,6 +17,7 @@ import { observed } from '@partner-loyalty/runtime/pages/layout.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import { countParts } from '@partner-loyalty/runtime/transport/parts.ts';
+import type { Ran } from './publish/assess.ts';
 import { runOperation } from './registry.ts';
 import {
   isOperation,
@@ -42,6 +43,8 @@ type EndpointParts = {
   log: Log;
   /** How long a request waits for its place, and for its body. */
   waitMs?: number;
+  /** A team whose request is assessed for longer waits as long before its next. */
+  longMs?: number;
 };
 
 /** What may take long: each of them composes a graph. */
@@ -52,6 +55,8 @@ const SMALL_BODY_BYTES = 16 * 1_024;
 /** A request has about ten members and 100 codes: 300 parts. */
 const MAX_BODY_PARTS = 1_000;
 const WAIT_MS = 60_000;
+/** Two thirds of what an assessment may take. */
+const LONG_MS = 20_000;
 /** How old the copy of the tokens may be that serves addresses over their limit. */
 const MAX_AGE_MS = 1_000;
 
@@ -59,7 +64,8 @@ const MAX_AGE_MS = 1_000;
 export function createRegistryEndpoint(
   parts: EndpointParts,
 ): (request: HttpRequest) => Promise<HttpResponse> {
-  const { graphStore, usageStore, settings, audit, limiter, caches, log, waitMs = WAIT_MS } = parts;
+  const { graphStore, usageStore, settings, audit, limiter, caches, log } = parts;
+  const { waitMs = WAIT_MS, longMs = LONG_MS } = parts;
   const registry: Registry = {
     settings,
     store: graphStore,
@@ -70,6 +76,17 @@ export function createRegistryEndpoint(
   // Bodies may be large.
   const place = createPlaces({ places: 2, ofOwner: 1, waitMs });
   const respond = createRespond(registry, caches);
+  /** By team, on the clock of `performance.now()`. */
+  const pausedUntil = new Map<string, number>();
+
+  function requireNoPause(team: string): void {
+    const leftMs = (pausedUntil.get(team) ?? 0) - performance.now();
+    if (leftMs > 0)
+      throw new Limited(
+        'assessing the last schema of this team took long',
+        Math.ceil(leftMs / 1_000),
+      );
+  }
 
   async function operate(request: HttpRequest): Promise<HttpResponse> {
     const { tokenId, subgraph, owner } = await identify(request);
@@ -87,8 +104,16 @@ export function createRegistryEndpoint(
     if (request.method !== 'POST') return fail('METHOD_NOT_ALLOWED');
     requireJson(request);
     const composes = COMPOSING.has(operation);
-    const leave = composes ? await place({ owner: subgraph, signal: request.signal }) : () => {};
+    // Operators type names of teams by hand.
+    const team = owner.toLowerCase();
+    if (composes) requireNoPause(team);
+    const leave = composes ? await place({ owner: team, signal: request.signal }) : () => {};
+    let assessedMs = 0;
+    const ran = (ms: number) => {
+      assessedMs += ms;
+    };
     try {
+      if (composes) requireNoPause(team);
       const limit = composes ? MAX_BODY_BYTES : SMALL_BODY_BYTES;
       const body = await withTimeout(request.body(limit), waitMs, 'too slow').catch(bodyError);
       await request.admit(`registry ${subgraph}`);
@@ -99,8 +124,9 @@ export function createRegistryEndpoint(
       const publisher = { kind: 'team', tokenId, subgraph, owner } as const;
       // Its place and its body can take two minutes.
       await requireActive(await graphStore.tables(), publisher);
-      return { status: 200, headers: {}, body: await respond(publisher, parsed.value) };
+      return { status: 200, headers: {}, body: await respond(publisher, parsed.value, ran) };
     } finally {
+      if (assessedMs > longMs) pausedUntil.set(team, performance.now() + assessedMs);
       leave();
     }
   }
@@ -121,8 +147,8 @@ function createRespond(registry: Registry, caches: Pick<Caches, 'open'>) {
   // Large versions fill the heap.
   const place = createPlaces({ places: 1 });
 
-  async function build(publisher: Publisher, request: RegistryRequest, key?: string) {
-    const outcome = await runOperation(registry, publisher, request);
+  async function build(publisher: Publisher, request: RegistryRequest, ran: Ran, key?: string) {
+    const outcome = await runOperation({ ...registry, ran }, publisher, request);
     const body = Buffer.from(JSON.stringify(outcome));
     if (key !== undefined && 'result' in outcome) built.set(key, body);
     return body;
@@ -131,9 +157,10 @@ function createRespond(registry: Registry, caches: Pick<Caches, 'open'>) {
   return async (
     publisher: Extract<Publisher, { kind: 'team' }>,
     request: RegistryRequest,
+    ran: Ran,
   ): Promise<Buffer> => {
     const { operation } = request;
-    if (operation !== 'list' && operation !== 'show') return build(publisher, request);
+    if (operation !== 'list' && operation !== 'show') return build(publisher, request, ran);
     const given = 'version' in request ? request.version : undefined;
     const version = given ?? (await registry.store.latest());
     const key = `${operation} ${version} ${publisher.subgraph}`;
@@ -141,7 +168,7 @@ function createRespond(registry: Registry, caches: Pick<Caches, 'open'>) {
     if (found !== undefined) return found;
     const asked = operation === 'show' ? { ...request, version } : request;
     const body = place({ owner: publisher.subgraph })
-      .then((leave) => build(publisher, asked, key).finally(leave))
+      .then((leave) => build(publisher, asked, ran, key).finally(leave))
       .finally(() => building.delete(key));
     building.set(key, body);
     return body;

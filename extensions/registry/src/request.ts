@@ -7,6 +7,7 @@ import { createParser, quoted, text } from '@partner-loyalty/runtime/input.ts';
 import { subgraphUrl } from '@partner-loyalty/runtime/settings/schemas.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import * as z from 'zod';
+import type { Ran } from './publish/assess.ts';
 import type { CheckedChange } from './publish/inuse.ts';
 import type { Notice } from './publish/notices.ts';
 
@@ -30,6 +31,7 @@ export type Registry = {
   usage(since: string): Promise<FieldUsage[]>;
   /** Writes a line into the audit log, if there is one. */
   audit(action: GraphAction): void;
+  ran?: Ran;
 };
 
 /** In bytes, of a schema (docs/teams/publishing.md, Limits). */

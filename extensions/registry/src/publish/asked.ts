@@ -6,7 +6,7 @@ import { noticing } from '@partner-loyalty/runtime/observe/log.ts';
 import type { AllowsHost } from '@partner-loyalty/runtime/transport/hosts.ts';
 import type { SubgraphSecrets } from '@partner-loyalty/runtime/transport/secrets.ts';
 import type { Caller, Transport } from '@partner-loyalty/runtime/transport/types.ts';
-import { missingFromRunning } from './assess.ts';
+import { missingFromRunning, type Ran } from './assess.ts';
 import { listed } from './missing.ts';
 
 /** The size of the response to `_service`. */
@@ -25,8 +25,9 @@ export async function askSubgraph(candidate: {
   secrets: SubgraphSecrets;
   /** Which addresses may be called; all if it is undefined. */
   allows: AllowsHost | undefined;
+  ran?: Ran | undefined;
 }): Promise<string | undefined> {
-  const { entry, sdl } = candidate;
+  const { entry, sdl, ran } = candidate;
   let reason = '';
   const log = noticing((text) => {
     reason ||= ` (${text})`;
@@ -39,7 +40,7 @@ export async function askSubgraph(candidate: {
   });
   try {
     const requestId = `publish-${randomUUID()}`;
-    const fault = await faultOfSubgraph(transport, sdl, requestId);
+    const fault = await faultOfSubgraph(transport, sdl, requestId, ran);
     if (fault !== undefined) return fault + reason;
     if (!entry.batching) return undefined;
     reason = '';
@@ -87,12 +88,13 @@ export async function faultOfSubgraph(
   transport: Pick<Transport, 'execute'>,
   sdl: string,
   requestId: string,
+  ran?: Ran,
 ): Promise<string | undefined> {
   const health = await ask(transport, '{__typename}', requestId);
   if (typeof health?.__typename !== 'string') return 'does not answer {__typename}';
   const running = await runningSdl(transport, requestId);
   if (running === undefined) return 'does not answer {_service{sdl}}';
-  const found = await missingFromRunning(running, sdl);
+  const found = await missingFromRunning(running, sdl, ran);
   if ('fault' in found) return `answers {_service{sdl}} ${found.fault}`;
   return found.missing.length === 0 ? undefined : `lacks ${listed(found.missing)}`;
 }

@@ -20,6 +20,9 @@ export type Answer =
 const DEADLINE_MS = 30_000;
 const MEMORY_MB = 512;
 
+/** Called with how long a child process ran, in milliseconds. */
+export type Ran = (ms: number) => void;
+
 let last: Promise<unknown> = Promise.resolve();
 
 /**
@@ -27,8 +30,8 @@ let last: Promise<unknown> = Promise.resolve();
  * not compose, with an UnservedError if gateways cannot serve what is published, and with a
  * TooLargeError after 30 seconds or with more than 512 MB.
  */
-export async function assess(step: Step): Promise<Assessment> {
-  const answer = await inTurn({ step, publisher: publisherOf(step) });
+export async function assess(step: Step, ran?: Ran): Promise<Assessment> {
+  const answer = await inTurn({ step, publisher: publisherOf(step) }, ran);
   if ('assessed' in answer) return answer.assessed;
   if ('faults' in answer) throw new CompositionError(answer.faults);
   if ('unserved' in answer) throw new UnservedError(answer.unserved);
@@ -48,14 +51,18 @@ export function publisherOf(step: Step): string | undefined {
 export async function missingFromRunning(
   running: string,
   sdl: string,
+  ran?: Ran,
 ): Promise<{ missing: string[] } | { fault: string }> {
-  const answer = await inTurn({ running, sdl });
+  const answer = await inTurn({ running, sdl }, ran);
   if ('missing' in answer) return answer;
   return { fault: 'faults' in answer ? 'with a syntax error' : 'with a schema that is too large' };
 }
 
-async function inTurn(question: Question): Promise<Exclude<Answer, { error: string }>> {
-  const answered = last.then(() => inChild(question));
+async function inTurn(question: Question, ran?: Ran): Promise<Exclude<Answer, { error: string }>> {
+  const answered = last.then(() => {
+    const beganAt = performance.now();
+    return inChild(question).finally(() => ran?.(performance.now() - beganAt));
+  });
   last = answered.catch(() => {});
   const answer = await answered;
   if ('error' in answer) throw new Error(answer.error);
