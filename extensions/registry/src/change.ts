@@ -3,14 +3,24 @@
 import type { GraphVersion, LevelCounts } from '@partner-loyalty/gateway/graph/graph.ts';
 import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
 import { dayOf } from '@partner-loyalty/gateway/schema/dates.ts';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
-import { approversOf, digestOf, endProposal, keepProposal, openNeeds } from './proposals.ts';
+import { subgraphOf } from './history.ts';
+import {
+  approversOf,
+  digestOf,
+  endProposal,
+  isSameOwner,
+  keepProposal,
+  openNeeds,
+} from './proposals.ts';
 import { assess, publisherOf } from './publish/assess.ts';
 import type { Assessment, Step } from './publish/assessment.ts';
 import { contentOf, type GraphContent } from './publish/content.ts';
 import { UnservedError } from './publish/faults.ts';
 import { type CheckedChange, type UsedBy, withUsage } from './publish/inuse.ts';
 import { listed } from './publish/missing.ts';
+import { sizeNeeds } from './publish/size.ts';
 import { type Outcome, type Publisher, Refusal, type Registry, refuse, whoIs } from './request.ts';
 import { requireActive } from './tokens.ts';
 
@@ -38,6 +48,10 @@ export type Current = {
 
 const MAX_TRIES = 10;
 const USAGE_DAYS = 30;
+const HOUR_MS = 3_600_000;
+const MAX_HOURLY = 60;
+/** Of all subgraphs; an hour rarely has more. */
+const MAX_RECENT = 200;
 const DAY_MS = 86_400_000;
 /** In bytes. A document of MongoDB has at most 16 MiB. */
 const MAX_GRAPH_BYTES = 15 * 1_000_000;
@@ -52,13 +66,16 @@ export async function changeGraph(
   publisher: Publisher,
   plan: (current: Current) => Promise<Plan | Outcome>,
 ): Promise<Outcome> {
+  await requireFewVersions(registry, publisher);
   let asked: Promise<string[]> | undefined;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const outcome = await fromServed(registry.store, async (current) => {
       const { version, base } = current;
       const planned = await plan(current);
       if (!('step' in planned)) return planned;
-      const assessed = await assessStep(registry, planned.step);
+      const sizes = await sizesOf(registry, publisher, planned.step);
+      await refuseUnapproved(registry, publisher, planned, { needs: sizes });
+      const assessed = await assessStep(registry, planned.step, sizes);
       const { changes, notices } = assessed;
       return orRefused({ changes, notices }, async () => {
         refuseHarmful(publisher, planned, assessed);
@@ -77,6 +94,24 @@ export async function changeGraph(
     if (outcome !== undefined) return outcome;
   }
   return refuse('somebody else has published a version each time; try again');
+}
+
+/** Throws RATE_LIMITED if a team's subgraph has changed too often: every version is kept. */
+async function requireFewVersions({ store }: Registry, publisher: Publisher): Promise<void> {
+  if (publisher.kind === 'operator') return;
+  const since = Date.now() - HOUR_MS;
+  const recent = (await store.versions(MAX_RECENT)).filter(
+    ({ publishedAt, change, owner }) =>
+      owner !== undefined &&
+      subgraphOf(change) === publisher.subgraph &&
+      publishedAt.getTime() > since,
+  );
+  const oldest = recent[MAX_HOURLY - 1];
+  if (oldest === undefined) return;
+  const retryAfter = Math.ceil((oldest.publishedAt.getTime() - since) / 1_000);
+  fail('RATE_LIMITED', `${publisher.subgraph} has changed ${MAX_HOURLY} times within an hour`, {
+    retryAfter,
+  });
 }
 
 /**
@@ -103,30 +138,52 @@ export async function checkChange(
   planned: Plan,
   strict = false,
 ): Promise<Outcome> {
-  const assessed = await assessStep(registry, planned.step);
-  const { changes, notices, policyFaults, needs } = assessed;
+  const digest = digestOf(planned.content);
+  async function refuseOpen(needs: readonly Need[]): Promise<void> {
+    const open = await openNeeds(await registry.store.tables(), publisher, { digest, needs });
+    if (open.length > 0) refuse(`publishing it needs approval: ${open.map(inWords).join('; ')}`);
+  }
+  const sizes = await sizesOf(registry, publisher, planned.step);
+  await refuseOpen(sizes);
+  const { changes, notices, policyFaults, needs } = await assessStep(registry, planned.step, sizes);
   return orRefused({ changes, notices }, async () => {
     const breaking = changes.filter(({ level }) => level === 'breaking');
     if (strict && breaking.length > 0)
       refuse(`there are breaking changes: ${namesWithUse(breaking)}`);
     refuseInUse(changes, 'breaking changes are in use');
     refuseBrokenPolicy(policyFaults, '');
-    const digest = digestOf(planned.content);
-    const open = await openNeeds(await registry.store.tables(), publisher, { digest, needs });
-    if (open.length > 0) refuse(`publishing it needs approval: ${open.map(inWords).join('; ')}`);
+    await refuseOpen(needs);
     return { changes, notices, result: {} };
   });
 }
 
 type Assessed = Omit<Assessment, 'changes'> & { changes: CheckedChange[] };
 
-async function assessStep({ usage, ran }: Registry, step: Step): Promise<Assessed> {
+/** What needs approval before it is assessed. */
+async function sizesOf({ store }: Registry, publisher: Publisher, step: Step): Promise<Need[]> {
+  const { owner } = whoIs(publisher);
+  const tokens = await (await store.tables()).tokens.select((one) => isSameOwner(one.owner, owner));
+  return sizeNeeds(
+    step,
+    tokens.map(({ subgraph }) => subgraph),
+  );
+}
+
+async function assessStep(
+  { usage, ran }: Registry,
+  step: Step,
+  sizes: readonly Need[],
+): Promise<Assessed> {
   const found = await assess(step, ran);
   const { changes, needs, newProvider } = found;
   const isBreaking = changes.some(({ level }) => level === 'breaking');
   const since = dayOf(Date.now() - (USAGE_DAYS - 1) * DAY_MS);
   const checked = withUsage(changes, isBreaking ? await usage(since) : []);
-  return { ...found, needs: [...needs, ...needsOfProvider(newProvider)], changes: checked };
+  return {
+    ...found,
+    needs: [...sizes, ...needs, ...needsOfProvider(newProvider)],
+    changes: checked,
+  };
 }
 
 /** Callers see no change, but the provider decides which member tokens are valid. */
@@ -172,7 +229,7 @@ async function refuseUnapproved(
   registry: Registry,
   publisher: Publisher,
   { change, step, content, approve, force }: Plan,
-  { needs, newProvider }: Assessed,
+  { needs, newProvider }: Pick<Assessed, 'needs' | 'newProvider'>,
 ): Promise<void> {
   const { store, audit } = registry;
   const subgraph = publisherOf(step);

@@ -10,6 +10,7 @@ import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { UNSHARED } from '../../../test/support/requests/unshared.ts';
 import { createRegistryEndpoint } from './endpoint.ts';
+import { approveProposal, pendingProposals } from './proposals.ts';
 import { withSubgraph } from './publish/assessment.ts';
 import { committedContent } from './publish/content.ts';
 import { createToken, listTokens, revokeToken } from './tokens.ts';
@@ -42,10 +43,10 @@ beforeEach(async () => {
 });
 afterEach(() => release());
 
-const append = (version: number, content = committedContent()) => {
+const append = (version: number, content = committedContent(), by: object = {}) => {
   const change = `publish offers ${version}`;
   const published = { publishedAt: new Date(), change, changes: [] };
-  return store.append({ ...content, ...published, version });
+  return store.append({ ...content, ...published, ...by, version });
 };
 
 const tokenOf = async (subgraph: string, owner = `${subgraph}-team`) => {
@@ -150,6 +151,47 @@ test('429 for a team whose last schema took long to assess, with any of its toke
     headers: { 'retry-after': expect.stringMatching(/^[1-9]/) },
   });
   expect(await check(spa, 'spa')).toMatchObject({ status: 200 });
+});
+
+test('a schema of over 256 KiB, or the 2,001st type of a team, is composed only after an operator approves it', async () => {
+  await append(1);
+  const [games] = [await tokenOf('games', 'offers-team'), await tokenOf('offers')];
+  const types = (count: number) =>
+    Array.from({ length: count }, (_, n) => `type T${n} { type: Int }`).join('\n');
+  const content = committedContent();
+  const offers = { ...content.schemas, offers: types(1_000) };
+  await append(2, { ...content, schemas: offers });
+  const outcomeOf = async (operation: string, sdl: string) => {
+    const body = await ask(games, operation, { name: 'games', sdl, file: 'games.graphql' });
+    return JSON.parse(String(body));
+  };
+  const large = `type Query {${' a: Int'.repeat(40_000)} }`;
+  const refused = `games would have a schema of ${large.length} bytes, over 262144 (approved by an operator)`;
+  expect(await outcomeOf('check', large)).toEqual({
+    refused: `publishing it needs approval: ${refused}`,
+  });
+  expect(await outcomeOf('publish', large)).toEqual({
+    refused: expect.stringContaining(`publish games needs approval: ${refused}`),
+  });
+  expect((await outcomeOf('check', types(1_001))).refused).toContain('2001 types, over 2000');
+  const tables = await store.tables();
+  const [proposal] = await pendingProposals(tables);
+  await approveProposal(tables, { kind: 'operator' }, proposal?.proposalId ?? '');
+  // It is composed now, and has faults.
+  expect((await outcomeOf('check', large)).refused).toContain('[games] Field a');
+});
+
+test('429 for the 61st change of a subgraph within an hour, and for no other subgraph', async () => {
+  const [offers, spa] = [await tokenOf('offers'), await tokenOf('spa')];
+  for (let version = 1; version <= 60; version += 1)
+    await append(version, committedContent(), { change: 'publish offers', owner: 'offers-team' });
+  const rollBack = (token: string, name: string) =>
+    respond(token, 'rollback', async () => Buffer.from(JSON.stringify({ name })));
+  expect(await rollBack(offers, 'offers')).toMatchObject({
+    status: 429,
+    headers: { 'retry-after': expect.stringMatching(/^3[56]\d\d$/) },
+  });
+  expect(await rollBack(spa, 'spa')).toMatchObject({ status: 200 });
 });
 
 test('a token that is revoked while its request arrives, or is assessed, changes nothing', async () => {

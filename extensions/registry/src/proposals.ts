@@ -163,6 +163,6 @@ function unsettled(
 }
 
 /** Operators type names of teams by hand. */
-function isSameOwner(one: string | undefined, other: string | undefined): boolean {
+export function isSameOwner(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && one.toLowerCase() === other?.toLowerCase();
 }

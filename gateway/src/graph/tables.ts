@@ -19,7 +19,7 @@ export type SubgraphToken = {
 
 /** What a change touches that is not the publisher's own. */
 export type Need = {
-  rule: 'resolves' | 'reads' | 'url' | 'shape';
+  rule: 'resolves' | 'reads' | 'url' | 'shape' | 'size';
   /** Such as `PartnerMemberRead.email would be resolved by offers instead of members`. */
   what: string;
   /** The subgraphs whose owners may approve it; empty if only an operator may. */

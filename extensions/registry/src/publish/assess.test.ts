@@ -127,6 +127,22 @@ test('what takes over half of a response to introspect is refused with the numbe
   expect(shrunk.after.schemas.offers).toHaveLength(sdl(599_999).length);
 });
 
+test('a subgraph that takes over a quarter of the introspection needs an operator, unless it shrinks', async () => {
+  const sdl = (length: number) =>
+    `${LINK} type Query { offers(of: String = "${'x'.repeat(length)}"): Int @tag(name: "partner") }`;
+  const { after, needs } = await assess(step(sdl(140_000)));
+  expect(needs).toEqual([
+    {
+      rule: 'size',
+      what: expect.stringMatching(
+        /^offers would have 14\d{4} bytes of the introspection of the partner surface, over 131072$/,
+      ),
+      losing: [],
+    },
+  ]);
+  expect((await assess({ ...step(sdl(139_999)), before: after })).needs).toEqual([]);
+});
+
 test('a team that published much, shrank, and goes back while others have grown is refused with the number', async () => {
   const sdlOf = (field: string, length: number) =>
     `${LINK} type Query { ${field}(of: String = "${'x'.repeat(length)}"): Int @tag(name: "partner") }`;

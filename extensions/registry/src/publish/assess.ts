@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { RUN } from '@partner-loyalty/runtime/process/run.ts';
 import type { Assessment, Step } from './assessment.ts';
 import { CompositionError, TooLargeError, UnservedError } from './faults.ts';
+import { typesIn } from './size.ts';
 
 /** The messages to the child process, and from it. */
 export type Question =
@@ -99,9 +100,8 @@ function tooLarge(step: Step): TooLargeError {
   const { schemas } = step.kind === 'content' ? step.after : step.before;
   const changed = step.kind === 'subgraph' ? { [step.entry.name]: step.sdl } : {};
   const texts = Object.values({ ...schemas, ...changed });
-  const types = texts.join().match(/\b(type|interface|input|enum|union) +[A-Z_]/gi)?.length ?? 0;
   const limits = `${DEADLINE_MS / 1_000} s or ${MEMORY_MB} MB`;
   return new TooLargeError(
-    `the graph is too large: composing and comparing its ${types} types takes over ${limits}`,
+    `the graph is too large: composing and comparing its ${typesIn(texts)} types takes over ${limits}`,
   );
 }

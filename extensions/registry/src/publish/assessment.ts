@@ -7,7 +7,7 @@ import { dayOf, MONTHS_KEPT, monthsAfter } from '@partner-loyalty/gateway/schema
 import { deprecationsOf, elementsOf } from '@partner-loyalty/gateway/schema/deprecations.ts';
 import { readSupergraph } from '@partner-loyalty/gateway/schema/supergraph.ts';
 import { SURFACE_NAMES, type SurfaceName } from '@partner-loyalty/gateway/schema/surfaces.ts';
-import { introspectionFaults, proseFaults } from './bounds.ts';
+import { introspectionFaults, proseFaults, shareNeeds } from './bounds.ts';
 import {
   type SurfaceChange,
   type SurfaceSchemas,
@@ -63,6 +63,14 @@ export async function assessment(step: Step, publisher: string | undefined): Pro
   const next = surfaceSchemas(after.supergraph);
   // An operator can take the whole graph back to what was served before there were bounds.
   if (step.kind !== 'content') refuseFaults(introspectionFaults(former, next));
+  const sizes =
+    step.kind === 'subgraph' && step.approved === undefined
+      ? shareNeeds(
+          { surfaces: former, supergraph: before.supergraph },
+          { surfaces: next, supergraph: after.supergraph },
+          step.entry.name,
+        )
+      : [];
   const changes = await surfaceChanges(former, next);
   const provider = newProvider(before, after);
   return {
@@ -71,7 +79,7 @@ export async function assessment(step: Step, publisher: string | undefined): Pro
     policyFaults: policyFaults(former, next, new Date()),
     lines: versionChanges(changes, next),
     ...(provider !== undefined && { newProvider: provider }),
-    needs: publisher === undefined ? [] : needsOf(before, after, publisher, past),
+    needs: publisher === undefined ? [] : [...needsOf(before, after, publisher, past), ...sizes],
     notices: step.kind === 'subgraph' ? noticesOf(before, after, step) : [],
   };
 }

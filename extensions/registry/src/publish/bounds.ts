@@ -4,18 +4,29 @@ import {
   ResponseSize,
 } from '@partner-loyalty/gateway/document/responsesize.ts';
 import { introspect } from '@partner-loyalty/gateway/execute/introspect.ts';
+import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
 import { argumentsOf } from '@partner-loyalty/gateway/schema/definitions.ts';
 import { SURFACE_NAMES } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import { characterFault } from '@partner-loyalty/runtime/input.ts';
-import { getIntrospectionQuery, parse, Source, TokenKind, visit } from 'graphql';
+import {
+  getIntrospectionQuery,
+  type IntrospectionQuery,
+  parse,
+  Source,
+  TokenKind,
+  visit,
+} from 'graphql';
 import type { SurfaceSchemas } from './changes.ts';
 import { located } from './compose.ts';
+import { type JoinedGraph, joinedGraph } from './joined.ts';
 
 const MAX_PROSE_BYTES = 64 * 1_024;
 /** The maximum of comments, and of blanks beyond twice the rest: every version keeps them. */
 const MAX_COMMENT_BYTES = 64 * 1_024;
 const MAX_NAME = 128;
 const MAX_INTROSPECTION_BYTES = MAX_RESPONSE_BYTES / 2;
+/** Of one subgraph. */
+const MAX_SHARE_BYTES = MAX_INTROSPECTION_BYTES / 4;
 
 /** Faults of the names and texts of a schema, which must be SDL. */
 export function proseFaults(sdl: string, file: string): string[] {
@@ -72,6 +83,44 @@ export function introspectionFaults(before: SurfaceSchemas, after: SurfaceSchema
   });
 }
 
+/**
+ * What an operator has to approve: a subgraph has more than its share of a surface's introspection,
+ * which would leave too little for others, and more than before.
+ */
+export function shareNeeds(
+  before: { surfaces: SurfaceSchemas; supergraph: string },
+  after: { surfaces: SurfaceSchemas; supergraph: string },
+  name: string,
+): Need[] {
+  return SURFACE_NAMES.flatMap((surface) => {
+    const bytesIn = ({ surfaces, supergraph }: typeof after) =>
+      ownBytes(introspected(surfaces[surface]), joinedGraph(supergraph), name);
+    if (introspectionBytes(after.surfaces[surface]) <= MAX_SHARE_BYTES) return [];
+    const bytes = bytesIn(after);
+    if (bytes <= MAX_SHARE_BYTES || bytes <= bytesIn(before)) return [];
+    const what = `${name} would have ${bytes} bytes of the introspection of the ${surface} surface, over ${MAX_SHARE_BYTES}`;
+    return { rule: 'size', what, losing: [] } as const;
+  });
+}
+
+/** The bytes of the types and members that a subgraph declares. */
+function ownBytes(
+  { __schema: { types } }: IntrospectionQuery,
+  { parts }: JoinedGraph,
+  name: string,
+): number {
+  const isOwn = (coordinate: string) => parts.get(`${coordinate} `)?.owners.has(name);
+  let bytes = 0;
+  for (const type of types) {
+    const { fields, inputFields, enumValues, ...rest } = { ...NO_MEMBERS, ...type };
+    if (isOwn(type.name)) bytes += bytesOf(rest);
+    for (const member of [...(fields ?? []), ...(inputFields ?? []), ...(enumValues ?? [])])
+      if (isOwn(`${type.name}.${member.name}`)) bytes += bytesOf(member);
+  }
+  return bytes;
+}
+const NO_MEMBERS = { fields: [], inputFields: [], enumValues: [] };
+
 const EVERYTHING = parse(
   getIntrospectionQuery({
     ...{ specifiedByUrl: true, directiveIsRepeatable: true, schemaDescription: true },
@@ -80,6 +129,15 @@ const EVERYTHING = parse(
 );
 
 function introspectionBytes(schema: SurfaceSchemas['partner']): number {
+  return bytesOf({ data: introspected(schema) });
+}
+
+function introspected(schema: SurfaceSchemas['partner']): IntrospectionQuery {
   const data = introspect(schema, EVERYTHING, {}, new ResponseSize(Number.POSITIVE_INFINITY));
-  return Buffer.byteLength(JSON.stringify({ data }));
+  // Cast: the document is the query of this type.
+  return data as unknown as IntrospectionQuery;
+}
+
+function bytesOf(value: object): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }
