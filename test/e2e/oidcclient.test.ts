@@ -249,7 +249,7 @@ test('the configuration says what the library behind it does', async () => {
     log: createLog('silent'),
     metrics: createMetrics(),
     inbox: undefined,
-    wake() {},
+    enqueueMail: async () => ({ accepted: true as const }),
   });
   const asked = { method: 'GET', path: '/.well-known/openid-configuration', search: '', body: '' };
   const request = { ...asked, headers: {}, clientAddress: '192.0.2.1', language: 'en' };

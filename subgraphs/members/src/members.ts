@@ -10,6 +10,7 @@ import { parse } from 'graphql';
 import { domainOf, openMailer } from './mail/mailer.ts';
 import { startMailWorker } from './mail/worker.ts';
 import type { MembersExtension } from './ports.ts';
+import { createEnqueueMail } from './resolvers/mail.ts';
 import { createResolvers, type MembersOptions } from './resolvers/resolvers.ts';
 import { ensureSigningKey } from './signingkeys/signingkey.ts';
 import type { MembersStore } from './store/store.ts';
@@ -56,7 +57,8 @@ export async function startMembers(
     await store.close();
   };
   const { wake } = worker;
-  const core = { store, settings, issuer: baseAddress, log, metrics, wake, inbox };
+  const enqueueMail = createEnqueueMail(store.outbox, wake);
+  const core = { store, settings, issuer: baseAddress, log, metrics, enqueueMail, inbox };
   const [provider] = extensions.map(({ openProvider }) => openProvider(core));
   return { ...createMembers(store, { baseAddress, wake, inbox, ...provider }), close };
 }

@@ -5,6 +5,7 @@ import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { Inbox } from './mail/inbox.ts';
+import type { EnqueueMail } from './resolvers/mail.ts';
 import type { MembersStore } from './store/store.ts';
 
 export type MembersCore = {
@@ -14,8 +15,7 @@ export type MembersCore = {
   issuer: string;
   /** Undefined in production. */
   inbox: Inbox | undefined;
-  /** Called when there is mail to send. */
-  wake(): void;
+  enqueueMail: EnqueueMail;
   log: Log;
   metrics: Metrics;
 };

@@ -1,5 +1,4 @@
 // What members do on /account: see and change their profile, and end what others see of it.
-import { randomUUID } from 'node:crypto';
 import type { MembersCore } from '@partner-loyalty/members/ports.ts';
 import { LENGTHS, parseAddress, parseNames } from '@partner-loyalty/members/resolvers/input.ts';
 import { profileOf } from '@partner-loyalty/members/resolvers/profile.ts';
@@ -12,7 +11,7 @@ import type { Grants } from './grants.ts';
 import { outgoingOf, say, show, textsOf } from './render.ts';
 import type { Sessions } from './sessions.ts';
 
-export type AccountParts = Pick<MembersCore, 'store' | 'issuer' | 'wake'> & {
+export type AccountParts = Pick<MembersCore, 'store' | 'issuer' | 'enqueueMail'> & {
   grants: Grants;
   sessions: Sessions;
   basePath: string;
@@ -28,7 +27,7 @@ export type SignedIn = {
 };
 
 export function createAccount({ store, grants, sessions, ...parts }: AccountParts) {
-  const { issuer, basePath, wake } = parts;
+  const { issuer, basePath, enqueueMail } = parts;
 
   async function accountOf(signedIn: SignedIn): Promise<Omit<Account, 'action'> | undefined> {
     const { memberId, sessionId, limitedTo } = signedIn;
@@ -66,9 +65,7 @@ export function createAccount({ store, grants, sessions, ...parts }: AccountPart
     language: string,
   ): Promise<AccountNotice> {
     const address = parseAddress('email', email);
-    const task = { kind: 'change', memberId, address, language } as const;
-    await store.outbox.add({ jobId: randomUUID(), task, requestedAt: Date.now() });
-    wake();
+    await enqueueMail({ kind: 'change', memberId, address, language });
     return { name: 'linkSent', email: address.typed };
   }
 

@@ -1,5 +1,5 @@
 // Signing in by a mailed link or code, from the address to the proof: of members, and of staff.
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { codeLimits } from '@partner-loyalty/members/mail/limits.ts';
 import type { MembersCore } from '@partner-loyalty/members/ports.ts';
 import { readCode } from '@partner-loyalty/members/rules/mailedtoken.ts';
@@ -17,7 +17,7 @@ import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
 /** For how long a browser is known. */
 export const YEAR_MS = 365 * 24 * 3_600_000;
 
-export type MailedSignInParts = Pick<MembersCore, 'store' | 'metrics' | 'wake'>;
+export type MailedSignInParts = Pick<MembersCore, 'store' | 'metrics' | 'enqueueMail'>;
 
 /** `held` is what a browser holds, and `known` what one holds that has signed in before. */
 type Beginning = {
@@ -65,7 +65,7 @@ function purposeOf(id: string): string | undefined {
  * `held` is what a browser holds: the IDs of the sign-ins that it has begun, the newest last. An ID
  * is hashed as a whole, so that no other purpose can take the place of the one in it.
  */
-export function createMailedSignIns({ store, metrics, wake }: MailedSignInParts) {
+export function createMailedSignIns({ store, metrics, enqueueMail }: MailedSignInParts) {
   const { outbox, payloads, signIns } = store;
 
   /** The row of a browser that has signed in with the address before. */
@@ -118,14 +118,11 @@ export function createMailedSignIns({ store, metrics, wake }: MailedSignInParts)
       // Whoever knows the ID of a request could go on with it, so the store does not have it.
       const id = `${randomBytes(32).toString('base64url')}.${purpose ?? ''}`;
       const signInId = digest(id);
-      const now = Date.now();
-      const expiresAt = now + SIGN_IN_MS;
+      const expiresAt = Date.now() + SIGN_IN_MS;
       const asked = request === undefined ? {} : { request };
       await signIns.begin({ signInId, address, client, expiresAt, tries: 0, ...asked });
       const of = { ...(partnerId !== undefined && { partnerId }), ...more };
-      const task = { kind: 'code', signInId, address, ...of } as const;
-      await outbox.add({ jobId: randomUUID(), task, requestedAt: now });
-      wake();
+      await enqueueMail({ kind: 'code', signInId, address, ...of });
       return [...idsIn(held).slice(1 - KEPT), id].join('~');
     },
 

@@ -3,7 +3,7 @@ import { makeCode, makeToken, TOKEN_USES } from '../rules/mailedtoken.ts';
 import type { MembersStore } from '../store/store.ts';
 import type { Job, MailTask } from '../tables/outbox.ts';
 import { secretHash } from '../tables/signins.ts';
-import { admit, changeLimits, noticeLimits, partnerLimits, strangersLimit } from './limits.ts';
+import { admit, partnerLimits, strangersLimit, targetLimit } from './limits.ts';
 import { type Email, linkTo, write } from './template.ts';
 
 type MailStore = Pick<
@@ -128,7 +128,7 @@ async function composeChange(
 ): Promise<Email | NotComposed> {
   // Before the limits count: nothing is kept about somebody who was erased.
   if ((await store.member(memberId)) === undefined) return 'dropped';
-  const limits = changeLimits(memberId, address.canonical);
+  const limits = [targetLimit(address.canonical)];
   const admission = await admit(job, limits, store.outbox, now);
   if (admission !== 'admitted') return admission;
 
@@ -203,8 +203,7 @@ async function composeStaffNotice(
   { store, baseAddress, job, now }: Context,
 ): Promise<Email | NotComposed> {
   const partner = (await store.partners.get(partnerId)) ?? { partnerId, name: partnerId };
-  const limits = noticeLimits(partnerId, address);
-  if (letter === 'staffInvited') limits.push(strangersLimit(partner));
+  const limits = letter === 'staffInvited' ? [strangersLimit(partner)] : [];
   const admission = await admit(job, limits, store.outbox, now);
   if (admission !== 'admitted') return admission;
   const link = `${baseAddress}/console${NOTICE_PATHS[letter]}`;

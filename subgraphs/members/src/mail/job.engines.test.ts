@@ -2,11 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { tokenIn } from '../../../../test/support/servers/mailserver.ts';
 import { address, ENGINES, memberImport, newPlace, type Place } from '../../test/engine.ts';
+import { createEnqueueMail } from '../resolvers/mail.ts';
 import { hashToken } from '../rules/mailedtoken.ts';
 import type { Address } from '../rules/member.ts';
 import type { MembersStore } from '../store/store.ts';
 import type { Job, MailTask } from '../tables/outbox.ts';
 import { deliver, type Sender } from './job.ts';
+import { admitTask } from './limits.ts';
 import type { Email } from './template.ts';
 
 const NOW = Date.parse('2026-03-04T05:06:07.089Z');
@@ -51,6 +53,7 @@ describe.each(ENGINES)('mail from a store on %s', (engine) => {
   afterEach(() => place.release());
 
   const run = async (task: MailTask, now = NOW, requestedAt = now) => {
+    if (!(await admitTask(task, store.outbox, now))) return 'dropped';
     await store.outbox.add({ jobId: randomUUID(), task, requestedAt });
     const job = await store.outbox.claim(now, MINUTE);
     return job && again(job, now);
@@ -64,6 +67,30 @@ describe.each(ENGINES)('mail from a store on %s', (engine) => {
     run({ kind: 'magic-link', partnerId, address: sought }, now);
   const askChange = (email: string, memberId = 'ada', now = NOW) =>
     run({ kind: 'change', memberId, address: address(email) }, now);
+
+  test('flood: what is asked for beyond a limit is answered alike and stored nowhere', async () => {
+    let woken = 0;
+    const enqueueMail = createEnqueueMail(store.outbox, () => {
+      woken += 1;
+    });
+    const limit = { key: 'partner\ninn', count: 1_000, windowMs: 15 * MINUTE };
+    for (let n = 0; n < 997; n += 1) await store.outbox.admit(limit, Date.now());
+    const eve = address('eve@example.com');
+    const notice = { kind: 'notice', partnerId: 'inn', about: 'a' } as const;
+    const tasks: MailTask[] = [
+      { kind: 'magic-link', partnerId: 'inn', address: 'eve@example.com' },
+      { kind: 'invitation', partnerId: 'inn', address: eve },
+      { ...notice, letter: 'staffInvited', address: 'new@inn.example' },
+      { ...notice, letter: 'keyExpires', address: 'old@inn.example' },
+      { kind: 'change', memberId: 'ada', address: eve },
+    ];
+    for (let round = 0; round < 25; round += 1)
+      for (const task of tasks) expect(await enqueueMail(task)).toEqual({ accepted: true });
+    const stored = await store.outbox.select(() => true);
+    const counts = tasks.map(({ kind }) => stored.filter(({ task }) => task.kind === kind).length);
+    expect(counts).toEqual([1, 1, 21, 21, 5]);
+    expect(woken).toBe(stored.length);
+  });
 
   describe('invitations', () => {
     const invite = (email: string, partnerId = 'inn', now = NOW) =>
@@ -343,7 +370,9 @@ describe('a partner can have', () => {
   afterEach(() => place.release());
 
   /** How many of these mails are sent. */
-  const sent = async (tasks: readonly MailTask[]) => {
+  const sent = async (asked: readonly MailTask[]) => {
+    const tasks: MailTask[] = [];
+    for (const task of asked) if (await admitTask(task, store.outbox, NOW)) tasks.push(task);
     const mailer = { send: async () => {} };
     const sender = { store, mailer, baseAddress: 'https://api.example', mailDomain: 'api.example' };
     const jobs = await claimed(store, tasks);

@@ -1,5 +1,5 @@
 // The limits on mail, so that nobody can flood mailboxes through this service.
-import type { Job, Limit, Outbox } from '../tables/outbox.ts';
+import type { Job, Limit, MailTask, Outbox } from '../tables/outbox.ts';
 import { DAILY_INVITATIONS, type MailPartner } from '../tables/partner.ts';
 
 const WINDOW_MS = 15 * 60_000;
@@ -16,6 +16,32 @@ const DAY_MS = 24 * HOUR_MS;
 type MailLimit = Limit & { outcome: 'dropped' | 'limited' };
 
 /**
+ * The limits on asking for mail, beyond which nothing is stored. So they also bound how much of it
+ * waits. Those on codes depend on the browser.
+ */
+function askLimits(task: MailTask): Limit[] {
+  if (task.kind === 'magic-link' || task.kind === 'invitation')
+    return [partnerLimit(task.partnerId)];
+  if (task.kind === 'change') return [mailboxLimit(`change\n${task.memberId}`)];
+  if (task.kind !== 'notice') return [];
+  const { partnerId, address, letter } = task;
+  // An admin can take anybody for staff, and make as many keys expire.
+  const key = `notice\n${partnerId}\n${address}`;
+  const ofAddress = { key, count: 20, windowMs: DAY_MS };
+  return letter === 'staffInvited' ? [ofAddress, partnerLimit(partnerId)] : [ofAddress];
+}
+
+/** Counts the mail and says whether it may be stored, the same for unknown addresses. */
+export async function admitTask(
+  task: MailTask,
+  outbox: Pick<Outbox, 'admit'>,
+  now: number,
+): Promise<boolean> {
+  for (const limit of askLimits(task)) if (!(await outbox.admit(limit, now))) return false;
+  return true;
+}
+
+/**
  * `mailbox` is a member's ID, since all addresses of a member lead to one mailbox, or the canonical
  * address of a person who is not a member.
  */
@@ -28,7 +54,6 @@ export function partnerLimits(
   return [
     mailboxLimit(`${kind}\n${partner.partnerId}\n${mailbox}`),
     ...(isStranger ? [strangersLimit(partner)] : []),
-    partnerLimit(partner.partnerId),
   ];
 }
 
@@ -48,24 +73,15 @@ export function codeLimits(address: string, client: string, browser: string | un
   ];
 }
 
-export function changeLimits(memberId: string, canonical: string): MailLimit[] {
-  return [mailboxLimit(`change\n${memberId}`), mailboxLimit(`target\n${canonical}`)];
-}
-
-/** Whoever an admin takes for staff gets them, and an admin can make as many keys expire. */
-export function noticeLimits(partnerId: string, address: string): MailLimit[] {
-  const key = `notice\n${partnerId}\n${address}`;
-  return [{ key, count: 20, windowMs: DAY_MS, outcome: 'dropped' }];
+export function targetLimit(canonical: string): MailLimit {
+  return mailboxLimit(`target\n${canonical}`);
 }
 
 function mailboxLimit(key: string): MailLimit {
   return { key, count: PER_MAILBOX, windowMs: WINDOW_MS, outcome: 'dropped' };
 }
 
-/**
- * One limit on all mail to people who may not know the partner. It comes before the limit on all of
- * the partner's mail, so that mail beyond it takes nothing from members.
- */
+/** One limit on all mail to people who may not know the partner. */
 export function strangersLimit({
   partnerId,
   invitations = DAILY_INVITATIONS,
@@ -74,9 +90,8 @@ export function strangersLimit({
   return { key, count: invitations, windowMs: DAY_MS, outcome: 'limited' };
 }
 
-function partnerLimit(partnerId: string): MailLimit {
-  const key = `partner\n${partnerId}`;
-  return { key, count: PER_PARTNER, windowMs: WINDOW_MS, outcome: 'dropped' };
+function partnerLimit(partnerId: string): Limit {
+  return { key: `partner\n${partnerId}`, count: PER_PARTNER, windowMs: WINDOW_MS };
 }
 
 /** A job that the limits have admitted before is not counted again. */

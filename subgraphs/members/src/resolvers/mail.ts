@@ -1,37 +1,41 @@
 // What resolvers that send mail share: the outbox, and the tokens that the mail carries.
 import { randomUUID } from 'node:crypto';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
-import type { StaffNotice, StaffRecipient } from '@partner-loyalty/runtime/signin/staff.ts';
+import type { StaffNotice } from '@partner-loyalty/runtime/signin/staff.ts';
+import { admitTask } from '../mail/limits.ts';
 import { hashToken, type TokenUse } from '../rules/mailedtoken.ts';
 import { digest } from '../tables/access.ts';
 import type { MailTask, Outbox } from '../tables/outbox.ts';
 import { parseText } from './input.ts';
 
-export type EnqueueMail = (task: MailTask) => Promise<{ accepted: true }>;
+export type EnqueueMail = (task: MailTask, jobId?: string) => Promise<{ accepted: true }>;
 
 /**
- * Puts mail into the outbox, from which the mail worker sends it, and calls `wake`. Always the same
- * single write, so that nothing about the response reveals whether there is a recipient.
+ * Puts mail into the outbox, from which the mail worker sends it, and calls `wake`; beyond a limit
+ * on asking, it does nothing. Nothing about the response reveals whether there is a recipient.
  */
-export function createEnqueueMail(outbox: Pick<Outbox, 'add'>, wake: () => void): EnqueueMail {
-  return async (task) => {
-    await outbox.add({ jobId: randomUUID(), task, requestedAt: Date.now() });
-    wake();
+export function createEnqueueMail(
+  outbox: Pick<Outbox, 'add' | 'admit'>,
+  wake: () => void,
+): EnqueueMail {
+  return async (task, jobId = randomUUID()) => {
+    const requestedAt = Date.now();
+    if (await admitTask(task, outbox, requestedAt)) {
+      await outbox.add({ jobId, task, requestedAt });
+      wake();
+    }
     return { accepted: true };
   };
 }
 
 /** Mails a notice. Each of its mails has an ID of its own, so that mailboxes know a second one. */
-export function createMailStaff(outbox: Pick<Outbox, 'addOnce'>, wake: () => void) {
-  return async ({ noticeId, recipients, ...notice }: StaffNotice): Promise<void> => {
-    const requestedAt = Date.now();
-    const add = ({ staffId, ...to }: StaffRecipient) => {
-      const jobId = digest(`${noticeId}\n${staffId}`);
-      return outbox.addOnce({ jobId, task: { kind: 'notice', ...notice, ...to }, requestedAt });
-    };
-    await Promise.all(recipients.map(add));
-    wake();
-  };
+export function createMailStaff(enqueueMail: EnqueueMail) {
+  return ({ noticeId, recipients, ...notice }: StaffNotice) =>
+    Promise.all(
+      recipients.map(({ staffId, ...to }) =>
+        enqueueMail({ kind: 'notice', ...notice, ...to }, digest(`${noticeId}\n${staffId}`)),
+      ),
+    );
 }
 
 /**

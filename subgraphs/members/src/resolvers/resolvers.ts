@@ -40,7 +40,7 @@ export function createResolvers(
   const events = createEvents(store.events);
   const provider = createProviderResolvers(store, parts);
   const profile = createProfile(store);
-  const mailStaff = createMailStaff(store.outbox, wake);
+  const mailStaff = createMailStaff(enqueueMail);
   return {
     Query: {
       ...lookups.Query,

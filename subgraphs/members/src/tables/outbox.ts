@@ -58,6 +58,9 @@ type KeptCount = { key: string; admittedAt: number[] };
 /** At most `count` admissions of the key in any `windowMs`. */
 export type Limit = { key: string; count: number; windowMs: number };
 
+/** The mail that partners cause. Mail that a person waits for comes up to an hour before it. */
+const PARTNERS_MAIL: readonly MailTask['kind'][] = ['magic-link', 'invitation', 'notice'];
+const HEAD_START_MS = 3_600_000;
 /** How many jobs are read to find the oldest. */
 const LOOKED_AT = 500;
 /** How long failed jobs are kept. */
@@ -94,14 +97,13 @@ export async function openOutbox(open: OpenTable) {
   };
 
   const newJob = ({ jobId, task, requestedAt }: NewJob): StoredJob => ({
-    ...{ jobId, task, requestedAt, dueAt: requestedAt, attempts: 0, admitted: false },
+    ...{ jobId, task, requestedAt, attempts: 0, admitted: false },
+    dueAt: requestedAt - (PARTNERS_MAIL.includes(task.kind) ? 0 : HEAD_START_MS),
   });
 
   return {
-    /** Resolves when the job is on disk. Always a single insertion, whatever the task. */
-    add: (job: NewJob) => jobs.put(newJob(job)),
-    /** The same, unless a job with the ID waits or has failed. */
-    async addOnce(job: NewJob): Promise<void> {
+    /** Resolves when the job is on disk; nothing changes if one with the ID waits or has failed. */
+    async add(job: NewJob): Promise<void> {
       await jobs.update(job.jobId, (before) => before ?? newJob(job));
     },
     /**
