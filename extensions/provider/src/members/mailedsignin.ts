@@ -71,10 +71,15 @@ export function createMailedSignIns({ store, metrics, enqueueMail }: MailedSignI
   /** The row of a browser that has signed in with the address before. */
   const knownKey = (known: string, address: string) => `Known:${digest(`${known}\n${address}`)}`;
 
-  async function isLimited(address: string, client: string, known = ''): Promise<boolean> {
+  async function isLimited(
+    kind: 'code' | 'console',
+    address: string,
+    client: string,
+    known = '',
+  ): Promise<boolean> {
     const isKnown = (await payloads.find(knownKey(known, address))) !== undefined;
     const browser = isKnown ? digest(known) : undefined;
-    for (const limit of codeLimits(address, client, browser))
+    for (const limit of codeLimits(kind, address, client, browser))
       if (!(await outbox.admit(limit, Date.now()))) return true;
     return false;
   }
@@ -111,7 +116,8 @@ export function createMailedSignIns({ store, metrics, enqueueMail }: MailedSignI
     async begin(address: Address, beginning: Beginning) {
       const { clientAddress, held = '', known, purpose, request, partnerId, ...more } = beginning;
       const client = addressBlock(clientAddress);
-      if (await isLimited(address.canonical, client, known)) {
+      const kind = purpose === CONSOLE ? CONSOLE : 'code';
+      if (await isLimited(kind, address.canonical, client, known)) {
         metrics.signIn('limited');
         return undefined;
       }

@@ -59,11 +59,16 @@ export function partnerLimits(
 
 /**
  * The limits on codes: for an address from a client address, from a client address, and for an
- * address. A browser that has signed in with the address before has its own limit instead, which
+ * address. The first and the last count the members' page and the console apart. A browser that has signed in with the address before has its own limit instead, which
  * nobody else can use up. Nothing counts against a partner.
  */
-export function codeLimits(address: string, client: string, browser: string | undefined): Limit[] {
-  const key = `code\n${address}`;
+export function codeLimits(
+  kind: 'code' | 'console',
+  address: string,
+  client: string,
+  browser: string | undefined,
+): Limit[] {
+  const key = `${kind}\n${address}`;
   if (browser !== undefined)
     return [{ key: `${key}\nbrowser ${browser}`, count: PER_MAILBOX, windowMs: WINDOW_MS }];
   return [

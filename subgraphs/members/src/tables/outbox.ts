@@ -201,5 +201,5 @@ export async function openOutbox(open: OpenTable) {
 export function mailboxOf(key: string): string | undefined {
   const [kind, first, second] = key.split('\n');
   if (kind === 'link' || kind === 'invitation' || kind === 'notice') return second;
-  return kind === 'change' || kind === 'target' || kind === 'code' ? first : undefined;
+  return ['change', 'target', 'code', 'console'].includes(kind ?? '') ? first : undefined;
 }
