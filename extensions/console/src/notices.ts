@@ -123,10 +123,10 @@ function dueEndpoints({ letter, field, query, ageMs }: (typeof ENDPOINTS)[number
     const found = data?.[field];
     if (typeof found !== 'string') return fail('SERVICE_UNAVAILABLE');
     const webhooks: NotedWebhook[] = JSON.parse(found);
-    return webhooks.map(({ webhookId, partnerId, host, disabledAt, failingSince = now }) => ({
+    return webhooks.map(({ webhookId, partnerId, disabledAt, failingSince = now }) => ({
       noticeId: `${webhookId}/${disabledAt ?? `failing/${failingSince}`}`,
       keptUntil: (disabledAt ?? failingSince) + KEPT_MS,
-      ...{ letter, partnerId, about: `${webhookId} (${host})` },
+      ...{ letter, partnerId, about: webhookId },
     }));
   };
 }

@@ -1,6 +1,10 @@
 // The sessions of the console: how long they last, and what a browser has to show for one.
 import type { KeyStore } from '@partner-loyalty/gateway/identity/keystore.ts';
-import { inviteStaff, makeDemoToken } from '@partner-loyalty/gateway/identity/staff.ts';
+import {
+  inviteStaff,
+  makeDemoToken,
+  recipientsOf,
+} from '@partner-loyalty/gateway/identity/staff.ts';
 import { createCookies } from '@partner-loyalty/gateway/pages/forms.ts';
 import { openKeyStore } from '@partner-loyalty/gateway/stores.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
@@ -62,6 +66,23 @@ describe.each(['lmdb', 'mongodb'])('sessions on %s', (engine) => {
     expect(signedIn?.staff?.email).toBe(ADA);
     if (signedIn) await sessions.end(signedIn);
     expect(await current(second)).toBeUndefined();
+  });
+
+  test('notices go to whoever has signed in to the partner, or chosen it', async () => {
+    const tables = await keys.staffTables();
+    const reached = async () => {
+      const lists = await Promise.all(['inn', 'spa'].map((id) => recipientsOf(tables, id)));
+      return lists.map(({ length }) => length);
+    };
+    expect(await reached()).toEqual([0, 0]);
+    await begin();
+    expect(await reached()).toEqual([1, 0]);
+    await inviteStaff(tables, { partnerId: 'spa', email: ADA, role: 'viewer' });
+    const signedIn = await current(await begin());
+    expect(await reached()).toEqual([1, 0]);
+    const spa = signedIn?.places.find(({ partnerId }) => partnerId === 'spa');
+    if (signedIn && spa) await sessions.choose(signedIn, spa);
+    expect(await reached()).toEqual([1, 1]);
   });
 
   test('a stolen store opens no session: it has hashes alone', async () => {

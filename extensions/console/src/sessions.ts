@@ -3,6 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { KeyStore } from '@partner-loyalty/gateway/identity/keystore.ts';
 import {
   type ConsoleSession,
+  joinStaff,
   placesOf,
   type Staff,
 } from '@partner-loyalty/gateway/identity/staff.ts';
@@ -76,7 +77,9 @@ export function createSessions(keys: Pick<KeyStore, 'staffTables'>, cookies: Coo
       const [staff, ...others] = await placesIn(session);
       if (staff === undefined) return undefined;
       const chosen = others.length === 0 ? staff : undefined;
-      const { sessions } = await keys.staffTables();
+      const tables = await keys.staffTables();
+      const { sessions } = tables;
+      if (chosen !== undefined) await joinStaff(tables, chosen.staffId);
       await sessions.remove(idOf(cookies.read(request, COOKIE)));
       await sessions.put({ ...session, ...(chosen && { staffId: chosen.staffId }) });
       await sessions.removeUntil('expiresAt', now);
@@ -84,8 +87,9 @@ export function createSessions(keys: Pick<KeyStore, 'staffTables'>, cookies: Coo
     },
 
     async choose({ sessionId }: SignedIn, { staffId }: Staff): Promise<void> {
-      const { sessions } = await keys.staffTables();
-      await sessions.update(sessionId, (before) => before && { ...before, staffId });
+      const tables = await keys.staffTables();
+      await joinStaff(tables, staffId);
+      await tables.sessions.update(sessionId, (before) => before && { ...before, staffId });
     },
 
     /** Resolves with the cookie that says so. */

@@ -18,7 +18,12 @@ export type Staff = {
   createdAt: Date;
 };
 
-type StaffRow = Omit<Staff, 'createdAt'> & { address: string; createdAt: number };
+/** `isInvited` until the person signs in to the partner, and gets its notices. */
+type StaffRow = Omit<Staff, 'createdAt'> & {
+  address: string;
+  createdAt: number;
+  isInvited?: true;
+};
 
 /**
  * A canonical address, for which partners it is staff, and in which language it signed in last.
@@ -112,7 +117,10 @@ export async function inviteStaff(
     return known ? before : { ...before, address, email: same, places: next };
   });
   const added = { staffId, partnerId, email: typed, address, role, createdAt: Date.now() };
-  const row = await staff.update(staffId, (before) => ({ ...(before ?? added), role }));
+  const row = await staff.update(staffId, (before) => ({
+    ...(before ?? { ...added, isInvited: true }),
+    role,
+  }));
   return toStaff(row ?? added);
 }
 
@@ -173,13 +181,22 @@ export async function keepLanguage({ addresses }: StaffTables, address: string, 
   );
 }
 
-/** The addresses that get a notice to a partner's staff. */
+/** Notes that somebody is signed in to the partner. */
+export async function joinStaff({ staff }: StaffTables, staffId: string): Promise<void> {
+  await staff.update(staffId, (before) => {
+    if (!before?.isInvited) return before;
+    const { isInvited, ...joined } = before;
+    return joined;
+  });
+}
+
+/** The addresses that get a notice to a partner's staff: nobody who was added without agreeing. */
 export async function recipientsOf(
   { staff, addresses }: StaffTables,
   partnerId: string,
 ): Promise<StaffRecipient[]> {
   const rows = await staff.startingWith(prefixOf(partnerId));
-  const ofPartner = rows.filter((row) => row.partnerId === partnerId);
+  const ofPartner = rows.filter((row) => row.partnerId === partnerId && !row.isInvited);
   const add = async ({ staffId, address, email }: StaffRow) => {
     const { language } = (await addresses.get(address)) ?? {};
     return { staffId, address, email, language };
