@@ -59,8 +59,9 @@ export function partnerLimits(
 
 /**
  * The limits on codes: for an address from a client address, from a client address, and for an
- * address. The first and the last count the members' page and the console apart. A browser that has signed in with the address before has its own limit instead, which
- * nobody else can use up. Nothing counts against a partner.
+ * address. The first and the last count the members' page and the console apart. A browser that has
+ * signed in with the address before has its own limit instead, which nobody else can use up.
+ * Nothing counts against a partner.
  */
 export function codeLimits(
   kind: 'code' | 'console',

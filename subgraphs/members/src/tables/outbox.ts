@@ -1,7 +1,7 @@
 // The queue of mail to be sent and the counts that limit it, in domain words.
 import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { StaffNotice, StaffRecipient } from '@partner-loyalty/runtime/signin/staff.ts';
-import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
+import type { OpenTable, Table, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 import type { Address, EnrollInput } from '../rules/member.ts';
 
 /**
@@ -123,20 +123,7 @@ export async function openOutbox(open: OpenTable) {
      * Counts an admission unless the limit is reached. Exact across processes. What was counted
      * before the clock was put back counts as counted now.
      */
-    async admit({ key, count, windowMs }: Limit, now: number): Promise<boolean> {
-      let isAdmitted = false;
-      await counts.update(key, (stored) => {
-        const until = now + windowMs;
-        const admittedAt = (stored?.admittedAt ?? [])
-          .map((at) => Math.min(at, now))
-          .filter((at) => at > now - windowMs);
-        isAdmitted = admittedAt.length < count;
-        if (isAdmitted) admittedAt.push(now);
-        else if (stored && stored.until <= until) return stored;
-        return { key, admittedAt, until };
-      });
-      return isAdmitted;
-    },
+    admit: createAdmit(counts),
     /**
      * This and the next three methods do nothing if the claim has expired and another worker holds
      * the job.
@@ -191,6 +178,48 @@ export async function openOutbox(open: OpenTable) {
       await jobs.removeUntil('failedAt', now - FAILED_KEPT_MS);
       await counts.removeUntil('until', now);
     },
+  };
+}
+
+/** One write at a time counts all that this process asks of a key meanwhile. */
+function createAdmit(counts: Table<StoredCount>) {
+  type Batch = { asked: number; admitted: Promise<number> };
+  const waiting = new Map<string, Batch>();
+  const writing = new Map<string, Promise<unknown>>();
+
+  async function write(batch: Batch, limit: Limit, now: number): Promise<number> {
+    const { key, count, windowMs } = limit;
+    await writing.get(key)?.catch(() => undefined);
+    waiting.delete(key);
+    let admitted = 0;
+    const written = counts.update(key, (stored) => {
+      const until = now + windowMs;
+      const admittedAt = (stored?.admittedAt ?? [])
+        .map((at) => Math.min(at, now))
+        .filter((at) => at > now - windowMs);
+      admitted = Math.max(0, Math.min(batch.asked, count - admittedAt.length));
+      if (admitted === 0 && stored && stored.until <= until) return stored;
+      return { key, admittedAt: [...admittedAt, ...Array<number>(admitted).fill(now)], until };
+    });
+    writing.set(key, written);
+    try {
+      await written;
+    } finally {
+      writing.delete(key);
+    }
+    return admitted;
+  }
+
+  return async (limit: Limit, now: number): Promise<boolean> => {
+    let batch = waiting.get(limit.key);
+    if (batch === undefined) {
+      batch = { asked: 0, admitted: Promise.resolve(0) };
+      waiting.set(limit.key, batch);
+      batch.admitted = write(batch, limit, now);
+    }
+    const place = batch.asked;
+    batch.asked += 1;
+    return place < (await batch.admitted);
   };
 }
 
