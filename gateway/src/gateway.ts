@@ -6,7 +6,7 @@ import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { createLimiter } from './budget/limiter.ts';
 import { createCors, GRAPHQL_CORS } from './edge/cors.ts';
 import { createObserveRequest, withShownAddresses } from './edge/requestline.ts';
-import { handle } from './handle.ts';
+import { handle, isEndpoint } from './handle.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
 import { openTokenVerifier } from './identity/idtoken.open.ts';
 import { createKeyring } from './identity/keyring.ts';
@@ -73,7 +73,7 @@ export function openGateway(
 
   return {
     handle(request) {
-      if (request.path === '/graphql') return graphql(request);
+      if (isEndpoint(request)) return graphql(request);
       for (const extension of opened) {
         const response = extension.handle?.(request);
         if (response !== undefined) return response;

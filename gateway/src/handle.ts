@@ -71,7 +71,7 @@ function hasControls({ headers }: HttpRequest): boolean {
   return headers['x-sandbox-now'] !== undefined || headers['x-sandbox-fault'] !== undefined;
 }
 
-function isEndpoint({ path }: HttpRequest): boolean {
+export function isEndpoint({ path }: HttpRequest): boolean {
   return path === '/graphql' || path === '/graphql/';
 }
 

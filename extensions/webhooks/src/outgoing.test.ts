@@ -3,10 +3,12 @@ import { getEventListeners, once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import { Worker } from 'node:worker_threads';
 import type { Reach } from '@partner-loyalty/runtime/http/publicaddress.ts';
 import { startDns } from '../../../test/support/servers/dns.ts';
+import { until } from '../../../test/support/until.ts';
 import { createOutgoing } from './outgoing.ts';
 
 const onlyPublic = (reach: Reach) => reach === 'public';
@@ -48,6 +50,23 @@ describe('a request to a URL of a stranger', () => {
     const started = await startDns(...options);
     closing.push(started.close);
     return started;
+  };
+
+  /** A listener that accepts nothing, with a full queue: it does not answer. */
+  const silent = async (port: number) => {
+    const script = `const server = require('node:net').createServer();
+      server.listen({ port: ${port}, host: '127.0.0.2', backlog: 1 }, () => {
+        require('node:worker_threads').parentPort.postMessage('up');
+        setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));
+      });`;
+    const worker = new Worker(script, { eval: true });
+    closing.push(() => worker.terminate());
+    await once(worker, 'message');
+    const queued = Array.from({ length: 4 }, () =>
+      connect(port, '127.0.0.2').on('error', () => {}),
+    );
+    closing.push(() => queued.map((socket) => socket.destroy()));
+    await Promise.any(queued.map((socket) => once(socket, 'connect')));
   };
 
   test('has the content, and gets the status', async () => {
@@ -174,25 +193,37 @@ describe('a request to a URL of a stranger', () => {
 
   test('an address that does not answer delays the next one by a moment only', async () => {
     const { port } = await http((_, response) => response.end());
-    // A listener that accepts nothing, with a full queue, does not answer.
-    const script = `const server = require('node:net').createServer();
-      server.listen({ port: ${port}, host: '127.0.0.2', backlog: 1 }, () => {
-        require('node:worker_threads').parentPort.postMessage('up');
-        setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));
-      });`;
-    const worker = new Worker(script, { eval: true });
-    closing.push(() => worker.terminate());
-    await once(worker, 'message');
-    const queued = Array.from({ length: 4 }, () =>
-      connect(port, '127.0.0.2').on('error', () => {}),
-    );
-    closing.push(() => queued.map((socket) => socket.destroy()));
-    await Promise.any(queued.map((socket) => once(socket, 'connect')));
+    await silent(port);
     const { resolver } = await dns(() => ['127.0.0.2', '127.0.0.1']);
     const url = new URL(`http://several.example:${port}/`);
     expect(await outgoing(alsoPrivate, resolver).post(url, CONTENT, ignore)).toEqual({
       status: 200,
     });
+  });
+
+  test('an address that becomes known while another one is dialled waits for its turn', async () => {
+    let order: string[] = [];
+    const { port } = await listening(
+      createServer((_, response) => response.end()).on('connection', () => order.push('dialled')),
+      '::1',
+    );
+    await silent(port);
+    const { resolver } = await dns(async (_, __, family) => {
+      if (family === 4) return ['127.0.0.2'];
+      await pause(100);
+      setTimeout(() => order.push('a moment later'), 50);
+      return ['::1'];
+    });
+    const url = new URL(`http://late.example:${port}/`);
+    const closed = { ...CONTENT, headers: { connection: 'close' } };
+    // A machine that stands still in between has the turn come at once.
+    for (let attempt = 0; attempt < 5 && order[0] !== 'a moment later'; attempt += 1) {
+      order = [];
+      const sent = await outgoing(alsoPrivate, resolver).post(url, closed, ignore);
+      expect(sent).toEqual({ status: 200 });
+      await until(() => order.length === 2);
+    }
+    expect(order).toEqual(['a moment later', 'dialled']);
   });
 
   test.each([301, 302, 303, 307, 308])('redirects: %s is not followed', async (status) => {

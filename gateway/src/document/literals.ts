@@ -10,6 +10,7 @@ import {
   getNamedType,
   getNullableType,
   type IntValueNode,
+  isInputObjectType,
   isInputType,
   isLeafType,
   isListType,
@@ -72,8 +73,7 @@ export function liftLiterals(
   function lift(value: ValueNode): VariableNode | undefined {
     const type = value.kind === Kind.LIST ? types.getParentInputType() : types.getInputType();
     // Within a custom scalar, values have no type.
-    if (!isInputType(type))
-      return isInexact(value) ? replace(value, GraphQLString, true) : undefined;
+    if (!isInputType(type)) return isInexact(value) ? replace(value, GraphQLString) : undefined;
     const nullable = getNullableType(type);
     const isCustom = isCustomScalar(value.kind === Kind.LIST ? nullable : getNamedType(type));
     // A list is lifted whole: otherwise each length would have a plan of its own.
@@ -81,23 +81,19 @@ export function liftLiterals(
     const isLifted = isWhole
       ? !contains(value, ({ kind }) => kind === Kind.VARIABLE)
       : isLiteral(value) && isLeafType(getNamedType(type));
-    return isLifted ? replace(value, nullable, isCustom) : undefined;
+    return isLifted ? replace(value, nullable) : undefined;
   }
 
-  function replace(value: ValueNode, type: GraphQLInputType, isCustom: boolean): VariableNode {
+  function replace(value: ValueNode, type: GraphQLInputType): VariableNode {
     const text = `${type} ${print(inOrder(value))}`;
-    const variable = known.get(text) ?? variableFor(value, type, isCustom);
+    const variable = known.get(text) ?? variableFor(value, type);
     known.set(text, variable);
     return variable;
   }
 
-  function variableFor(value: ValueNode, type: GraphQLInputType, isCustom: boolean): VariableNode {
+  function variableFor(value: ValueNode, type: GraphQLInputType): VariableNode {
     const name = freeName(takenNames, 'literal');
-    const hasCustom = isCustom || isCustomScalar(getNamedType(type));
-    const isChanged = contains(value, (node) =>
-      hasCustom ? isInexact(node) || (isCustom && isEnum(node)) : isInfinite(node),
-    );
-    literals[name] = isChanged ? new Verbatim(value) : valueFromAST(value, type);
+    literals[name] = isChanged(value, type) ? new Verbatim(value) : jsonOf(value, type);
     const variable: VariableNode = { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: name } };
     definitions.push({ kind: Kind.VARIABLE_DEFINITION, variable, type: parseType(`${type}!`) });
     return variable;
@@ -128,6 +124,42 @@ export function withVerbatim(query: string, variables: Record<string, unknown>):
   });
   for (const name of literals.keys()) delete variables[name];
   return stripIgnoredCharacters(print(written));
+}
+
+/** Whether JSON would change a literal somewhere. */
+function isChanged(value: ValueNode, type: GraphQLInputType): boolean {
+  const nullable = getNullableType(type);
+  const isWithin = (inner: ValueNode, of: GraphQLInputType | undefined) =>
+    of !== undefined && isChanged(inner, of);
+  if (isListType(nullable))
+    return value.kind === Kind.LIST
+      ? value.values.some((each) => isWithin(each, nullable.ofType))
+      : isWithin(value, nullable.ofType);
+  if (isInputObjectType(nullable) && value.kind === Kind.OBJECT) {
+    const fields = nullable.getFields();
+    return value.fields.some((each) => isWithin(each.value, fields[each.name.value]?.type));
+  }
+  return isCustomScalar(nullable)
+    ? contains(value, (node) => isInexact(node) || isEnum(node))
+    : isInfinite(value) || valueFromAST(value, nullable) === undefined;
+}
+
+/** The JSON of a literal. Defaults are left out: those of a composed schema may be rounded. */
+function jsonOf(value: ValueNode, type: GraphQLInputType): unknown {
+  const nullable = getNullableType(type);
+  if (value.kind === Kind.LIST && isListType(nullable))
+    return value.values.map((each) => jsonOf(each, nullable.ofType));
+  if (value.kind === Kind.OBJECT && isInputObjectType(nullable)) {
+    const fields = nullable.getFields();
+    return Object.fromEntries(
+      value.fields.map(({ name: { value: name }, value: inner }) => {
+        const field = fields[name];
+        return [name, field && jsonOf(inner, field.type)];
+      }),
+    );
+  }
+  if (isListType(nullable) && value.kind !== Kind.NULL) return [jsonOf(value, nullable.ofType)];
+  return valueFromAST(value, nullable);
 }
 
 /** Equal values as equal text, as validation compares them. */

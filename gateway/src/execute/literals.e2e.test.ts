@@ -10,12 +10,13 @@ import { openSurface, type Surface } from './surface.ts';
 
 const TAG = '@tag(name: "partner") @tag(name: "member")';
 const FIELDS = `
-  said(text: String, n: Int, id: ID, x: Float, big: Big, all: [Big!], deep: [[Big]], in: Range): String ${TAG}
+  said(text: String, n: Int, id: ID, x: Float, big: Big, all: [Big!], deep: [[Big]], in: Range, rows: [Row], row: Row): String ${TAG}
   plain: String ${TAG}`;
 const STAYS = `
   extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@tag"])
   scalar Big
   input Range { min: Big max: Big list: [Big] at: Mark }
+  input Row { n: Big = 10.10 id: ID = 9007199254740993 all: [Big] rows: [Row!] }
   enum Mark { LOW HIGH }
   interface Asset { ${FIELDS} }
   type Villa implements Asset @key(fields: "id") { id: ID! ${TAG} ${FIELDS} }
@@ -25,6 +26,9 @@ const STAYS = `
 const PRICES = `
   extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@tag"])
   type Villa @key(fields: "id") { id: ID! price(representations: [Int]): String ${TAG} }`;
+
+/** What the subgraph's library makes of its defaults; those of a gateway would be "json 10.1". */
+const ROW = { n: 10.1, id: '9007199254740992' };
 
 /** Its literals are their text, its variables their JSON. */
 const Big = new GraphQLScalarType({
@@ -129,6 +133,15 @@ describe.each(WAYS)('below %s', (root) => {
     [
       'in: {min: 10.10, list: [0.10], at: HIGH}',
       { in: { min: '10.10', list: ['0.10'], at: 'HIGH' } },
+    ],
+    ['all: [LOW]', { all: ['LOW'] }],
+    ['row: {}', { row: ROW }],
+    ['rows: [{}, null]', { rows: [ROW, null] }],
+    ['rows: {n: 5}', { rows: [{ ...ROW, n: 'json 5' }] }],
+    ['rows: [{n: 9007199254740993, id: "x"}]', { rows: [{ n: '9007199254740993', id: 'x' }] }],
+    [
+      'row: {rows: [{id: 12345678901234567890, all: [LOW, 1.50]}]}',
+      { row: { ...ROW, rows: [{ ...ROW, id: '12345678901234567890', all: ['LOW', '1.50'] }] } },
     ],
     ['id: 12345678901234567890', { id: '12345678901234567890' }],
     ['x: 1.0, n: 3', { x: 1, n: 3 }],

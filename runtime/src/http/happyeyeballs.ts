@@ -51,6 +51,8 @@ async function connectFirst(
   let failure: Error = failed('DNS');
   let lookupsLeft = lookups.length;
   let wake = () => {};
+  /** When the next attempt may begin, by performance.now(). */
+  let nextAt = 0;
   const deadline = AbortSignal.timeout(timeoutMs);
   const overdue = new Promise<void>((resolve) => {
     deadline.addEventListener('abort', () => resolve());
@@ -79,6 +81,7 @@ async function connectFirst(
     socket.once('error', (error) => {
       attempts.delete(socket);
       failure = error;
+      nextAt = 0;
       wake();
     });
   }
@@ -86,15 +89,20 @@ async function connectFirst(
   try {
     const [preferred, other] = lookups.map(add);
     await Promise.race([preferred, other?.then(() => pause(RESOLUTION_DELAY_MS)), overdue]);
-    for (let turn = 0; connected === undefined; turn += 1) {
+    for (let turn = 0; connected === undefined; ) {
       if (deadline.aborted) throw failed('UND_ERR_CONNECT_TIMEOUT');
+      const wait = nextAt - performance.now();
       const [family, fallback] = turn % 2 === 0 ? families : families.toReversed();
-      const address = family?.shift() ?? fallback?.shift();
-      if (address !== undefined) attempt(address);
-      else if (lookupsLeft === 0 && attempts.size === 0) throw failure;
+      const address = wait > 0 ? undefined : (family?.shift() ?? fallback?.shift());
+      if (address !== undefined) {
+        attempt(address);
+        turn += 1;
+        nextAt = performance.now() + ATTEMPT_DELAY_MS;
+      } else if (wait <= 0 && lookupsLeft === 0 && attempts.size === 0) throw failure;
       await new Promise<void>((resolve) => {
         wake = resolve;
-        if (address !== undefined) setTimeout(resolve, ATTEMPT_DELAY_MS).unref();
+        const left = nextAt - performance.now();
+        if (left > 0) setTimeout(resolve, left).unref();
       });
     }
     return connected;

@@ -226,6 +226,19 @@ describe('forwarding', () => {
     expect(headers['referrer-policy']).toBe(policy);
   });
 
+  test('whoever shares an address with failed requests signs in, but opens no mailed link', async () => {
+    const address = '198.51.108.9';
+    answer = { status: 200, headers: cardHeaders([]), body: 'page' };
+    const body = JSON.stringify({ query: PROFILE });
+    const headers = { 'content-type': 'application/json' };
+    for (let n = 0; n < 62; n += 1)
+      await send('/graphql', { method: 'POST', address, headers, body });
+    const statuses = [];
+    for (const path of ['/sign-in', '/account', '/sign-in?token=ml_xxxxxxxxxxxx'])
+      statuses.push((await send(path, { address, headers: { accept: 'text/html' } })).status);
+    expect(statuses).toEqual([200, 200, 429]);
+  });
+
   test('with another provider, /oauth/ and /account are not found, and /sign-in confirms', async () => {
     for (const path of ['/oauth/authorize', '/oauth/token', '/oauth/userinfo', '/account'])
       expect((await send(path, { to: elsewhere })).status).toBe(404);

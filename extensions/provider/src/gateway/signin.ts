@@ -41,8 +41,11 @@ export function createSignIn({
       return messagePage(404, texts, 'signInElsewhere');
     // The browser that began signs in by opening the link, so that nothing else may.
     if (token !== '' && request.method === 'HEAD') return pageResponse(200, '');
-    if (kind === undefined && provider !== undefined)
-      return tokens.refusal(request) ?? respond(provider, request, await provider.ask(request, ''));
+    if (kind === undefined && provider !== undefined) {
+      // A page without a token guesses none.
+      const refusal = token === '' ? undefined : tokens.refusal(request);
+      return refusal ?? respond(provider, request, await provider.ask(request, ''));
+    }
     if (kind === undefined || !isWellFormed(token)) return messagePage(404, texts, 'invalidLink');
     const { links, language } = texts;
     const page = () => pageResponse(200, linkPage(links[kind], token, SIGN_IN_PATH, language));

@@ -85,17 +85,21 @@ const pagesOnly = (log: Log) => async (ctx: Context, next: Next) => {
   }
 };
 
-/** Apps may post the request (OpenID Connect Core, 3.1.2.1), but only a GET has the cookies. */
+/**
+ * Apps may post these requests (OpenID Connect Core, 3.1.2.1, and RP-Initiated Logout, 2), but only
+ * a GET has the cookies.
+ */
+const POSTED = ['/oauth/authorize', '/oauth/end-session'];
+
 const authorizing = (basePath: string) => async (ctx: Context, next: Next) => {
   if (/^\/oauth\/authorize(\/|$)/.test(ctx.path)) withoutCookies(ctx);
-  if (ctx.path !== '/oauth/authorize') return next();
-  const isPost = ctx.method === 'POST';
-  if (isPost) {
+  if (POSTED.includes(ctx.path) && ctx.method === 'POST') {
     const query = `${new URLSearchParams(await readText(ctx.req))}`;
     return query.length > MAX_CHARACTERS
       ? say(ctx, 400, 'appRefused', `It is longer than ${MAX_CHARACTERS} characters.`)
       : redirect(ctx, `${basePath}${ctx.path}?${query}`);
   }
+  if (ctx.path !== '/oauth/authorize') return next();
   // In others that oidc-provider knows, it answers with a page of its own, to an error too.
   if ((ctx.query.response_mode ?? 'query') !== 'query')
     ctx.query = { ...ctx.query, response_mode: 'unsupported' };

@@ -572,6 +572,9 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     expect([posted.status, posted.location]).toEqual([303, `${pathname}?${searchParams}`]);
     const { location = '' } = await browser.open(posted.location ?? '');
     await client.authorizationCodeGrant(config, new URL(location), checks);
+    const ended = await browser.send('/oauth/end-session', { client_id: 'x', state: 'a b' });
+    const ending = '/oauth/end-session?client_id=x&state=a+b';
+    expect([ended.status, ended.location]).toEqual([303, ending]);
   });
 
   test('a page that waits for an answer outlasts a rotation of the signing keys', async () => {
