@@ -154,6 +154,16 @@ test('a name may have joiners and soft hyphens, and nothing that alters the text
     expect([createParser(text(9))(name), withoutAltering(name)]).toEqual([{ value: name }, name]);
 });
 
+test.each([0x115f, 0x3164, 0x2800, 0x034f, 0xffa0, 0xad, 0xfe0f])(
+  'a name of U+%i alone is none, since nobody sees it',
+  (code) => {
+    const unseen = String.fromCodePoint(code);
+    const fault = { fault: 'it must have a visible character' };
+    expect(createParser(text(9))(`${unseen} ${unseen}`)).toEqual(fault);
+    expect(createParser(text(9))(`x${unseen}`)).toEqual({ value: `x${unseen}` });
+  },
+);
+
 test('a description may have line feeds and tabs too, and no other control character', () => {
   expect(characterFault('a\n\tb', true)).toBeUndefined();
   for (const [lines, allowed] of [

@@ -29,8 +29,16 @@ export function createParser<Schema extends z.ZodType>(
  * title or a label.
  */
 export function text(limit: number) {
-  return trimmed((value) => characterFault(value) ?? textFault(value, limit));
+  return trimmed(
+    (value) =>
+      characterFault(value) ??
+      textFault(value, limit) ??
+      (VISIBLE.test(value) ? undefined : 'must have a visible character'),
+  );
 }
+
+/** U+2800 is braille without a dot. */
+const VISIBLE = /(?!\u2800)[^\s\p{Default_Ignorable_Code_Point}]/u;
 
 /** An ID or an address of 1 to `limit` characters once it is trimmed. */
 export function idText(limit: number) {

@@ -134,15 +134,23 @@ describe.each(['lmdb', 'mongodb'])('a table on %s', (engine) => {
     ]);
   });
 
-  test('selects and removes the rows that a function names, of many', async () => {
-    for (let from = 0; from < 600; from += 50)
-      await together(50, (table, index) =>
-        table.put({ jobId: `j${from + index}`, dueAt: from + index, attempts: index % 2 }),
+  test('selects and removes the rows that a function names, of many, in slices of turns', async () => {
+    for (let from = 0; from < 1_000; from += 50)
+      await together(50, (table, at) =>
+        table.put({ jobId: `a/${from + at}`, dueAt: at, attempts: at % 2 }),
       );
-    expect(await jobs.select(({ attempts }) => attempts === 1)).toHaveLength(300);
-    await jobs.removeWhere(({ attempts }) => attempts === 1);
-    expect(await jobs.select(() => true)).toHaveLength(300);
-    expect(await jobs.count('dueAt')).toBe(300);
+    await put({ jobId: 'b/1', attempts: 1 });
+    let turns = 0;
+    const timer = setInterval(() => {
+      turns += 1;
+    }, 0);
+    expect(await jobs.removeWhere(({ attempts }) => attempts === 1, 'a/')).toBe(500);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThanOrEqual(3);
+    expect(await jobs.startingWith('a/')).toHaveLength(500);
+    expect(ids(await jobs.select(({ attempts }) => attempts === 1))).toEqual(['b/1']);
+    expect(await jobs.startingWith('a/', 300)).toHaveLength(300);
+    expect(await jobs.count('dueAt')).toBe(500);
   });
 
   test('still has its rows after the store was closed', async () => {

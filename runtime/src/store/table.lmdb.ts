@@ -1,4 +1,5 @@
 // Tables of an embedded store: rows by ID and, for all orders of a table, the IDs by position.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RootDatabase } from 'lmdb';
 import { type Inspection, UNREADABLE } from './inspection.ts';
 import type { Snapshot } from './snapshot.lmdb.ts';
@@ -6,6 +7,8 @@ import type { OpenTable, Table, TableDefinition } from './table.ts';
 
 /** After everything else that an ID may go on with. */
 const LAST = '\u{10ffff}';
+/** How many rows are read or written before others have their turn. */
+const SLICE = 200;
 
 type Position = [order: string, at: number, id: string];
 
@@ -67,6 +70,20 @@ function createTable<Row extends object>(
       ([, , id]) => id,
     );
 
+  /** The rows whose IDs begin with a prefix, in slices: others have their turn after each. */
+  async function* slices(prefix: string, size = SLICE) {
+    const end = prefix + LAST;
+    for (let after: string | undefined; ; ) {
+      const start =
+        after === undefined ? { start: prefix } : { start: after, exclusiveStart: true };
+      const slice = Array.from(rows.getRange({ ...start, end, limit: size }));
+      yield slice;
+      if (slice.length < size) return;
+      after = slice.at(-1)?.key;
+      await nextTurn();
+    }
+  }
+
   return {
     get: (id) => rows.get(id),
     put: (row) => write(() => replace(idOf(row), rows.get(idOf(row)), row)),
@@ -88,21 +105,44 @@ function createTable<Row extends object>(
     count: (order) =>
       positions?.getKeysCount({ start: [order], end: [order, Number.MAX_VALUE] }) ?? 0,
     async removeUntil(order, until) {
-      if (idsUntil(order, until, 1).length === 0) return;
-      await write(() => {
-        for (const id of idsUntil(order, until)) replace(id, rows.get(id), undefined);
-      });
+      while (idsUntil(order, until, 1).length > 0) {
+        await write(() => {
+          for (const id of idsUntil(order, until, SLICE)) replace(id, rows.get(id), undefined);
+        });
+        await nextTurn();
+      }
     },
-    startingWith: async (prefix, limit) => {
-      const range = { start: prefix, end: prefix + LAST, ...(limit && { limit }) };
-      return Array.from(rows.getRange(range), ({ value }) => value);
+    async startingWith(prefix, limit = Number.POSITIVE_INFINITY) {
+      const found: Row[] = [];
+      for await (const slice of slices(prefix, Math.min(limit, SLICE))) {
+        for (const { value } of slice) found.push(value);
+        if (found.length >= limit) break;
+      }
+      return found.slice(0, limit);
     },
-    select: async (isWanted) => Array.from(rows.getRange(), ({ value }) => value).filter(isWanted),
-    removeWhere: (isUnwanted) =>
-      write(() => {
-        for (const { key, value } of [...rows.getRange()])
-          if (isUnwanted(value)) replace(key, value, undefined);
-      }),
+    async select(isWanted) {
+      const found: Row[] = [];
+      for await (const slice of slices(''))
+        for (const { value } of slice) if (isWanted(value)) found.push(value);
+      return found;
+    },
+    async removeWhere(isUnwanted, prefix = '') {
+      let count = 0;
+      for await (const slice of slices(prefix)) {
+        const unwanted = slice.filter(({ value }) => isUnwanted(value));
+        if (unwanted.length === 0) continue;
+        count += await write(() => {
+          const left = unwanted.filter(({ key }) => {
+            const row = rows.get(key);
+            if (row === undefined || !isUnwanted(row)) return false;
+            replace(key, row, undefined);
+            return true;
+          });
+          return left.length;
+        });
+      }
+      return count;
+    },
   };
 }
 

@@ -97,9 +97,8 @@ async function openTable<Row extends object>(
       await rows.deleteMany({ [order]: { $lte: until } });
     },
     async startingWith(prefix, limit = Number.POSITIVE_INFINITY) {
-      const filter = { _id: { $gte: prefix, $lt: prefix + LAST } };
       const found: Row[] = [];
-      for await (const document of walk(rows, { filter })) {
+      for await (const document of walk(rows, { filter: startsWith(prefix) })) {
         found.push(rowOf<Row>(document));
         if (found.length >= limit) break;
       }
@@ -113,14 +112,21 @@ async function openTable<Row extends object>(
       }
       return found;
     },
-    async removeWhere(isUnwanted) {
-      for await (const page of pages(rows)) {
+    async removeWhere(isUnwanted, prefix = '') {
+      let count = 0;
+      for await (const page of pages(rows, { filter: startsWith(prefix) })) {
         const unwanted = page.filter((document) => isUnwanted(rowOf(document)));
-        if (unwanted.length > 0)
-          await rows.deleteMany({ _id: { $in: unwanted.map(({ _id }) => _id) } });
+        if (unwanted.length === 0) continue;
+        const ids = unwanted.map(({ _id }) => _id);
+        count += (await rows.deleteMany({ _id: { $in: ids } })).deletedCount;
       }
+      return count;
     },
   };
+}
+
+function startsWith(prefix: string): Filter<RowDocument> {
+  return { _id: { $gte: prefix, $lt: prefix + LAST } };
 }
 
 function rowOf<Row>({ _id, version, ...row }: RowDocument): Row {

@@ -48,8 +48,8 @@ export type Table<Row> = {
   startingWith(prefix: string, limit?: number): Promise<Row[]>;
   /** Looks at every row, so a table should be small. */
   select(isWanted: (row: Row) => boolean): Promise<Row[]>;
-  /** Looks at every row. */
-  removeWhere(isUnwanted: (row: Row) => boolean): Promise<void>;
+  /** Looks at every row, or at those whose IDs begin with a prefix. Resolves with how many went. */
+  removeWhere(isUnwanted: (row: Row) => boolean, prefix?: string): Promise<number>;
 };
 
 /** Opens a table of a store that is open, and creates it if necessary. */

@@ -21,6 +21,9 @@ export function createAdapter(parts: AdapterParts): AdapterFactory {
   return (model) => modelOf(model, parts) as Adapter;
 }
 
+/** Who has signed in, by a mail to which address, in milliseconds since 1970. */
+export type Login = { accountId: string; address: string; at: number };
+
 function modelOf(model: string, parts: AdapterParts) {
   if (model === 'Client') return clients(parts);
   return model === 'Interaction' ? answers(parts) : payloads(model, parts);
@@ -72,11 +75,20 @@ function payloads(model: string, { store, grants }: AdapterParts) {
 }
 
 /** What members have answered. A question is in the path of its page. */
-function answers({ authorizations }: AdapterParts) {
+function answers({ store, authorizations }: AdapterParts) {
+  /** False once the member's sessions were ended, or the address is not the member's or locked. */
+  async function isCurrent({ accountId: memberId, address, at }: Login): Promise<boolean> {
+    if (((await store.endedSessions.find(memberId)) ?? 0) >= at) return false;
+    return (await store.tokens.confirmSignIn(memberId, { address })) !== undefined;
+  }
+
   return {
     upsert: async () => undefined,
     async find(id: string): Promise<Payload | undefined> {
       const answer = Provider.ctx && (await authorizations.answered(Provider.ctx, id));
+      // Cast: what the page of the provider has answered with.
+      const login = (answer?.result as { login?: Login } | undefined)?.login;
+      if (login !== undefined && !(await isCurrent(login))) return undefined;
       return answer && { ...answer, jti: id };
     },
     async destroy(id: string): Promise<void> {

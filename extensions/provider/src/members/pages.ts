@@ -7,6 +7,7 @@ import type { App } from '@partner-loyalty/members/tables/apps.ts';
 import { type SignInCard, signInCard } from '@partner-loyalty/runtime/pages/cards.ts';
 import type { KoaContextWithOIDC as Context, Interaction, Provider } from 'oidc-provider';
 import { type AccountParts, createAccount } from './account.ts';
+import type { Login } from './adapter.ts';
 import type { Authorizations } from './authorizations.ts';
 import { SCOPES, viewOf } from './claims.ts';
 import { originOf } from './redirects.ts';
@@ -80,9 +81,11 @@ export function createPages(
       if (session.accountId !== undefined && session.accountId !== memberId)
         await sessions.signOut(ctx, session);
       interaction.session = undefined;
-      const ts = Math.floor(Date.now() / 1_000);
+      const at = Date.now();
       const limitedTo = inbox?.readerOf(address, of.shown.partnerId);
-      await resume(ctx, interaction, { login: { accountId: memberId, ts, limitedTo } });
+      const login: Login = { accountId: memberId, address, at };
+      const ts = Math.floor(at / 1_000);
+      await resume(ctx, interaction, { login: { ...login, ts, limitedTo } });
     }
 
     async function login(ctx: Context, form: URLSearchParams, app?: Shown, asked?: Asked) {

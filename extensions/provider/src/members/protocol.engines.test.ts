@@ -626,6 +626,22 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     },
   );
 
+  test.each([
+    [
+      'the sessions are ended',
+      (id: string) => stage.store.endedSessions.end({ memberId: id, endedAt: Date.now() }),
+    ],
+    ['the address is locked', () => stage.store.locks.lock('ada@example.com', Date.now())],
+  ])('a sign-in that the browser has not gone on with is void after %s', async (_, revoke) => {
+    const { url } = await authorization(configure(stage, await addApp(stage)));
+    const page = await browser.open(url);
+    const { codePage, code } = await begin(stage, browser, page, 'ada@example.com');
+    const { location = '' } = await browser.send(codePage.page?.action ?? '', { code });
+    await revoke('ada');
+    expect((await browser.open(location)).page).toMatchObject({ message: 'expired' });
+    expect((await browser.open('/account')).page?.name).toBe('address');
+  });
+
   test('another member who signs in between two steps gets a page of ours, and no script', async () => {
     const { url } = await authorization(configure(stage, await addApp(stage)));
     const { codePage, code } = await begin(

@@ -131,12 +131,10 @@ export async function addOutcomes(
 }
 
 /** Removes what waits for an endpoint after a position. Resolves with how many messages. */
-export async function dropWaiting(
-  tables: Pick<WebhookTables, 'waiting'>,
+export function dropWaiting(
+  { waiting }: Pick<WebhookTables, 'waiting'>,
   webhookId: string,
   after = 0,
 ): Promise<number> {
-  const rows = (await waitingOf(tables, webhookId)).filter(({ position }) => position > after);
-  await Promise.all(rows.map(({ messageId }) => tables.waiting.remove(messageId)));
-  return rows.length;
+  return waiting.removeWhere(({ position }) => position > after, `${webhookId}/`);
 }
