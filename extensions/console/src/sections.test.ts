@@ -8,6 +8,8 @@ import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inpr
 import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
 import { createWebhookManager } from '@partner-loyalty/webhooks/manage.ts';
+// The first message would load it, which a slow machine does not do within an operation's deadline.
+import '@partner-loyalty/webhooks/outgoing.ts';
 import { createSender } from '@partner-loyalty/webhooks/send.ts';
 import { createWebhookSecrets } from '@partner-loyalty/webhooks/target.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';

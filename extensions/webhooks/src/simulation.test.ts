@@ -52,6 +52,11 @@ function tableOf<Row extends object>(rows: Rows<Row>, id: keyof Row, onWrite: ()
     put: async (row: Row) => void (await update(idOf(row), () => row)),
     remove: async (key: string) => void (await update(key, () => undefined)),
     startingWith: async () => structuredClone([...rows.values()]),
+    async removeWhere(isUnwanted: (row: Row) => boolean) {
+      const unwanted = [...rows.values()].filter(isUnwanted);
+      for (const row of unwanted) await update(idOf(row), () => undefined);
+      return unwanted.length;
+    },
   } as unknown as Table<Row>; // Cast: the rules of holding use no more of it.
 }
 
