@@ -147,6 +147,23 @@ test('with LOG_CLIENT_ADDRESS=full, the line of a refused key has the whole addr
   expect(lines.at(-1)).not.toContain('clientAddress');
 });
 
+test('a key that is revoked while a slow body arrives does nothing any more', async () => {
+  const { key, record } = issueKey('sandbox', 'inn', AT);
+  await place.keyStore.createKey(record);
+  const now = performance.now.bind(performance);
+  const body = async () => {
+    await place.keyStore.revokeKey(record.keyId, new Date());
+    jest.spyOn(performance, 'now').mockImplementation(() => now() + 10_000);
+    return Buffer.from(JSON.stringify({ query: READ }));
+  };
+  try {
+    expect(await send({ key, body })).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
+  } finally {
+    jest.restoreAllMocks();
+  }
+  expect(asked).toEqual([]);
+});
+
 describe('what a key may do', () => {
   test.each<[string, KeyScope[], string, string]>([
     ['a read', ['read'], READ, 'OK'],

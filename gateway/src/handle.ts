@@ -23,6 +23,9 @@ type HandleContext = IdentifyContext &
     loadControls?: LoadControls | undefined;
   };
 
+/** A body may take a minute, in which its key can be revoked: it counts as known no longer. */
+const IDENTIFIED_MS = 1_000;
+
 type LoadControls = () => Promise<typeof import('./sandbox/controls.ts')>;
 
 /** Handles a request to `/graphql` or to a path that does not exist. It never rejects. */
@@ -57,6 +60,11 @@ async function execute(
 
   trace?.phase('read');
   const body = method === 'POST' ? await readJsonBody(request) : request.search;
+  if (performance.now() - state.startedAt > IDENTIFIED_MS) {
+    state.principal = undefined;
+    await identify(context, request, state, true);
+    requireUsable(state.credential);
+  }
   const turn = request.admit(state.principal?.owner, bytesParsed(body.length));
   if (turn !== undefined) await turn;
   // Awaited: an async function that returns a promise takes two more microtasks.

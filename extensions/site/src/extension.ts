@@ -3,17 +3,16 @@
 import { hasCredential } from '@partner-loyalty/gateway/pages/visit.ts';
 import type { Core, Extension } from '@partner-loyalty/gateway/ports.ts';
 import { once } from '@partner-loyalty/runtime/once.ts';
-import { createChangelogs } from './docs/changelogs.ts';
 import type { About } from './frame.ts';
 
 export function open(core: Core): Extension {
   const { settings, graphs, graphStore: store, graphql, visit, log } = core;
-  const pages = once(async () =>
-    (await import('./pages.ts')).createPages({
-      ...{ about: aboutOf(core), settings, graphs, log },
-      changelogs: createChangelogs({ store, graphs }),
-    }),
-  );
+  const pages = once(async () => {
+    const { createChangelogs } = await import('./docs/changelogs.ts');
+    const changelogs = createChangelogs({ store, graphs });
+    const { createPages } = await import('./pages.ts');
+    return createPages({ about: aboutOf(core), settings, graphs, changelogs, log });
+  });
   return {
     // Any path: what is no page is a request to the API, counted by the address.
     handle: (request) =>
