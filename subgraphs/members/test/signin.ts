@@ -4,7 +4,7 @@ import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics, type Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
-import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
+import { createExecutor } from '@partner-loyalty/runtime/subgraph/executor.ts';
 import type { Caller, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import {
   type MailServer,
@@ -156,5 +156,7 @@ async function startTransport(
   };
   const log = createLog('silent');
   const subgraph = await startMembers(await place.open(), settings, { log, ...parts });
-  return createInProcessTransport(subgraph, log, createCaches());
+  // Without the deadline of a transport, which a loaded machine misses.
+  const execute = createExecutor(subgraph, log, createCaches());
+  return { execute, ready: () => subgraph.ready(), close: () => subgraph.close() };
 }
