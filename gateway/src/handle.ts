@@ -11,7 +11,7 @@ import {
   readJsonBody,
 } from './edge/body.ts';
 import { type EndpointContext, GRAPHQL_FORM, respond } from './edge/endpoint.ts';
-import { type IdentifyContext, identify, requireUsable } from './edge/identify.ts';
+import { type IdentifyContext, identify, identifyAgain, requireUsable } from './edge/identify.ts';
 import { type OperateContext, operate } from './operate.ts';
 import { beginRequest, type RequestState } from './state.ts';
 
@@ -22,9 +22,6 @@ type HandleContext = IdentifyContext &
     /** Loads the controls of a sandbox; undefined in production. */
     loadControls?: LoadControls | undefined;
   };
-
-/** A body may take a minute, in which its key can be revoked: it counts as known no longer. */
-const IDENTIFIED_MS = 1_000;
 
 type LoadControls = () => Promise<typeof import('./sandbox/controls.ts')>;
 
@@ -60,11 +57,8 @@ async function execute(
 
   trace?.phase('read');
   const body = method === 'POST' ? await readJsonBody(request) : request.search;
-  if (performance.now() - state.startedAt > IDENTIFIED_MS) {
-    state.principal = undefined;
-    await identify(context, request, state, true);
-    requireUsable(state.credential);
-  }
+  const again = identifyAgain(context, request, state);
+  if (again !== undefined) await again;
   const turn = request.admit(state.principal?.owner, bytesParsed(body.length));
   if (turn !== undefined) await turn;
   // Awaited: an async function that returns a promise takes two more microtasks.

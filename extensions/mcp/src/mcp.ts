@@ -6,6 +6,7 @@ import { type EndpointContext, respond } from '@partner-loyalty/gateway/edge/end
 import {
   type IdentifyContext,
   identify,
+  identifyAgain,
   requireUsable,
 } from '@partner-loyalty/gateway/edge/identify.ts';
 import type { OperateContext } from '@partner-loyalty/gateway/operate.ts';
@@ -73,6 +74,7 @@ export function createMcp(context: McpContext): (request: HttpRequest) => Promis
 
     trace?.phase('read');
     const bytes = await readJsonBody(request);
+    await identifyAgain(context, request, state);
     await request.admit(state.principal?.owner, bytesParsed(bytes.length));
     const message = parseMessage(textOf(bytes));
     if (message.id !== undefined) state.messageId = message.id;

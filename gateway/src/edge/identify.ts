@@ -5,6 +5,8 @@ import { type BudgetLimiter, charge } from '../budget/budget.ts';
 import type { Authenticate } from '../identity/authenticate.ts';
 import type { Credential, RequestState } from '../state.ts';
 
+const IDENTIFIED_MS = 1_000;
+
 export type IdentifyContext = { authenticate: Authenticate; limiter: BudgetLimiter };
 
 /**
@@ -32,6 +34,23 @@ export function identify(
   } catch (error) {
     return identified({ kind: 'unavailable', error });
   }
+}
+
+/**
+ * Identifies a known caller again if its request has lasted over a second: its key may have been
+ * revoked while the body arrived.
+ */
+export function identifyAgain(
+  context: IdentifyContext,
+  request: HttpRequest,
+  state: RequestState,
+): Promise<void> | undefined {
+  const isRecent = performance.now() - state.startedAt <= IDENTIFIED_MS;
+  if (isRecent || state.principal === undefined) return undefined;
+  state.principal = undefined;
+  return Promise.resolve(identify(context, request, state, true)).then(() =>
+    requireUsable(state.credential),
+  );
 }
 
 /** A token that was not verified may be valid, so it is not refused as one that is not. */
