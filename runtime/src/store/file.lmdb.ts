@@ -6,8 +6,8 @@ import { openError, refuseCutOff, refuseForeignFile, refuseFullDisk } from './he
 import { EMBEDDED_STORES, PRIVATE_FILE, type StoreName } from './private.ts';
 
 export const LMDB_OPTIONS: RootDatabaseOptions = {
-  // Members has 14. It is no part of the file.
-  maxDbs: 32,
+  // It is no part of the file.
+  maxDbs: 128,
   // With overlapping syncs, killing a process during one makes the next commit of another panic.
   overlappingSync: false,
   // Otherwise a failed commit rejects a promise inside lmdb, which ends the process.

@@ -19,7 +19,12 @@ const DEADLINE_MS = 2_000;
 const SOCKET_TIMEOUT_MS = 10_000;
 const MAX_CONFLICTS = 100;
 
-export type Mongo = { db: Db; ready(): Promise<undefined>; close(): Promise<void> };
+export type Mongo = {
+  client: MongoClient;
+  db: Db;
+  ready(): Promise<undefined>;
+  close(): Promise<void>;
+};
 
 /**
  * Connects to the URL's database, or to `loyalty` if the URL names none. `store` is the name of the
@@ -94,6 +99,7 @@ async function connectMongo(url: string): Promise<Mongo> {
   // `new URL` refuses a URL with several hosts.
   const db = client.db(/^[^/]+:\/\/[^/]+\/[^?]/.test(url) ? undefined : 'loyalty');
   return {
+    client,
     db,
     ready: async () => void (await db.command({ ping: 1 })),
     close: () => client.close(),
@@ -108,7 +114,7 @@ export function isDuplicate(error: unknown): boolean {
 /** MongoDB's error codes that stores handle. */
 export const DUPLICATE_KEY = 11000;
 export const WRITE_CONFLICT = 112;
-const NAMESPACE_EXISTS = 48;
+export const NAMESPACE_EXISTS = 48;
 const INDEX_ATTEMPTS = 5;
 /** An index of millions of documents takes minutes. The driver reads this; its types lack it. */
 const NO_DEADLINE = { socketTimeoutMS: 0 };

@@ -21,7 +21,10 @@ export function ownershipOf(store: StoreName, environment: Environment): Ownersh
   return { environment, formatVersion: FORMATS[store] };
 }
 
-/** Throws if the store belongs to the other environment, or its format is newer than is known. */
+/**
+ * Throws if the store belongs to the other environment, or has another format. Format 1 was never
+ * released.
+ */
 export function refuseOwner(store: StoreName, owner: Ownership, environment: Environment): void {
   if (owner.environment !== environment)
     throw new Error(
@@ -29,7 +32,7 @@ export function refuseOwner(store: StoreName, owner: Ownership, environment: Env
     );
   const { formatVersion = 1 } = owner;
   const known = FORMATS[store];
-  if (formatVersion > known)
+  if (formatVersion !== known)
     throw new Error(
       `the ${store} store has format ${formatVersion}; this version knows format ${known} and cannot open it`,
     );

@@ -11,6 +11,7 @@ export const PROGRAMS = [
   'bin/standings.ts',
   'gateway/src/execute/worker.ts',
   'extensions/registry/src/publish/worker.ts',
+  'runtime/test/accounts.ts',
   'subgraphs/members/test/process.ts',
   'subgraphs/members/test/writer.ts',
   'subgraphs/standings/test/process.ts',

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { MongoClient } from 'mongodb';
+import { type ClientSession, type Collection, MongoClient } from 'mongodb';
 import { temporaryFolder } from '../folder.ts';
 import { until } from '../until.ts';
 import { freshMongodbUrl, redisUrl } from './databases.ts';
@@ -45,6 +45,74 @@ test('cursors go on while others read and write, and those that nobody reads to 
   expect(await Promise.all(reads)).toEqual(reads.map(() => 2_500));
   await client.close();
   await fresh.drop();
+});
+
+describe('a transaction of MongoDB', () => {
+  type Thing = { _id: string; n: number };
+  let fresh: ReturnType<typeof freshMongodbUrl>;
+  let client: MongoClient;
+  let things: Collection<Thing>;
+
+  beforeEach(async () => {
+    fresh = freshMongodbUrl();
+    client = await new MongoClient(fresh.url).connect();
+    things = client.db().collection<Thing>('things');
+    await things.insertOne({ _id: 'a', n: 0 });
+  });
+  afterEach(async () => {
+    await client.close();
+    await fresh.drop();
+  });
+  const add = (n: number, session: ClientSession) =>
+    things.updateOne({ _id: 'a' }, { $inc: { n } }, { session });
+  const stored = async () => (await things.find().sort({ _id: 1 }).toArray()).map(({ n }) => n);
+
+  test('is a snapshot, and nobody sees its writes before it is committed', async () => {
+    await client.withSession(async (session) => {
+      session.startTransaction();
+      await things.insertOne({ _id: 'b', n: 7 }, { session });
+      await things.insertOne({ _id: 'c', n: 8 });
+      expect(await things.countDocuments({}, { session })).toBe(2);
+      expect(await stored()).toEqual([0, 8]);
+      await session.commitTransaction();
+      await session.commitTransaction();
+    });
+    expect(await stored()).toEqual([0, 7, 8]);
+  });
+
+  test('that is aborted, or whose client dies, leaves nothing', async () => {
+    await client.withSession(async (session) => {
+      session.startTransaction();
+      await add(1, session);
+      await session.abortTransaction();
+    });
+    const dying = await new MongoClient(fresh.url).connect();
+    const session = dying.startSession();
+    session.startTransaction();
+    await dying.db().collection<Thing>('things').deleteOne({ _id: 'a' }, { session });
+    await dying.close(true);
+    await until(async () => (await things.updateOne({}, { $inc: { n: 1 } })).matchedCount === 1);
+    expect(await stored()).toEqual([1]);
+  });
+
+  test('of two that write one document fails and may be run again, and none is lost', async () => {
+    await client.withSession(async (one) => {
+      await client.withSession(async (other) => {
+        one.startTransaction();
+        other.startTransaction();
+        await add(1, one);
+        await things.findOne({ _id: 'a' }, { session: other });
+        const late = await add(1, other).catch((error) => error);
+        expect(late.hasErrorLabel('TransientTransactionError')).toBe(true);
+        await one.commitTransaction();
+      });
+    });
+    const adding = Array.from({ length: 40 }, () =>
+      client.withSession((session) => session.withTransaction(() => add(1, session))),
+    );
+    await Promise.all(adding);
+    expect(await stored()).toEqual([41]);
+  });
 });
 
 test("the run's Redis answers", async () => {

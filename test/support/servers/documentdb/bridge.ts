@@ -7,14 +7,14 @@ import { command, createCommands, OP_MSG, OP_QUERY, reply, split } from './comma
 const [, , socketFolder, port = '0'] = process.argv;
 const pool = new pg.Pool({ host: socketFolder, user: 'postgres', database: 'postgres', max: 80 });
 pool.on('error', (error) => console.error(error.message));
-const { execute, closeCursorsOf } = createCommands(pool);
+const { execute, forget } = createCommands(pool);
 
 const server = createServer((socket) => {
   let pending: Buffer = Buffer.alloc(0);
   let last = Promise.resolve();
   socket.setNoDelay(true).on('error', () => undefined);
-  // After the commands in progress, which may begin cursors.
-  socket.on('close', () => void last.then(() => closeCursorsOf(socket)));
+  // After the commands in progress, which may begin cursors and transactions.
+  socket.on('close', () => void last.then(() => forget(socket)));
   socket.on('data', (bytes) => {
     const { messages, rest } = split(pending.length > 0 ? Buffer.concat([pending, bytes]) : bytes);
     pending = rest;

@@ -1,7 +1,7 @@
 // MongoDB's wire protocol, and its commands, each as one SQL call to the DocumentDB extension.
 // The part of the protocol that drivers use: OP_MSG, and OP_QUERY for the first hello.
 import { BSON } from 'bson';
-import { DatabaseError, type Pool, type PoolClient } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 
 export type Doc = Record<string, unknown>;
 /** A message as received: its id, its opcode and all its bytes, header included. */
@@ -79,14 +79,23 @@ function oneDocument(): Buffer {
 export type Commands = {
   /** Executes a client's command. Resolves with the bytes of the reply, for a failure too. */
   execute(command: Doc, client: object): Promise<Buffer>;
-  /** Ends the cursors that the client began. */
-  closeCursorsOf(client: object): void;
+  /** Ends the cursors and the transactions that the client began. */
+  forget(client: object): void;
 };
 
 /** `connection` is set if PostgreSQL keeps the cursor there, for this cursor only. */
 type Cursor = { continuation: Cell; client: object; connection: PoolClient | undefined };
+/** A transaction that goes on, in a connection of its own. */
+type Transaction = { connection: PoolClient; client: object };
+/** Who sends a command, in which transaction of which session. */
+type Sender = {
+  client: object;
+  transaction: Transaction | undefined;
+  session: string;
+  number: string;
+};
 
-type Handler = (database: string, command: Doc, client: object) => Promise<Buffer> | Buffer;
+type Handler = (database: string, command: Doc, sender: Sender) => Promise<Buffer> | Buffer;
 type Cell = string | null;
 
 const toSql = (doc: Doc) => `BSONHEX${encode(doc).toString('hex')}`;
@@ -99,6 +108,8 @@ const ENVELOPE = [
   '$clusterTime',
   '$readPreference',
   'txnNumber',
+  'startTransaction',
+  'autocommit',
   'readConcern',
   'writeConcern',
   'apiVersion',
@@ -110,6 +121,10 @@ const ENVELOPE = [
 /** Commands over a pool of connections to the extension's database. */
 export function createCommands(pool: Pool): Commands {
   const cursors = new Map<string, Cursor>();
+  /** By session. */
+  const transactions = new Map<string, Transaction>();
+  /** The last transaction of each session that was committed, or is being committed. */
+  const commits = new Map<string, { number: string; reply: Promise<Buffer> }>();
   let lastCursor = 0;
 
   /** A cursor that is not at its end ends with its connection. */
@@ -118,29 +133,74 @@ export function createCommands(pool: Pool): Commands {
     cursors.delete(id);
   }
 
-  const queryRow = async (sql: string, values: unknown[]): Promise<Record<string, Cell>> =>
-    (await pool.query<Record<string, Cell>>(sql, values)).rows[0] ?? {};
+  const queryRow = async (
+    sql: string,
+    values: unknown[],
+    transaction?: Transaction,
+  ): Promise<Record<string, Cell>> =>
+    (await (transaction?.connection ?? pool).query<Record<string, Cell>>(sql, values)).rows[0] ??
+    {};
+
+  /**
+   * Begins a transaction: a snapshot, which conflicts with whoever has written the same row since.
+   * A row's lock is waited for, where MongoDB conflicts at once.
+   */
+  async function begin(session: string, client: object): Promise<Transaction> {
+    const connection = await pool.connect();
+    await connection.query(
+      "begin isolation level repeatable read; set local lock_timeout = '200ms'",
+    );
+    const transaction = { connection, client };
+    transactions.set(session, transaction);
+    return transaction;
+  }
+
+  async function rollBack(session: string): Promise<void> {
+    const transaction = transactions.get(session);
+    if (transaction === undefined || !transactions.delete(session)) return;
+    const failure = await transaction.connection.query('rollback').catch((error) => error);
+    transaction.connection.release(failure instanceof Error);
+  }
+
+  async function commit({ connection }: Transaction): Promise<Buffer> {
+    // PostgreSQL answers ROLLBACK to the commit of a transaction that has failed.
+    const done = await connection.query('commit').catch((error: Error) => error);
+    connection.release(done instanceof Error);
+    if (done instanceof Error || done.command !== 'COMMIT') return refusal(...NO_TRANSACTION);
+    return OK;
+  }
+
+  /** The transaction of a command, which its first command begins. */
+  async function transactionOf(command: Doc, client: object, session: string) {
+    if (plain(command.autocommit) !== false) return undefined;
+    if (plain(command.startTransaction) === true) {
+      await rollBack(session);
+      return begin(session, client);
+    }
+    return transactions.get(session);
+  }
 
   const one =
     (call: string): Handler =>
-    async (database, command) =>
-      fromSql(
-        (await queryRow(`select ${call}::text as reply`, [database, toSql(command)])).reply ?? null,
-      );
+    async (database, command, { transaction }) => {
+      const sql = `select ${call}::text as reply`;
+      return fromSql((await queryRow(sql, [database, toSql(command)], transaction)).reply ?? null);
+    };
 
   const firstPage =
     (name: string): Handler =>
-    async (database, command, client) => {
+    async (database, command, { client, transaction }) => {
       const sql = `select cursorpage::text, continuation::text, persistconnection::text as kept from documentdb_api.${name}($1, $2::documentdb_core.bson, $3)`;
       const id = `${++lastCursor}`;
-      const connection = await pool.connect();
-      let isKept = false;
+      const connection = transaction?.connection ?? (await pool.connect());
+      let isKept = transaction !== undefined;
       try {
         const { rows } = await connection.query(sql, [database, toSql(command), id]);
         const { cursorpage, continuation, kept } = rows[0];
-        isKept = continuation !== null && kept === 'true';
+        const isOwn = transaction === undefined && continuation !== null && kept === 'true';
+        isKept ||= isOwn;
         if (continuation !== null)
-          cursors.set(id, { continuation, client, connection: isKept ? connection : undefined });
+          cursors.set(id, { continuation, client, connection: isOwn ? connection : undefined });
         return fromSql(cursorpage);
       } finally {
         if (!isKept) connection.release();
@@ -149,12 +209,17 @@ export function createCommands(pool: Pool): Commands {
 
   const write =
     (name: string): Handler =>
-    async (database, command) => {
+    async (database, command, { transaction }) => {
       const row = await queryRow(
         `select p_result::text as reply from documentdb_api.${name}($1, $2::documentdb_core.bson)`,
         [database, toSql(command)],
+        transaction,
       );
-      return withMongoCodes(fromSql(row.reply ?? null));
+      const reply = withMongoCodes(fromSql(row.reply ?? null));
+      // MongoDB fails the command, where the extension reports the write.
+      if (transaction && reply.writeErrors?.some(({ code }) => code === WRITE_CONFLICT))
+        throw Object.assign(new Error('another transaction has written it'), { code: '40001' });
+      return encode(reply);
     };
 
   const hello: Handler = () =>
@@ -207,14 +272,15 @@ export function createCommands(pool: Pool): Commands {
         (await queryRow(sql, [database, command.collMod, toSql(command)])).reply ?? null,
       );
     },
-    async getMore(database, command) {
+    async getMore(database, command, { transaction }) {
       const id = String(command.getMore);
       const cursor = cursors.get(id);
       if (!cursor) return refusal(43, 'CursorNotFound', `cursor id ${id} not found`);
       const sql =
         'select cursorpage::text, continuation::text from documentdb_api.cursor_get_more($1, $2::documentdb_core.bson, $3::documentdb_core.bson)';
       const values = [database, toSql(command), cursor.continuation];
-      const { rows } = await (cursor.connection ?? pool).query(sql, values);
+      const place = cursor.connection ?? transaction?.connection ?? pool;
+      const { rows } = await place.query(sql, values);
       cursor.continuation = rows[0].continuation;
       if (cursor.continuation === null && cursors.delete(id)) cursor.connection?.release();
       return fromSql(rows[0].cursorpage);
@@ -223,6 +289,21 @@ export function createCommands(pool: Pool): Commands {
       const ids = Array.isArray(command.cursors) ? command.cursors : [];
       for (const id of ids) closeCursor(String(id));
       return encode({ cursorsKilled: ids, ok: 1 });
+    },
+    commitTransaction(_database, _command, { session, number }) {
+      const last = commits.get(session);
+      // A driver commits again if the first reply was lost.
+      if (last?.number === number) return last.reply;
+      const transaction = transactions.get(session);
+      if (transaction === undefined) return refusal(...NO_TRANSACTION);
+      transactions.delete(session);
+      const reply = commit(transaction);
+      commits.set(session, { number, reply });
+      return reply;
+    },
+    async abortTransaction(_database, _command, { session }) {
+      await rollBack(session);
+      return OK;
     },
     async drop(database, command) {
       await queryRow('select documentdb_api.drop_collection($1, $2)', [database, command.drop]);
@@ -254,19 +335,34 @@ export function createCommands(pool: Pool): Commands {
     const [name = ''] = Object.keys(command);
     const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
     if (!handler) return refusal(59, 'CommandNotFound', `no such command: '${name}'`);
+    const session = sessionOf(command);
+    const isWithin = plain(command.autocommit) === false;
     try {
-      return await handler(String(command.$db), bare(command), client);
+      const transaction = await transactionOf(command, client, session);
+      if (isWithin && transaction === undefined && !name.endsWith('Transaction'))
+        return refusal(...NO_TRANSACTION);
+      const sender = { client, transaction, session, number: String(command.txnNumber) };
+      return await handler(String(command.$db), bare(command), sender);
     } catch (error) {
-      const [code, codeName] =
-        (error instanceof DatabaseError && CODES[error.code ?? '']) || UNKNOWN;
-      return refusal(code, codeName, error instanceof Error ? error.message : String(error));
+      const [code, codeName] = CODES[(error as { code?: string }).code ?? ''] ?? UNKNOWN;
+      // PostgreSQL takes no further command in a transaction that has failed.
+      if (isWithin) await rollBack(session);
+      const labels = isWithin && code === WRITE_CONFLICT ? TRANSIENT : [];
+      return refusal(
+        code,
+        codeName,
+        error instanceof Error ? error.message : String(error),
+        labels,
+      );
     }
   }
 
   return {
     execute,
-    closeCursorsOf(client) {
+    forget(client) {
       for (const [id, cursor] of cursors) if (cursor.client === client) closeCursor(id);
+      for (const [session, each] of transactions)
+        if (each.client === client) void rollBack(session);
     },
   };
 }
@@ -289,6 +385,7 @@ const CODES: Record<string, [number, string]> = {
   M00CO: [121, 'DocumentValidationFailure'],
   M00F1: [112, 'WriteConflict'],
   40001: [112, 'WriteConflict'],
+  '55P03': [112, 'WriteConflict'],
   '40P01': [112, 'WriteConflict'],
   M001C: [11000, 'DuplicateKey'],
   23505: [11000, 'DuplicateKey'],
@@ -296,21 +393,38 @@ const CODES: Record<string, [number, string]> = {
 
 // The errors of a write carry the SQLSTATE as PostgreSQL packs it: five characters of six bits
 // each.
-function withMongoCodes(bytes: Buffer): Buffer {
-  const reply = decode(bytes);
-  if (!Array.isArray(reply.writeErrors)) return bytes;
-  for (const error of reply.writeErrors) {
+function withMongoCodes(bytes: Buffer): Doc & { writeErrors?: { code: unknown }[] } {
+  const reply: ReturnType<typeof withMongoCodes> = decode(bytes);
+  for (const error of reply.writeErrors ?? []) {
     const packed = Number(error.code);
     const state = [0, 6, 12, 18, 24]
       .map((shift) => String.fromCharCode(((packed >> shift) & 63) + 48))
       .join('');
     error.code = CODES[state]?.[0] ?? packed;
   }
-  return encode(reply);
+  return reply;
 }
 
-const refusal = (code: number, codeName: string, errmsg: string) =>
-  encode({ ok: 0, errmsg, code, codeName });
+const WRITE_CONFLICT = 112;
+/** Drivers run a transaction again that failed with it. */
+const TRANSIENT = ['TransientTransactionError'];
+const NO_TRANSACTION = [
+  251,
+  'NoSuchTransaction',
+  'the transaction is not known',
+  TRANSIENT,
+] as const;
+
+const refusal = (
+  code: number,
+  codeName: string,
+  errmsg: string,
+  errorLabels: readonly string[] = [],
+) => encode({ ok: 0, errmsg, code, codeName, ...(errorLabels.length > 0 && { errorLabels }) });
+/** Commands keep BSON's types, of which only this one is an object here. */
+const plain = (value: unknown): unknown => (value as { valueOf(): unknown } | undefined)?.valueOf();
+const sessionOf = ({ lsid }: Doc): string =>
+  (lsid as { id?: { toString(encoding: string): string } } | undefined)?.id?.toString('hex') ?? '';
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const bare = (command: Doc): Doc =>
   Object.fromEntries(Object.entries(command).filter(([name]) => !ENVELOPE.includes(name)));

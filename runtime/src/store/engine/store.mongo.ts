@@ -1,0 +1,382 @@
+// A store on MongoDB: a rule runs over what was read, and one transaction checks and writes it.
+import { hash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  type AnyBulkWriteOperation,
+  type BulkWriteResult,
+  type ClientSession,
+  type Collection,
+  MongoError,
+  ObjectId,
+  type TransactionOptions,
+  type UpdateFilter,
+} from 'mongodb';
+import type { Environment } from '../../environment.ts';
+import { batchLoad } from '../../eventloop/batchload.ts';
+import { isDuplicate, NAMESPACE_EXISTS, openMongo, WRITE_CONFLICT } from '../mongo.ts';
+import type { StoreName } from '../private.ts';
+import { type Key, textOf } from './keys.ts';
+import {
+  type Addition,
+  type Bounds,
+  boundsOf,
+  entriesOf,
+  type Range,
+  type Rule,
+  runRule,
+  type Source,
+  type Store,
+  type Table,
+  type Writes,
+  withIndexes,
+} from './store.ts';
+
+/** `_v` is new with each write. */
+type Stored = { _id: string; _v: ObjectId; [field: string]: unknown };
+type Operation = AnyBulkWriteOperation<Stored>;
+
+const MAX_ATTEMPTS = 100;
+/** How often a transaction is begun again, or its commit repeated, while the server is away. */
+const MAX_FAILURES = 3;
+const DURABLE = { w: 'majority', journal: true } as const;
+const SNAPSHOT: TransactionOptions = {
+  readConcern: { level: 'snapshot' },
+  writeConcern: DURABLE,
+  readPreference: 'primary',
+};
+/** The collection of what conflicts by group: a bounded number of rows, which name nobody. */
+const GUARDS = 'guards';
+const GUARD_BYTES = 3;
+
+/** Opens the store in a database, as openMongo does, and creates the collections of its tables. */
+export function openMongoStore(
+  url: string,
+  environment: Environment,
+  name: StoreName,
+  tables: readonly Table[],
+): Promise<Store> {
+  return openMongo(url, name, environment, async ({ db, client, ready, close }) => {
+    const collection = (of: string): Collection<Stored> =>
+      db.collection(`${name}.${of}`, { readPreference: 'primary', writeConcern: DURABLE });
+    const guards = collection(GUARDS);
+    const rows = new Map<string, Rows>();
+    /** For reads in no transaction. */
+    const reads = new Map<string, Rows>();
+    for (const { name: each, nearby } of withIndexes(tables)) {
+      const own = rowsIn(collection(each));
+      rows.set(each, own);
+      reads.set(each, nearby ? rowsIn(db.collection(own.collection.collectionName)) : own);
+    }
+    // A transaction cannot create them on every server.
+    const existing = new Set((await db.listCollections().toArray()).map((each) => each.name));
+    for (const each of [...[...rows.values()].map(({ collection }) => collection), guards])
+      if (!existing.has(each.collectionName))
+        await db.createCollection(each.collectionName).catch((error) => {
+          if (!(error instanceof MongoError && error.code === NAMESPACE_EXISTS)) throw error;
+        });
+
+    function rowsOf(table: Table, from = rows): Rows {
+      const found = from.get(table.name);
+      if (found === undefined) throw new Error(`the store ${name} has no table ${table.name}`);
+      return found;
+    }
+
+    async function transact<T>(rule: Rule<T>): Promise<T> {
+      let failures = 0;
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+        const view = new View(rowsOf);
+        const outcome = await view.run(rule);
+        const isDone = await client
+          .withSession((session) => view.commit(session, guards, outcome.writes))
+          .catch((error) => {
+            // Nothing of it is stored.
+            failures += 1;
+            if (failures === MAX_FAILURES || !isTransient(error)) throw error;
+            return false;
+          });
+        if (isDone && 'error' in outcome) throw outcome.error;
+        if (isDone && 'result' in outcome) return outcome.result;
+        await pause(Math.random() * attempt);
+      }
+      throw new Error(`other writers changed the same ${MAX_ATTEMPTS} times in a row`);
+    }
+
+    return {
+      // Casts: a table has rows of one type.
+      get: async <Row>(table: Table, key: Key) =>
+        rowOf(await rowsOf(table, reads).get(textOf(key))) as Row | undefined,
+      getAll: async <Row>(table: Table, keys: readonly Key[]) => {
+        const found = await Promise.all(keys.map((key) => rowsOf(table, reads).get(textOf(key))));
+        return found.map((each) => rowOf(each) as Row | undefined);
+      },
+      range: async <Row>(table: Table, range: Range) =>
+        entriesOf<Row>((await rowsOf(table, reads).range(boundsOf(range))).map(entryOf)),
+      count: (table, range) => {
+        const { from, until } = boundsOf({ ...range, limit: 0 });
+        return rowsOf(table, reads).collection.countDocuments({ _id: { $gte: from, $lt: until } });
+      },
+      transact,
+      async add(table, additions) {
+        const { collection } = rowsOf(table);
+        await collection.bulkWrite(additions.map(incrementOf), { ordered: false });
+      },
+      ready,
+      close,
+    };
+  });
+}
+
+type Rows = ReturnType<typeof rowsIn>;
+
+function rowsIn(collection: Collection<Stored>) {
+  const range = ({ from, until, limit, reverse }: Bounds, session?: ClientSession) => {
+    const order = { sort: { _id: reverse ? -1 : 1 }, limit, batchSize: limit + 1 } as const;
+    const options = { ...order, ...(session && { session }) };
+    return collection.find({ _id: { $gte: from, $lt: until } }, options).toArray();
+  };
+  const find = async (texts: readonly string[], session?: ClientSession) => {
+    const options = { batchSize: texts.length + 1, ...(session && { session }) };
+    const found = await collection.find({ _id: { $in: [...texts] } }, options).toArray();
+    return new Map(found.map((row) => [row._id, row]));
+  };
+  return { collection, get: batchLoad<Stored>(find), find, range };
+}
+
+/** What is written to a collection: to `removed`, whether it is there or not. */
+type Batch = { collection: Collection<Stored>; operations: Operation[]; removed: string[] };
+/** Rows that have to be as they were read. */
+type Check = { rows: Rows; texts: string[]; known: ReadonlyMap<string, Stored | undefined> };
+
+/** What one attempt of a rule has read, and whether it is still so when it is written. */
+class View {
+  private readonly rowsOf: (table: Table) => Rows;
+  private readonly known = new Map<Table, Map<string, Stored | undefined>>();
+  private readonly ranges = new Map<string, { rows: Rows; bounds: Bounds; found: Stored[] }>();
+  /** What the last run has used. */
+  private used = new Map<Table, Set<string>>();
+  private groups = new Set<string>();
+
+  constructor(rowsOf: (table: Table) => Rows) {
+    this.rowsOf = rowsOf;
+  }
+
+  /** Runs the rule, reads what it asks for, and runs it again until it asks for nothing new. */
+  async run<T>(rule: Rule<T>): Promise<({ result: T } | { error: unknown }) & { writes: Writes }> {
+    for (;;) {
+      this.used = new Map();
+      this.groups = new Set();
+      let wanted: (() => Promise<void>) | undefined;
+      const stop = (read: () => Promise<void>): never => {
+        wanted = read;
+        throw new Error('it is not read yet');
+      };
+      try {
+        return runRule(rule, this.source(stop));
+      } catch (error) {
+        if (wanted === undefined) return { error, writes: new Map() };
+        await wanted();
+      }
+    }
+  }
+
+  private source(stop: (read: () => Promise<void>) => never): Source {
+    const read = (table: Table, texts: readonly string[]) => {
+      const known = this.known.get(table) ?? new Map<string, Stored | undefined>();
+      this.known.set(table, known);
+      const missing = texts.filter((text) => !known.has(text));
+      if (missing.length > 0)
+        stop(async () => {
+          const rows = this.rowsOf(table);
+          const found = await Promise.all(missing.map((text) => rows.get(text)));
+          for (const [place, text] of missing.entries()) known.set(text, found[place]);
+        });
+      return texts.map((text) => rowOf(known.get(text)));
+    };
+    const use = (table: Table, texts: readonly string[]) => {
+      const used = this.used.get(table) ?? new Set();
+      this.used.set(table, used);
+      for (const text of texts) used.add(text);
+      return read(table, texts);
+    };
+    return {
+      get: (table, text) => use(table, [text])[0],
+      getAll: use,
+      peek: (table, text) => read(table, [text])[0],
+      range: (table, bounds) => {
+        if (table.group === undefined) throw new Error(`the table ${table.name} has no groups`);
+        const key = `${table.name} ${JSON.stringify(bounds)}`;
+        const known = this.ranges.get(key);
+        if (known === undefined) {
+          const rows = this.rowsOf(table);
+          return stop(async () => {
+            this.ranges.set(key, { rows, bounds, found: await rows.range(bounds) });
+          });
+        }
+        this.groups.add(groupOf(table.group, bounds.from));
+        return known.found.map(entryOf);
+      },
+    };
+  }
+
+  /**
+   * Writes in one transaction, if all that the rule has used is unchanged. Rows of a group are
+   * looked at in the transaction's snapshot, and who writes one writes the group's guard too: so
+   * does this, and of the two, the later one fails. Rows without a group are written as they are.
+   */
+  async commit(
+    session: ClientSession,
+    guards: Collection<Stored>,
+    writes: Writes,
+  ): Promise<boolean> {
+    const isWriting = [...writes.values()].some((rows) => rows.size > 0);
+    const batches: Batch[] = [];
+    const checks: Check[] = [];
+    const groups = new Set(isWriting ? this.groups : []);
+    for (const table of this.tables(writes)) {
+      const rows = this.rowsOf(table);
+      const known = this.known.get(table) ?? new Map<string, Stored | undefined>();
+      const used = this.used.get(table) ?? new Set<string>();
+      const written = writes.get(table) ?? new Map<string, object | undefined>();
+      const batch: Batch = { collection: rows.collection, operations: [], removed: [] };
+      for (const [text, row] of written) {
+        if (table.group !== undefined) groups.add(groupOf(table.group, text));
+        if (used.has(text)) batch.operations.push(...operationsOf(text, row, known.get(text)));
+        else if (row === undefined) batch.removed.push(text);
+        else batch.operations.push(operationOf(text, row));
+      }
+      const kept = [...used].filter((text) => !written.has(text));
+      if (table.group !== undefined || !isWriting) {
+        if (kept.length > 0) checks.push({ rows, texts: kept, known });
+        if (isWriting) for (const text of kept) groups.add(groupOf(table.group ?? '', text));
+      } else
+        for (const text of kept) {
+          const stored = known.get(text);
+          if (stored === undefined)
+            throw new Error(`the table ${table.name} has no groups, and no row ${text}`);
+          batch.operations.push(operationOf(text, rowOf(stored), stored));
+        }
+      if (batch.operations.length + batch.removed.length > 0) batches.push(batch);
+    }
+    if (groups.size > 0)
+      batches.push({ collection: guards, operations: guarding(groups), removed: [] });
+    // One read is a snapshot by itself.
+    const reads = checks.reduce((sum, { texts }) => sum + texts.length, 0) + this.ranges.size;
+    if (!isWriting && reads <= 1) return true;
+
+    session.startTransaction(SNAPSHOT);
+    try {
+      const isUnchanged = await this.check(session, checks);
+      if (isUnchanged && (await write(session, batches))) {
+        await commitOf(session);
+        return true;
+      }
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+    } finally {
+      if (session.inTransaction()) await session.abortTransaction().catch(() => undefined);
+    }
+    return false;
+  }
+
+  private tables(writes: Writes): Set<Table> {
+    return new Set([...this.used.keys(), ...writes.keys()]);
+  }
+
+  private async check(session: ClientSession, checks: readonly Check[]): Promise<boolean> {
+    for (const { rows, texts, known } of checks) {
+      const found = await rows.find(texts, session);
+      if (texts.some((text) => !isSame(found.get(text), known.get(text)))) return false;
+    }
+    for (const { rows, bounds, found } of this.ranges.values()) {
+      const now = await rows.range(bounds, session);
+      if (now.length !== found.length || now.some((row, place) => !isSame(row, found[place])))
+        return false;
+    }
+    return true;
+  }
+}
+
+async function write(session: ClientSession, batches: readonly Batch[]): Promise<boolean> {
+  for (const { collection, operations, removed } of batches) {
+    if (operations.length > 0) {
+      const options = { session, ordered: false, ignoreUndefined: true };
+      const done = await collection.bulkWrite(operations, options);
+      if (changesOf(done) !== operations.length) return false;
+    }
+    if (removed.length > 0) await collection.deleteMany({ _id: { $in: removed } }, { session });
+  }
+  return true;
+}
+
+function changesOf(done: BulkWriteResult): number {
+  return done.insertedCount + done.matchedCount + done.upsertedCount + done.deletedCount;
+}
+
+/** Once more if the reply was lost: a server commits a transaction once. */
+async function commitOf(session: ClientSession): Promise<void> {
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      await session.commitTransaction();
+      return;
+    } catch (error) {
+      const isUnknown =
+        error instanceof MongoError && error.hasErrorLabel('UnknownTransactionCommitResult');
+      if (!isUnknown || attempt === MAX_FAILURES) throw error;
+    }
+}
+
+/** Writes a row over what was read. */
+function operationsOf(text: string, row: object | undefined, stored?: Stored): Operation[] {
+  if (stored !== undefined) return [operationOf(text, row, stored)];
+  return row === undefined
+    ? []
+    : [{ insertOne: { document: { _id: text, _v: new ObjectId(), ...row } } }];
+}
+
+function operationOf(text: string, row: object | undefined, stored?: Stored): Operation {
+  const filter = stored === undefined ? { _id: text } : { _id: text, _v: stored._v };
+  if (row === undefined) return { deleteOne: { filter } };
+  const replacement = { _v: new ObjectId(), ...row };
+  return { replaceOne: { filter, replacement, upsert: stored === undefined } };
+}
+
+function incrementOf({ key, amounts }: Addition): Operation {
+  // Cast: the driver's type knows no fields of any name.
+  const update = { $inc: amounts, $set: { _v: new ObjectId() } } as UpdateFilter<Stored>;
+  return { updateOne: { filter: { _id: textOf(key) }, update, upsert: true } };
+}
+
+/** Two groups may share a guard: then they conflict without need. */
+function groupOf(group: string, text: string): string {
+  const hashed = hash('sha256', `${group} ${text.split(' ', 1)[0]}`, 'buffer');
+  return hashed.toString('hex', 0, GUARD_BYTES);
+}
+
+/** In an order, so that no two wait for each other. */
+function guarding(groups: ReadonlySet<string>): Operation[] {
+  return [...groups].sort().map((_id) => ({
+    updateOne: { filter: { _id }, update: { $set: { _v: new ObjectId() } }, upsert: true },
+  }));
+}
+
+function isSame(one: Stored | undefined, other: Stored | undefined): boolean {
+  return one === undefined ? other === undefined : one._v.equals(other?._v ?? '');
+}
+
+function isTransient(error: unknown): boolean {
+  return error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof MongoError && (isDuplicate(error) || error.code === WRITE_CONFLICT);
+}
+
+function rowOf(stored: Stored | undefined): object | undefined {
+  if (stored === undefined) return undefined;
+  const { _id, _v, ...row } = stored;
+  return row;
+}
+
+function entryOf(stored: Stored): [text: string, row: object] {
+  return [stored._id, rowOf(stored) ?? {}];
+}

@@ -1,0 +1,220 @@
+// What a store engine does: tables of rows by ordered keys, and transactions of rules over them.
+import { isDeepStrictEqual } from 'node:util';
+import type { MaybePromise } from '../../maybe.ts';
+import type { StoreState } from '../outage.ts';
+import { afterOf, compareTexts, endOf, type Key, keyOf, textOf } from './keys.ts';
+
+/**
+ * Rows are plain JSON. The first part of a key names the row's group, which all tables with this
+ * name of a group share. What a rule finds by a range, or as absent without writing it, has to be
+ * in a group: whoever writes a row of the group conflicts with it.
+ */
+export type Table<Row extends object = object> = {
+  readonly name: string;
+  readonly group?: string;
+  /** Reads in no transaction may come from a server that lags, if the URL of MongoDB says so. */
+  readonly nearby?: boolean;
+  readonly indexes?: readonly Index[];
+  /** Has no value. */
+  readonly rows?: Row;
+};
+
+/**
+ * A table whose rows follow from those of another one: each transaction that writes a row writes
+ * its entries, too. Rules only read it. Nothing but the rule keeps two rows from having an entry
+ * under one key.
+ */
+export type Index<Row extends object = never> = {
+  readonly table: Table;
+  entriesOf(row: Row, key: Key): readonly Entry<object>[];
+  /** The key of the row that has an entry. */
+  rowKeyOf(entry: Entry<object>): Key;
+};
+
+type Options<Row extends object> = Pick<Table, 'group' | 'nearby'> & {
+  indexes?: readonly Index<Row>[];
+};
+
+export function table<Row extends object>(name: string, options: Options<Row> = {}): Table<Row> {
+  // Cast: only rows of this table are passed to its indexes.
+  return { name, ...options } as Table<Row>;
+}
+
+export type Entry<Row> = { key: Key; row: Row };
+
+/**
+ * The rows whose keys begin with `prefix`, from `from` or after `after`, and before `until`: the
+ * first `limit`, or the last ones if it is reversed.
+ */
+export type Range = {
+  prefix: Key;
+  from?: Key;
+  after?: Key;
+  until?: Key;
+  limit: number;
+  reverse?: boolean;
+};
+
+/** What a rule reads and writes. It sees what it has written. */
+export type Transaction = {
+  get<Row extends object>(table: Table<Row>, key: Key): Row | undefined;
+  /** The rows of keys, in their order: one read, where `get` for each is one after the other. */
+  getAll<Row extends object>(table: Table<Row>, keys: readonly Key[]): (Row | undefined)[];
+  range<Row extends object>(table: Table<Row>, range: Range): Entry<Row>[];
+  /** A row that may change before the transaction ends. */
+  peek<Row extends object>(table: Table<Row>, key: Key): Row | undefined;
+  put<Row extends object>(table: Table<Row>, key: Key, row: Row): void;
+  remove<Row extends object>(table: Table<Row>, key: Key): void;
+};
+
+/** Synchronous, without effects, and run again if others write what it has read. */
+export type Rule<T> = (transaction: Transaction) => T;
+
+/**
+ * Several processes may have a store open. Transactions are serializable: what a rule has read is
+ * unchanged when its writes are visible. They resolve when they are on disk, and reject with what
+ * the rule throws, without a write.
+ */
+export type Store = {
+  get<Row extends object>(table: Table<Row>, key: Key): MaybePromise<Row | undefined>;
+  getAll<Row extends object>(
+    table: Table<Row>,
+    keys: readonly Key[],
+  ): MaybePromise<(Row | undefined)[]>;
+  range<Row extends object>(table: Table<Row>, range: Range): MaybePromise<Entry<Row>[]>;
+  /** How many rows a range has, without its limit. */
+  count<Row extends object>(table: Table<Row>, range: Omit<Range, 'limit'>): MaybePromise<number>;
+  transact<T>(rule: Rule<T>): Promise<T>;
+  /** Adds to numbers of rows, which begin at 0, in no transaction. No rule reads such a row. */
+  add<Row extends object>(table: Table<Row>, additions: readonly Addition[]): Promise<void>;
+  /** Rejects if the store cannot be used. */
+  ready(): Promise<StoreState>;
+  close(): Promise<void>;
+};
+
+/** The names have neither dots nor dollar signs. */
+export type Addition = { key: Key; amounts: Readonly<Record<string, number>> };
+
+/** Reads of one kind of engine, by the texts of keys. */
+export type Source = {
+  get(table: Table, text: string): object | undefined;
+  getAll?(table: Table, texts: readonly string[]): (object | undefined)[];
+  range(table: Table, bounds: Bounds): [text: string, row: object][];
+  peek?(table: Table, text: string): object | undefined;
+};
+
+/** From `from` to before `until`. */
+export type Bounds = { from: string; until: string; limit: number; reverse: boolean };
+
+export function boundsOf({ prefix, from, after, until, limit, reverse }: Range): Bounds {
+  const first = textOf(from ?? prefix);
+  return {
+    from: after === undefined ? first : afterOf(textOf(after)),
+    until: until === undefined ? endOf(prefix) : textOf(until),
+    limit,
+    reverse: reverse ?? false,
+  };
+}
+
+export function entriesOf<Row>(found: readonly [text: string, row: object][]): Entry<Row>[] {
+  // Cast: a table has rows of one type.
+  return found.map(([text, row]) => ({ key: keyOf(text), row: row as Row }));
+}
+
+/** The rows to put, and undefined for those to remove, by the texts of their keys. */
+export type Writes = ReadonlyMap<Table, ReadonlyMap<string, object | undefined>>;
+
+/** The tables with their indexes. */
+export function withIndexes(tables: readonly Table[]): Table[] {
+  return tables.flatMap((each) => [each, ...(each.indexes ?? []).map((index) => index.table)]);
+}
+
+/** Runs a rule over what the source reads. Throws what the rule throws. */
+export function runRule<T>(rule: Rule<T>, source: Source): { result: T; writes: Writes } {
+  const writes = new Map<Table, Map<string, object | undefined>>();
+
+  function write(to: Table, text: string, row: object | undefined): void {
+    const rows = writes.get(to) ?? new Map<string, object | undefined>();
+    writes.set(to, rows.set(text, row));
+  }
+
+  function read(from: Table, text: string, source: () => object | undefined) {
+    const written = writes.get(from);
+    return written?.has(text) ? written.get(text) : source();
+  }
+
+  function replace(to: Table, key: Key, row: object | undefined): void {
+    const text = textOf(key);
+    if (to.indexes !== undefined) {
+      const before = read(to, text, () => source.get(to, text));
+      for (const index of to.indexes) replaceEntries(index, key, before, row);
+    }
+    write(to, text, row);
+  }
+
+  function replaceEntries(index: Index, key: Key, before?: object, after?: object): void {
+    const [old, next] = [entriesByText(index, key, before), entriesByText(index, key, after)];
+    for (const text of old.keys()) if (!next.has(text)) write(index.table, text, undefined);
+    for (const [text, entry] of next) {
+      const present = old.get(text);
+      if (present === undefined || !isDeepStrictEqual(present, entry))
+        write(index.table, text, entry);
+    }
+  }
+
+  // Casts: a table has rows of one type.
+  const transaction: Transaction = {
+    get: <Row>(from: Table, key: Key) => {
+      const text = textOf(key);
+      return read(from, text, () => source.get(from, text)) as Row | undefined;
+    },
+    getAll: <Row>(from: Table, keys: readonly Key[]) => {
+      const texts = keys.map(textOf);
+      const found = source.getAll?.(from, texts);
+      return texts.map((text, place) =>
+        read(from, text, () => (found ? found[place] : source.get(from, text))),
+      ) as (Row | undefined)[];
+    },
+    peek: <Row>(from: Table, key: Key) => {
+      const text = textOf(key);
+      return read(from, text, () => (source.peek ?? source.get)(from, text)) as Row | undefined;
+    },
+    range: <Row>(from: Table, range: Range) => {
+      const bounds = boundsOf(range);
+      const written = [...(writes.get(from) ?? [])].filter(([text]) => isWithin(bounds, text));
+      const limit = bounds.limit + written.length;
+      const rows = new Map<string, object | undefined>(source.range(from, { ...bounds, limit }));
+      for (const [text, row] of written) rows.set(text, row);
+      const found = [...rows].filter((each): each is [string, object] => each[1] !== undefined);
+      if (written.length > 0) found.sort(orderOf(bounds));
+      return entriesOf<Row>(found.slice(0, bounds.limit));
+    },
+    put: replace,
+    remove: (from, key) => replace(from, key, undefined),
+  };
+  const result = rule(transaction);
+  return { result, writes };
+}
+
+/** What an index has of a row, by the texts of keys. */
+export function entriesByText(index: Index, key: Key, row?: object): Map<string, object> {
+  // Cast: an index gets rows of its table.
+  const entries = row === undefined ? [] : index.entriesOf(row as never, key);
+  return new Map(entries.map((entry) => [textOf(entry.key), entry.row]));
+}
+
+export function isWithin({ from, until }: Bounds, text: string): boolean {
+  return compareTexts(from, text) <= 0 && compareTexts(text, until) < 0;
+}
+
+export function orderOf({ reverse }: Bounds) {
+  return ([one]: [string, object], [other]: [string, object]) =>
+    reverse ? compareTexts(other, one) : compareTexts(one, other);
+}
+
+/** A row with what is added to its numbers. */
+export function sumOf(row: object | undefined, { amounts }: Addition): Record<string, number> {
+  const sum: Record<string, number> = { ...row };
+  for (const [name, amount] of Object.entries(amounts)) sum[name] = (sum[name] ?? 0) + amount;
+  return sum;
+}

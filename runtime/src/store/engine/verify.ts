@@ -1,0 +1,101 @@
+// Whether the indexes of a store have what its rows say, and nothing else.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { type Key, keyOf, textOf } from './keys.ts';
+import {
+  type Entry,
+  entriesByText,
+  type Index,
+  type Range,
+  type Store,
+  type Table,
+} from './store.ts';
+
+const PAGE_SIZE = 500;
+
+/** Yields the rows of a range in pages; others have their turn after each. */
+export async function* pagesOf<Row extends object>(
+  store: Store,
+  table: Table<Row>,
+  range: Omit<Range, 'limit'> = { prefix: [] },
+  limit = PAGE_SIZE,
+): AsyncGenerator<Entry<Row>[]> {
+  for (let next: Omit<Range, 'limit'> = range; ; ) {
+    const page = await store.range(table, { ...next, limit });
+    if (page.length > 0) yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < limit) return;
+    next = range.reverse ? { ...range, until: last.key } : { ...range, after: last.key };
+    await nextTurn();
+  }
+}
+
+/**
+ * Compares each row of a table with its entries in indexes, and each entry with its row. Others may
+ * write meanwhile: what does not agree is read again in one transaction. Resolves with the number
+ * of rows.
+ */
+export async function verifyTable<Row extends object>(
+  store: Store,
+  table: Table<Row>,
+  report: (key: Key, problem: string) => void,
+): Promise<number> {
+  let count = 0;
+  for await (const page of pagesOf(store, table)) {
+    count += page.length;
+    for (const index of table.indexes ?? [])
+      for (const { key } of await rowsThatDiffer(store, index, page))
+        if (!(await hasItsEntries(store, table, index, key)))
+          report(key, `the index ${index.table.name} does not have it as it is`);
+  }
+  for (const index of table.indexes ?? [])
+    for await (const page of pagesOf(store, index.table))
+      for (const entry of await entriesThatDiffer(store, table, index, page))
+        if (!(await hasItsRow(store, table, index, entry.key)))
+          report(index.rowKeyOf(entry), `the index ${index.table.name} has it at another place`);
+  return count;
+}
+
+async function rowsThatDiffer(store: Store, index: Index, page: readonly Entry<object>[]) {
+  const entries = page.flatMap((each) => index.entriesOf(each.row as never, each.key));
+  const found = await store.getAll(
+    index.table,
+    entries.map(({ key }) => key),
+  );
+  const stored = new Map(entries.map(({ key }, place) => [textOf(key), found[place]]));
+  return page.filter(({ key, row }) =>
+    Array.from(entriesByText(index, key, row)).some(
+      ([text, entry]) => !isDeepStrictEqual(stored.get(text), entry),
+    ),
+  );
+}
+
+async function entriesThatDiffer(
+  store: Store,
+  table: Table,
+  index: Index,
+  page: readonly Entry<object>[],
+) {
+  const keys = page.map((entry) => index.rowKeyOf(entry));
+  const rows = await store.getAll(table, keys);
+  return page.filter(
+    ({ key }, place) => !entriesByText(index, keys[place] ?? [], rows[place]).has(textOf(key)),
+  );
+}
+
+function hasItsEntries(store: Store, table: Table, index: Index, key: Key): Promise<boolean> {
+  return store.transact((tx) =>
+    Array.from(entriesByText(index, key, tx.get(table, key))).every(([text, entry]) =>
+      isDeepStrictEqual(tx.get(index.table, keyOf(text)), entry),
+    ),
+  );
+}
+
+function hasItsRow(store: Store, table: Table, index: Index, key: Key): Promise<boolean> {
+  return store.transact((tx) => {
+    const row = tx.get(index.table, key);
+    if (row === undefined) return true;
+    const rowKey = index.rowKeyOf({ key, row });
+    return entriesByText(index, rowKey, tx.get(table, rowKey)).has(textOf(key));
+  });
+}

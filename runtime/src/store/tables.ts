@@ -1,0 +1,171 @@
+// Small tables of a store: rows by ID, with an index for each of their orders.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { mapMaybe } from '../maybe.ts';
+import {
+  type Entry,
+  type Store,
+  type Table as Stored,
+  type Transaction,
+  table,
+} from './engine/store.ts';
+import type { OpenTable, Table, TableDefinition } from './table.ts';
+
+/** After everything else that an ID may go on with. */
+const LAST = '\u{10ffff}';
+/** How many rows are read or written before others have their turn. */
+const SLICE = 200;
+
+/** What the store of a definition has to be opened with. */
+export function storedTable<Row extends object>({
+  name,
+  orders = [],
+}: TableDefinition<Row>): Stored<Row> {
+  return table<Row>(name, {
+    indexes: orders.map((order) => ({
+      table: table(indexName(name, order)),
+      entriesOf(row: Row, [id = '']) {
+        const at = numberIn(row, order);
+        return at === undefined ? [] : [{ key: [at, id], row: {} }];
+      },
+      rowKeyOf: ({ key: [, id = ''] }) => [id],
+    })),
+  });
+}
+
+/** Opens tables in a store that was opened with them. */
+export function tablesIn(store: Store): OpenTable {
+  return (definition) => createTable(store, definition);
+}
+
+function createTable<Row extends object>(
+  store: Store,
+  definition: TableDefinition<Row>,
+): Table<Row> {
+  const rows = storedTable(definition);
+  const { id: idField } = definition;
+  // Cast: a table has one field of IDs.
+  const keyOf = (row: Row) => [row[idField] as string];
+  const index = (order: string) => table<object>(indexName(definition.name, order));
+
+  /** Writes nothing if `next` returns what it got. */
+  function change(
+    tx: Transaction,
+    id: string,
+    next: (before: Row | undefined) => Row | undefined,
+  ): Row | undefined {
+    const before = tx.get(rows, [id]);
+    const after = next(before);
+    if (after === before) return undefined;
+    if (after === undefined) tx.remove(rows, [id]);
+    else tx.put(rows, [id], after);
+    return after;
+  }
+
+  async function firstIds(order: string, until: number, limit: number) {
+    const found = await store.range(index(order), { prefix: [], until: [until + 1], limit });
+    return found.map(({ key: [at, id = ''] }) => ({ at, id: String(id) }));
+  }
+
+  /** The rows whose IDs begin with a prefix, in slices: others have their turn after each. */
+  async function* slices(prefix: string, limit = SLICE): AsyncGenerator<Entry<Row>[]> {
+    const whole = { prefix: [], ...(prefix !== '' && { until: [prefix + LAST] }), limit };
+    for (let after: Entry<Row> | undefined; ; ) {
+      const from =
+        after === undefined ? { from: prefix === '' ? [] : [prefix] } : { after: after.key };
+      const slice = await store.range(rows, { ...whole, ...from });
+      yield slice;
+      if (slice.length < limit) return;
+      after = slice.at(-1);
+      await nextTurn();
+    }
+  }
+
+  /** Removes those that are still unwanted; resolves with how many. */
+  const removeAll = (ids: readonly string[], isUnwanted: (row: Row) => boolean) =>
+    store.transact((tx) => {
+      const found = tx.getAll(
+        rows,
+        ids.map((id) => [id]),
+      );
+      const unwanted = ids.filter((_, place) => {
+        const row = found[place];
+        return row !== undefined && isUnwanted(row);
+      });
+      for (const id of unwanted) tx.remove(rows, [id]);
+      return unwanted.length;
+    });
+
+  return {
+    get: (id) => store.get(rows, [id]),
+    put: (row) => store.transact((tx) => tx.put(rows, keyOf(row), row)),
+    update: (id, next) => store.transact((tx) => change(tx, id, next)),
+    async updateFirst(order, until, next) {
+      for (;;) {
+        const [first] = await firstIds(order, until, 1);
+        if (first === undefined) return undefined;
+        const outcome = await store.transact((tx) => {
+          const row = tx.get(rows, [first.id]);
+          if (row === undefined || numberIn(row, order) !== first.at) return undefined;
+          return { row: change(tx, first.id, () => next(row)) };
+        });
+        if (outcome !== undefined) return outcome.row;
+      }
+    },
+    remove: (id) => store.transact((tx) => tx.remove(rows, [id])),
+    range: (order, from, limit) =>
+      mapMaybe(store.range(index(order), { prefix: [], from: [from], limit }), (found) =>
+        mapMaybe(
+          store.getAll(
+            rows,
+            found.map(({ key: [, id = ''] }) => [id]),
+          ),
+          (all) => all.flatMap((row) => row ?? []),
+        ),
+      ),
+    count: (order) => store.count(index(order), { prefix: [] }),
+    async removeUntil(order, until) {
+      for (;;) {
+        const first = await firstIds(order, until, SLICE);
+        if (first.length === 0) return;
+        await removeAll(
+          first.map(({ id }) => id),
+          (row) => (numberIn(row, order) ?? until + 1) <= until,
+        );
+        await nextTurn();
+      }
+    },
+    async startingWith(prefix, limit = Number.POSITIVE_INFINITY) {
+      const found: Row[] = [];
+      for await (const slice of slices(prefix, Math.min(limit, SLICE))) {
+        for (const { row } of slice) found.push(row);
+        if (found.length >= limit) break;
+      }
+      return found.slice(0, limit);
+    },
+    async select(isWanted) {
+      const found: Row[] = [];
+      for await (const slice of slices(''))
+        for (const { row } of slice) if (isWanted(row)) found.push(row);
+      return found;
+    },
+    async removeWhere(isUnwanted, prefix = '') {
+      let count = 0;
+      for await (const slice of slices(prefix)) {
+        const ids = slice.flatMap(({ key: [id = ''], row }) =>
+          isUnwanted(row) ? [String(id)] : [],
+        );
+        if (ids.length > 0) count += await removeAll(ids, isUnwanted);
+      }
+      return count;
+    },
+  };
+}
+
+function indexName(name: string, order: string): string {
+  return `${name}-by-${order}`;
+}
+
+function numberIn<Row>(row: Row | undefined, field: string): number | undefined {
+  // Cast: the definition of a table names fields with numbers only.
+  return (row as Record<string, number | undefined> | undefined)?.[field];
+}
