@@ -18,6 +18,7 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 type Service = {
   image: string;
   command?: string[];
+  hostname?: string;
   build?: { context: string; target: string; args?: { COMMIT: string } };
   user: string;
   read_only: boolean;
@@ -263,6 +264,9 @@ test.each([
     expect(resolved('mongo', 'MONGO_INITDB_ROOT_PASSWORD')).toBe(
       passwords[`${prefix}MONGO_PASSWORD`],
     );
+    const { hostname: own, command } = file.services[`mongo${suffix}`] ?? {};
+    expect(own).toBe(`mongo${suffix}`);
+    expect(interpolate(command?.at(-1) ?? '', SECRETS)).toContain('--replSet loyalty --keyFile');
     expect(resolved('redis', 'REDISCLI_AUTH')).toBe(passwords[`${prefix}REDIS_PASSWORD`]);
     for (const name of ['gateway', 'members', 'standings', 'loyalty']) {
       const { hostname, username, password } = new URL(resolved(name, 'MONGODB_URL'));

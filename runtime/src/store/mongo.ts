@@ -29,8 +29,8 @@ export type Mongo = {
 /**
  * Connects to the URL's database, or to `loyalty` if the URL names none. `store` is the name of the
  * store in it, which `build` gets, and closes later. Throws if that fails, the server is
- * unreachable, the store belongs to the other environment, or its format is newer than this version
- * knows.
+ * unreachable or has no transactions, the store belongs to the other environment, or it has another
+ * format than this version knows.
  */
 export async function openMongo<T>(
   url: string,
@@ -81,7 +81,7 @@ export async function checkMongo(url: string, environment: Environment): Promise
   }
 }
 
-/** Throws if the server is unreachable. */
+/** Throws if the server is unreachable, or has no transactions. */
 async function connectMongo(url: string): Promise<Mongo> {
   const client = new MongoClient(url, {
     serverSelectionTimeoutMS: DEADLINE_MS,
@@ -92,6 +92,11 @@ async function connectMongo(url: string): Promise<Mongo> {
   });
   try {
     await client.connect();
+    const { setName, msg } = await client.db('admin').command({ hello: 1 });
+    if (setName === undefined && msg !== 'isdbgrid')
+      throw new Error(
+        'the server of MONGODB_URL is standalone: MongoDB has to be a replica set, of which one node is enough, or a sharded cluster',
+      );
   } catch (error) {
     await client.close();
     throw error;
