@@ -20,7 +20,7 @@ describe.each(['lmdb', 'mongodb'])('on %s', (engine) => {
   let gateways: ReturnType<typeof createOnce>[];
   beforeAll(async () => {
     place = emptyPlace(engine);
-    store = await openTables({ ...place.settings, environment: 'sandbox' });
+    store = await openTables(place.settings, [OUTCOMES]);
     table = await store.open(OUTCOMES);
     gateways = [createOnce(async () => table), createOnce(async () => table)];
   });

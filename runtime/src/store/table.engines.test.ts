@@ -1,23 +1,25 @@
 // What every user of a table relies on, on each engine.
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
 import { type OpenedTables, openTables } from '../../../test/support/store/tables.ts';
-import { openLmdb } from './lmdb.ts';
-import { withSnapshot } from './snapshot.lmdb.ts';
-import { lmdbTables, tableVerifier } from './table.lmdb.ts';
+import { openMemory } from './engine/memory.ts';
+import type { Store } from './engine/store.ts';
 import type { Table, TableDefinition } from './table.ts';
+import { tablesIn } from './tables.ts';
 
 type Job = { jobId: string; dueAt?: number; failedAt?: number; attempts: number };
 const JOBS: TableDefinition<Job> = { name: 'jobs', id: 'jobId', orders: ['dueAt', 'failedAt'] };
 
-describe.each(['lmdb', 'mongodb'])('a table on %s', (engine) => {
+describe.each(['memory', 'lmdb', 'mongodb'])('a table on %s', (engine) => {
   let place: ReturnType<typeof emptyPlace>;
   let stores: OpenedTables[];
   /** The table as several processes have it open. */
   let tables: Table<Job>[];
   let jobs: Table<Job>;
+  let memory: Store;
 
   const open = async () => {
-    const store = await openTables({ ...place.settings, environment: 'sandbox' });
+    if (engine === 'memory') return tablesIn(memory)(JOBS);
+    const store = await openTables(place.settings, [JOBS]);
     stores.push(store);
     return store.open(JOBS);
   };
@@ -26,6 +28,7 @@ describe.each(['lmdb', 'mongodb'])('a table on %s', (engine) => {
   };
   beforeEach(async () => {
     place = emptyPlace(engine);
+    memory = openMemory();
     stores = [];
     tables = [await open(), await open(), await open()];
     jobs = await open();
@@ -159,37 +162,4 @@ describe.each(['lmdb', 'mongodb'])('a table on %s', (engine) => {
     jobs = await open();
     expect(await jobs.range('dueAt', 0, 10)).toEqual([{ jobId: 'a', dueAt: 5, attempts: 0 }]);
   });
-});
-
-test('the verification of a table on LMDB names rows and orders that differ', async () => {
-  const { settings, release } = emptyPlace('lmdb');
-  const { root } = await openLmdb(settings.dataDir, 'members', 'sandbox');
-  const jobs = await lmdbTables(root)(JOBS);
-  for (const jobId of ['a', 'b', 'c']) await jobs.put({ jobId, dueAt: 5, attempts: 0 });
-  const verify = tableVerifier(root, JOBS, (id) => `job ${id}`);
-  const faults = async () => {
-    const found: string[] = [];
-    const report = (record: string, problem: string) => found.push(`${record}: ${problem}`);
-    const inspection = { report, hasPartner: async () => true };
-    await withSnapshot(root, async (snapshot) => verify(snapshot, inspection));
-    return found;
-  };
-  expect(await faults()).toEqual([]);
-  const rows = root.openDB<Job, string>({ name: 'jobs', encoding: 'json' });
-  const positions = root.openDB<true, [string, number, string]>({
-    name: 'jobs-orders',
-    encoding: 'json',
-  });
-  await root.transaction(() => {
-    positions.remove(['dueAt', 5, 'a']);
-    positions.put(['failedAt', 7, 'b'], true);
-    rows.put('c', { jobId: 'd', dueAt: 5, attempts: 0 });
-  });
-  expect(await faults()).toEqual([
-    'job a: the index by dueAt does not have it',
-    'job c: the record has another ID',
-    'job b: the index by failedAt has it at another place',
-  ]);
-  await root.close();
-  await release();
 });

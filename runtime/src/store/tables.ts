@@ -19,7 +19,10 @@ const SLICE = 200;
 export function storedTable<Row extends object>({
   name,
   orders = [],
-}: TableDefinition<Row>): Stored<Row> {
+}: {
+  name: string;
+  orders?: readonly string[];
+}): Stored<Row> {
   return table<Row>(name, {
     indexes: orders.map((order) => ({
       table: table(indexName(name, order)),
@@ -41,7 +44,7 @@ function createTable<Row extends object>(
   store: Store,
   definition: TableDefinition<Row>,
 ): Table<Row> {
-  const rows = storedTable(definition);
+  const rows = storedTable<Row>(definition);
   const { id: idField } = definition;
   // Cast: a table has one field of IDs.
   const keyOf = (row: Row) => [row[idField] as string];

@@ -1,20 +1,16 @@
-// Opens the small tables of a store for tests, without the store.
-import { openByEngine } from '@partner-loyalty/runtime/store/engine.ts';
-import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
-import { openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
-import { lmdbTables } from '@partner-loyalty/runtime/store/table.lmdb.ts';
-import { mongoTables } from '@partner-loyalty/runtime/store/table.mongo.ts';
+// Opens small tables for tests, without the store that has them.
+import { openStore } from '@partner-loyalty/runtime/store/engine/open.ts';
+import type { StoreSettings } from '@partner-loyalty/runtime/store/engine.ts';
 import type { OpenTable } from '@partner-loyalty/runtime/store/table.ts';
+import { storedTable, tablesIn } from '@partner-loyalty/runtime/store/tables.ts';
 
 export type OpenedTables = { open: OpenTable; close(): Promise<void> };
 
-export const openTables = openByEngine<OpenedTables>({
-  lmdb: async () => async (dataDir, environment) => {
-    const { root } = await openLmdb(dataDir, 'members', environment);
-    return { open: lmdbTables(root), close: () => root.close() };
-  },
-  mongo: async () => (url, environment) =>
-    openMongo(url, 'members', environment, async ({ db, close }) => ({
-      ...{ open: mongoTables(db), close },
-    })),
-});
+export async function openTables(
+  settings: Pick<StoreSettings, 'dataDir' | 'mongodbUrl'>,
+  definitions: readonly { name: string; orders?: readonly string[] }[],
+): Promise<OpenedTables> {
+  const sandbox = { mongodbUrl: undefined, ...settings, environment: 'sandbox' } as const;
+  const store = await openStore(sandbox, 'members', definitions.map(storedTable));
+  return { open: tablesIn(store), close: store.close };
+}

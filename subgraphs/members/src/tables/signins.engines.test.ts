@@ -2,7 +2,14 @@
 import { emptyPlace } from '../../../../test/support/servers/databases.ts';
 import { type OpenedTables, openTables } from '../../../../test/support/store/tables.ts';
 import { address, ENGINES } from '../../test/engine.ts';
-import { openSignIns, SIGN_IN_MS, type SignInStore, secretHash } from './signins.ts';
+import {
+  BEGUN,
+  openSignIns,
+  SIGN_IN_MS,
+  SIGN_INS,
+  type SignInStore,
+  secretHash,
+} from './signins.ts';
 
 describe.each(ENGINES)('at most six sign-ins at the same time on %s', (engine) => {
   let place: ReturnType<typeof emptyPlace>;
@@ -10,7 +17,7 @@ describe.each(ENGINES)('at most six sign-ins at the same time on %s', (engine) =
   let signIns: SignInStore;
   beforeEach(async () => {
     place = emptyPlace(engine);
-    store = await openTables({ ...place.settings, environment: 'sandbox' });
+    store = await openTables(place.settings, [SIGN_INS, BEGUN]);
     signIns = await openSignIns(store.open, 6);
   });
   afterEach(async () => {
