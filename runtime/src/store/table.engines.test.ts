@@ -4,7 +4,7 @@ import { type OpenedTables, openTables } from '../../../test/support/store/table
 import { openMemory } from './engine/memory.ts';
 import type { Store } from './engine/store.ts';
 import type { Table, TableDefinition } from './table.ts';
-import { tablesIn } from './tables.ts';
+import { storedTable, tablesIn, verifyRows } from './tables.ts';
 
 type Job = { jobId: string; dueAt?: number; failedAt?: number; attempts: number };
 const JOBS: TableDefinition<Job> = { name: 'jobs', id: 'jobId', orders: ['dueAt', 'failedAt'] };
@@ -162,4 +162,29 @@ describe.each(['memory', 'lmdb', 'mongodb'])('a table on %s', (engine) => {
     jobs = await open();
     expect(await jobs.range('dueAt', 0, 10)).toEqual([{ jobId: 'a', dueAt: 5, attempts: 0 }]);
   });
+});
+
+test('the verification of a table names rows with another ID, and orders that differ', async () => {
+  const store = openMemory();
+  const rows = storedTable<Job>(JOBS);
+  const jobs = await tablesIn(store)(JOBS);
+  for (const jobId of ['a', 'b', 'c']) await jobs.put({ jobId, dueAt: 5, attempts: 0 });
+  const faults = async () => {
+    const found: string[] = [];
+    const report = (record: string, problem: string) => found.push(`${record}: ${problem}`);
+    await verifyRows(store, JOBS, (id) => `job ${id}`, report);
+    return found;
+  };
+  expect(await faults()).toEqual([]);
+  const [byDueAt, byFailedAt] = rows.indexes ?? [];
+  await store.transact((tx) => {
+    if (byDueAt) tx.remove(byDueAt.table, [5, 'a']);
+    if (byFailedAt) tx.put(byFailedAt.table, [7, 'b'], {});
+    tx.put(rows, ['c'], { jobId: 'd', dueAt: 5, attempts: 0 });
+  });
+  expect(await faults()).toEqual([
+    'job c: the record has another ID',
+    'job a: the index jobs-by-dueAt does not have it as it is',
+    'job b: the index jobs-by-failedAt has it at another place',
+  ]);
 });

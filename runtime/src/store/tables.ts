@@ -1,6 +1,7 @@
 // Small tables of a store: rows by ID, with an index for each of their orders.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { mapMaybe } from '../maybe.ts';
+import type { Key } from './engine/keys.ts';
 import {
   type Entry,
   type Store,
@@ -8,6 +9,7 @@ import {
   type Transaction,
   table,
 } from './engine/store.ts';
+import { verifyTable } from './engine/verify.ts';
 import type { OpenTable, Table, TableDefinition } from './table.ts';
 
 /** After everything else that an ID may go on with. */
@@ -32,6 +34,22 @@ export function storedTable<Row extends object>({
       },
       rowKeyOf: ({ key: [, id = ''] }) => [id],
     })),
+  });
+}
+
+/** Reports what is wrong with a table, as verifyTable does. `nameOf` names a row in reports. */
+export async function verifyRows(
+  store: Store,
+  definition: { name: string; id: string; orders?: readonly string[] },
+  nameOf: (id: string) => string,
+  report: (record: string, problem: string) => void,
+): Promise<void> {
+  const reportRow = ([id]: Key, problem: string) => report(nameOf(String(id)), problem);
+  await verifyTable<Record<string, unknown>>(store, storedTable(definition), reportRow, {
+    inspect(page) {
+      for (const { key, row } of page)
+        if (row[definition.id] !== key[0]) reportRow(key, 'the record has another ID');
+    },
   });
 }
 

@@ -1,6 +1,7 @@
 // What every rule relies on, on each engine.
 import * as fc from 'fast-check';
 import { emptyPlace } from '../../../../test/support/servers/databases.ts';
+import { openLmdb } from '../lmdb.ts';
 import type { Key } from './keys.ts';
 import { openMemory } from './memory.ts';
 import { openLmdbStore } from './store.lmdb.ts';
@@ -187,6 +188,19 @@ describe.each(ENGINES)('a store on %s', (engine) => {
       'a: the index mails does not have it as it is',
       'b: the index mails has it at another place',
     ]);
+  });
+
+  test('has the keys of a range without its rows', async () => {
+    await put([
+      [['a', 1], 1],
+      [['a', 2], 2],
+      [['b'], 3],
+    ]);
+    expect(await store.keys(COUNTS, { prefix: ['a'], limit: 9 })).toEqual([
+      ['a', 1],
+      ['a', 2],
+    ]);
+    expect(await store.keys(COUNTS, { prefix: [], limit: 1, reverse: true })).toEqual([['b']]);
   });
 
   test('lets one of many have a key of an index that each has found free', async () => {
@@ -378,6 +392,40 @@ describe.each(ENGINES)('a store on %s', (engine) => {
 });
 
 type Plan = { reads: string[]; writes: string[]; ranges: boolean };
+test('the verification names each row of LMDB that cannot be read, once, and goes on', async () => {
+  const { settings, release } = emptyPlace('lmdb');
+  const open = () => openLmdbStore(settings.dataDir, 'sandbox', 'members', TABLES);
+  const filled = await open();
+  await filled.transact((tx) => {
+    for (const id of ['a', 'b', 'c']) tx.put(PEOPLE, [id], { name: id, mails: [`${id}@x`] });
+  });
+  await filled.close();
+  const { root } = await openLmdb(settings.dataDir, 'members', 'sandbox');
+  const bytesOf = (name: string) => root.openDB<Buffer, string>({ name, encoding: 'binary' });
+  const [people, mails] = [bytesOf('people'), bytesOf('mails')];
+  await root.transaction(() => {
+    people.put('b', Buffer.from('{"name":"b"'));
+    mails.put('c@x', Buffer.from('{'));
+  });
+  await root.close();
+  const store = await open();
+  const problems: string[] = [];
+  const inspected: string[] = [];
+  const count = await verifyTable(
+    store,
+    PEOPLE,
+    ([id], problem) => problems.push(`${id}: ${problem}`),
+    { inspect: (page) => void inspected.push(...page.map(({ row }) => row.name)), limit: 2 },
+  );
+  expect([count, inspected]).toEqual([2, ['a', 'c']]);
+  expect(problems).toEqual([
+    'b: the record cannot be read',
+    'c: the index mails does not have it as it is',
+  ]);
+  await store.close();
+  await release();
+});
+
 type Seen = { id: string; lists: Map<string, readonly string[]> };
 
 /** Reads lists, and appends the transaction's ID to some. */

@@ -42,6 +42,7 @@ export function openMemory(): Store {
     get,
     getAll: <Row>(from: Table, keys: readonly Key[]) => keys.map((key) => get<Row>(from, key)),
     range,
+    keys: (from, within) => range(from, within).map(({ key }) => key),
     count: (from, within) => range(from, { ...within, limit: Number.MAX_SAFE_INTEGER }).length,
     async transact(rule) {
       const { result, writes } = runRule(rule, source);

@@ -3,7 +3,7 @@ import type { Database } from 'lmdb';
 import type { Environment } from '../../environment.ts';
 import { openLmdb } from '../lmdb.ts';
 import type { StoreName } from '../private.ts';
-import { type Key, textOf } from './keys.ts';
+import { type Key, keyOf, textOf } from './keys.ts';
 import {
   type Bounds,
   boundsOf,
@@ -69,6 +69,7 @@ export async function openLmdbStore(
     getAll: <Row>(table: Table, keys: readonly Key[]) => keys.map((key) => get<Row>(table, key)),
     range: <Row>(table: Table, range: Range) =>
       entriesOf<Row>(source.range(table, boundsOf(range))),
+    keys: (table, range) => [...rowsOf(table).getKeys(rangeOf(boundsOf(range)))].map(keyOf),
     count(table, range) {
       const { start, end } = rangeOf(boundsOf({ ...range, limit: 0, reverse: false }));
       return rowsOf(table).getKeysCount({ start, end });

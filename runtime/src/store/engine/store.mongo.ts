@@ -6,6 +6,7 @@ import {
   type BulkWriteResult,
   type ClientSession,
   type Collection,
+  type FindOptions,
   MongoError,
   ObjectId,
   type TransactionOptions,
@@ -15,7 +16,7 @@ import type { Environment } from '../../environment.ts';
 import { batchLoad } from '../../eventloop/batchload.ts';
 import { isDuplicate, NAMESPACE_EXISTS, openMongo, WRITE_CONFLICT } from '../mongo.ts';
 import type { StoreName } from '../private.ts';
-import { type Key, textOf } from './keys.ts';
+import { type Key, keyOf, textOf } from './keys.ts';
 import {
   type Addition,
   type Bounds,
@@ -111,6 +112,10 @@ export function openMongoStore(
       },
       range: async <Row>(table: Table, range: Range) =>
         entriesOf<Row>((await rowsOf(table, reads).range(boundsOf(range))).map(entryOf)),
+      keys: async (table, range) => {
+        const found = await rowsOf(table, reads).range(boundsOf(range), { projection: { _id: 1 } });
+        return found.map(({ _id }) => keyOf(_id));
+      },
       count: (table, range) => {
         const { from, until } = boundsOf({ ...range, limit: 0 });
         return rowsOf(table, reads).collection.countDocuments({ _id: { $gte: from, $lt: until } });
@@ -129,10 +134,9 @@ export function openMongoStore(
 type Rows = ReturnType<typeof rowsIn>;
 
 function rowsIn(collection: Collection<Stored>) {
-  const range = ({ from, until, limit, reverse }: Bounds, session?: ClientSession) => {
+  const range = ({ from, until, limit, reverse }: Bounds, more?: FindOptions) => {
     const order = { sort: { _id: reverse ? -1 : 1 }, limit, batchSize: limit + 1 } as const;
-    const options = { ...order, ...(session && { session }) };
-    return collection.find({ _id: { $gte: from, $lt: until } }, options).toArray();
+    return collection.find({ _id: { $gte: from, $lt: until } }, { ...order, ...more }).toArray();
   };
   const find = async (texts: readonly string[], session?: ClientSession) => {
     const options = { batchSize: texts.length + 1, ...(session && { session }) };
@@ -288,7 +292,7 @@ class View {
       if (texts.some((text) => !isSame(found.get(text), known.get(text)))) return false;
     }
     for (const { rows, bounds, found } of this.ranges.values()) {
-      const now = await rows.range(bounds, session);
+      const now = await rows.range(bounds, { session });
       if (now.length !== found.length || now.some((row, place) => !isSame(row, found[place])))
         return false;
     }

@@ -82,6 +82,8 @@ export type Store = {
     keys: readonly Key[],
   ): MaybePromise<(Row | undefined)[]>;
   range<Row extends object>(table: Table<Row>, range: Range): MaybePromise<Entry<Row>[]>;
+  /** The keys of a range. The rows are not read. */
+  keys(table: Table, range: Range): MaybePromise<Key[]>;
   /** How many rows a range has, without its limit. */
   count<Row extends object>(table: Table<Row>, range: Omit<Range, 'limit'>): MaybePromise<number>;
   transact<T>(rule: Rule<T>): Promise<T>;

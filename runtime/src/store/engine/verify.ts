@@ -1,6 +1,9 @@
 // Whether the indexes of a store have what its rows say, and nothing else.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { MaybePromise } from '../../maybe.ts';
+import { UNREADABLE } from '../inspection.ts';
+import { outageOf } from '../outage.ts';
 import { type Key, keyOf, textOf } from './keys.ts';
 import {
   type Entry,
@@ -32,33 +35,79 @@ export async function* pagesOf<Row extends object>(
 
 /**
  * Compares each row of a table with its entries in indexes, and each entry with its row. Others may
- * write meanwhile: what does not agree is read again in one transaction. Resolves with the number
- * of rows.
+ * write meanwhile: what does not agree is read again in one transaction. `inspect` gets the rows in
+ * pages of `limit`, without those that cannot be read. Resolves with the number of rows.
  */
 export async function verifyTable<Row extends object>(
   store: Store,
   table: Table<Row>,
   report: (key: Key, problem: string) => void,
+  {
+    inspect,
+    limit = PAGE_SIZE,
+  }: { inspect?: (page: readonly Entry<Row>[]) => MaybePromise<void>; limit?: number } = {},
 ): Promise<number> {
   let count = 0;
-  for await (const page of pagesOf(store, table)) {
+  const unreadable = (key: Key) => report(key, 'the record cannot be read');
+  for await (const page of readablePages(store, table, unreadable, limit)) {
     count += page.length;
+    await inspect?.(page);
     for (const index of table.indexes ?? [])
       for (const { key } of await rowsThatDiffer(store, index, page))
         if (!(await hasItsEntries(store, table, index, key)))
           report(key, `the index ${index.table.name} does not have it as it is`);
   }
+  // The row of an entry that cannot be read is named above.
   for (const index of table.indexes ?? [])
-    for await (const page of pagesOf(store, index.table))
+    for await (const page of readablePages(store, index.table, () => {}, limit))
       for (const entry of await entriesThatDiffer(store, table, index, page))
         if (!(await hasItsRow(store, table, index, entry.key)))
           report(index.rowKeyOf(entry), `the index ${index.table.name} has it at another place`);
   return count;
 }
 
+async function* readablePages<Row extends object>(
+  store: Store,
+  table: Table<Row>,
+  unreadable: (key: Key) => void,
+  limit: number,
+): AsyncGenerator<Entry<Row>[]> {
+  for (let after: Key | undefined; ; ) {
+    const keys = await store.keys(table, { prefix: [], ...(after && { after }), limit });
+    const rows = await readAll(store, table, keys);
+    yield keys.flatMap((key, place) => {
+      const row = rows[place];
+      if (row === UNREADABLE) unreadable(key);
+      return row === undefined || row === UNREADABLE ? [] : [{ key, row }];
+    });
+    if (keys.length < limit) return;
+    after = keys.at(-1);
+    await nextTurn();
+  }
+}
+
+async function readAll<Row extends object>(
+  store: Store,
+  table: Table<Row>,
+  keys: readonly Key[],
+): Promise<(Row | typeof UNREADABLE | undefined)[]> {
+  try {
+    return await store.getAll(table, keys);
+  } catch (error) {
+    if (keys.length > 1) {
+      const rows = [];
+      for (const key of keys) rows.push(...(await readAll(store, table, [key])));
+      return rows;
+    }
+    if (outageOf(error) === 'damaged') return [UNREADABLE];
+    throw error;
+  }
+}
+
 async function rowsThatDiffer(store: Store, index: Index, page: readonly Entry<object>[]) {
   const entries = page.flatMap((each) => index.entriesOf(each.row as never, each.key));
-  const found = await store.getAll(
+  const found = await readAll(
+    store,
     index.table,
     entries.map(({ key }) => key),
   );
@@ -77,18 +126,24 @@ async function entriesThatDiffer(
   page: readonly Entry<object>[],
 ) {
   const keys = page.map((entry) => index.rowKeyOf(entry));
-  const rows = await store.getAll(table, keys);
-  return page.filter(
-    ({ key }, place) => !entriesByText(index, keys[place] ?? [], rows[place]).has(textOf(key)),
-  );
+  const rows = await readAll(store, table, keys);
+  return page.filter(({ key }, place) => {
+    const row = rows[place];
+    if (row === UNREADABLE) return false;
+    return !entriesByText(index, keys[place] ?? [], row).has(textOf(key));
+  });
 }
 
-function hasItsEntries(store: Store, table: Table, index: Index, key: Key): Promise<boolean> {
-  return store.transact((tx) =>
+async function hasItsEntries(store: Store, table: Table, index: Index, key: Key) {
+  const check = store.transact((tx) =>
     Array.from(entriesByText(index, key, tx.get(table, key))).every(([text, entry]) =>
       isDeepStrictEqual(tx.get(index.table, keyOf(text)), entry),
     ),
   );
+  return check.catch((error) => {
+    if (outageOf(error) === 'damaged') return false;
+    throw error;
+  });
 }
 
 function hasItsRow(store: Store, table: Table, index: Index, key: Key): Promise<boolean> {
