@@ -6,6 +6,8 @@ export type TcpProxy = {
   url: string;
   /** Keeps connections open but forwards nothing. */
   freeze(): void;
+  /** Closes the next connection that forwards `text`, once its server has replied. */
+  loseReply(text: string): void;
   /** Closes connections and refuses new ones. */
   disconnect(): Promise<void>;
   /** Forwards again, what was frozen included, and accepts connections again. */
@@ -18,14 +20,26 @@ export async function startProxy(serverUrl: string): Promise<TcpProxy> {
   const target = new URL(serverUrl);
   const sockets = new Set<Socket>();
   let frozen = false;
+  let lost: string | undefined;
   const server = createServer((near) => {
+    // It may have been accepted before the server was closed.
+    if (!server.listening) {
+      near.destroy();
+      return;
+    }
     const far = connect(Number(target.port), target.hostname);
+    let isLosing = false;
     for (const [socket, other] of [
       [near, far],
       [far, near],
     ] as const) {
       sockets.add(socket);
-      socket.on('data', (bytes) => other.write(bytes));
+      socket.on('data', (bytes) => {
+        if (isLosing) near.destroy();
+        else other.write(bytes);
+        if (lost === undefined || socket === far || !bytes.includes(lost)) return;
+        [isLosing, lost] = [true, undefined];
+      });
       socket.on('close', () => {
         sockets.delete(socket);
         other.destroy();
@@ -53,6 +67,9 @@ export async function startProxy(serverUrl: string): Promise<TcpProxy> {
     freeze() {
       frozen = true;
       for (const socket of sockets) socket.pause();
+    },
+    loseReply(text) {
+      lost = text;
     },
     disconnect,
     async restore() {

@@ -132,6 +132,139 @@ describe.each(ENGINES)('a store on %s', (engine) => {
     expect(entry).toEqual({ key: ['a', 9, 'x'], row: { n: 1 } });
   });
 
+  test('has the last of several writes of a row in one rule', async () => {
+    await put([[['a'], 1]]);
+    await store.transact((tx) => {
+      tx.put(COUNTS, ['b'], { n: 1 });
+      tx.put(COUNTS, ['b'], { n: 2 });
+      tx.remove(COUNTS, ['a']);
+      tx.put(COUNTS, ['a'], { n: 3 });
+      tx.put(COUNTS, ['c'], { n: 4 });
+      tx.remove(COUNTS, ['c']);
+      tx.remove(COUNTS, ['never there']);
+    });
+    expect(await numbers([])).toEqual([3, 2]);
+  });
+
+  test('keeps apart tables, and keys that only begin alike', async () => {
+    await put([
+      [['m-1'], 1],
+      [['m-10'], 10],
+      [['m-1', 'x'], 11],
+      [[''], 0],
+    ]);
+    await put([[['m-1', 'x'], 7]], MEMBERS);
+    await store.transact((tx) => tx.remove(COUNTS, ['m-1']));
+    expect(await numbers(['m-1'])).toEqual([11]);
+    expect(await numbers([''])).toEqual([0]);
+    expect(await numbers(['m-1'], {}, MEMBERS)).toEqual([7]);
+  });
+
+  test('orders keys by their parts, whatever characters these have', async () => {
+    // In the order of their code points.
+    const parts = [
+      '',
+      '\0',
+      '\n',
+      ' ',
+      '!',
+      '#',
+      '#1',
+      '@',
+      'a',
+      'a b',
+      'é',
+      '\uffff',
+      '\u{1f600}',
+    ];
+    await put(parts.toReversed().map((part): [Key, number] => [[part, 'z'], parts.indexOf(part)]));
+    expect(await numbers([], { limit: 50 })).toEqual([...parts.keys()]);
+    for (const [at, part] of parts.entries()) {
+      expect(await numbers([part])).toEqual([at]);
+      expect(await store.get(COUNTS, [part, 'z'])).toEqual({ n: at });
+      expect(await numbers([], { limit: 50, after: [part, 'z'] })).toEqual(
+        [...parts.keys()].slice(at + 1),
+      );
+    }
+  });
+
+  test('has an empty range where there is nothing, and no row for no keys', async () => {
+    expect(await numbers([])).toEqual([]);
+    expect(await store.getAll(COUNTS, [])).toEqual([]);
+    expect(await store.count(COUNTS, { prefix: ['a'] })).toBe(0);
+    await put([[['a', 5], 5]]);
+    expect(await numbers(['a'], { from: ['a', 6] })).toEqual([]);
+    expect(await numbers(['a'], { until: ['a', 5] })).toEqual([]);
+    expect(await numbers(['a'], { from: ['a', 7], until: ['a', 3] })).toEqual([]);
+    expect(await store.transact((tx) => [tx.getAll(COUNTS, []), tx.get(COUNTS, ['a', 5])])).toEqual(
+      [[], { n: 5 }],
+    );
+  });
+
+  test('gives no rule a row that another one can change', async () => {
+    await store.transact((tx) => tx.put(VALUES, ['a'], { list: [1] }));
+    await store.transact((tx) => {
+      const row = tx.get(VALUES, ['a']) as { list: number[] };
+      row.list.push(2);
+    });
+    expect(await store.get(VALUES, ['a'])).toEqual({ list: [1] });
+    const kept = { list: [3] };
+    await store.transact((tx) => tx.put(VALUES, ['b'], kept));
+    kept.list.push(4);
+    expect(await store.get(VALUES, ['b'])).toEqual({ list: [3] });
+  });
+
+  test('lets a row go and come again without mistaking one for the other', async () => {
+    const removed = await together(30, (each, index) =>
+      each.transact((tx) => {
+        const found = tx.get(COUNTS, ['a']);
+        if (index % 3 !== 0) tx.put(COUNTS, ['a'], { n: (found?.n ?? 0) + 1 });
+        else if (found !== undefined) tx.remove(COUNTS, ['a']);
+        return index % 3 === 0 ? (found?.n ?? 0) : 0;
+      }),
+    );
+    const left = (await store.get(COUNTS, ['a']))?.n ?? 0;
+    expect(removed.reduce((sum, n) => sum + n, left)).toBe(20);
+  });
+
+  test('serves many groups in one transaction, and many transactions of one group', async () => {
+    await store.transact((tx) => {
+      for (let group = 0; group < 150; group += 1)
+        if (tx.get(OTHERS, [`g${group}`, 'mark']) === undefined)
+          tx.put(MEMBERS, [`g${group}`, 'a'], { n: group });
+    });
+    expect(await store.count(MEMBERS, { prefix: [] })).toBe(150);
+    await together(24, (each, index) =>
+      each.transact((tx) => {
+        const found = tx.range(MEMBERS, { prefix: ['g0'], limit: 100 });
+        tx.put(MEMBERS, ['g0', `x${index}`], { n: found.length });
+      }),
+    );
+    expect((await numbers(['g0'], {}, MEMBERS)).toSorted((one, other) => one - other)).toEqual([
+      0,
+      ...Array.from({ length: 24 }, (_, at) => at + 1),
+    ]);
+  });
+
+  test('lets a mark keep out all that comes after it, and none that came before', async () => {
+    const outcomes = await together(24, (each, index) =>
+      each.transact((tx) => {
+        if (index === 11) {
+          tx.put(OTHERS, ['g', 'mark'], { n: 1 });
+          return tx.range(MEMBERS, { prefix: ['g'], limit: 100 }).length;
+        }
+        if (tx.get(OTHERS, ['g', 'mark']) !== undefined) return 0;
+        tx.put(MEMBERS, ['g', `m${index}`], { n: 1 });
+        return 1;
+      }),
+    );
+    const stored = await store.count(MEMBERS, { prefix: ['g'] });
+    expect(outcomes[11]).toBe(stored);
+    expect(outcomes.filter((_, index) => index !== 11 && outcomes[index] === 1)).toHaveLength(
+      stored,
+    );
+  });
+
   test('has the last rows of a range first if it is reversed, and counts a range', async () => {
     await put(
       Array.from({ length: 9 }, (_, n): [Key, number] => [['g', n], n]),

@@ -3,6 +3,7 @@
 import { runUntilKilled } from '../../../../test/support/programs/killed.ts';
 import { emptyPlace } from '../../../../test/support/servers/databases.ts';
 import { startProxy, type TcpProxy } from '../../../../test/support/servers/proxy.ts';
+import { until } from '../../../../test/support/until.ts';
 import { ACCOUNTS, KEYS, MOVES, openAccounts } from '../../../test/accounts.ts';
 import { isOutage } from '../outage.ts';
 import type { Store } from './store.ts';
@@ -56,6 +57,14 @@ describe('a database that', () => {
       tx.put(ACCOUNTS, ['count', at], { amount: amount + 1 });
     });
 
+  const untilBack = () =>
+    until(() =>
+      count(99).then(
+        () => true,
+        () => false,
+      ),
+    );
+
   test('loses its connections at any point runs no transaction twice, and loses none that ended', async () => {
     const outcomes: boolean[] = [];
     for (let round = 0; round < 6; round += 1) {
@@ -73,10 +82,30 @@ describe('a database that', () => {
       await proxy.restore();
       outcomes.push(...(await Promise.all(counting)));
     }
+    await untilBack();
     const keys = outcomes.map((_, at) => ['count', at]);
     const amounts = (await store.getAll(ACCOUNTS, keys)).map((row) => row?.amount ?? 0);
     for (const [at, isDone] of outcomes.entries())
       expect(isDone ? [1] : [0, 1]).toContain(amounts[at]);
+  });
+
+  test('loses the reply to a commit has stored it once', async () => {
+    await count(0);
+    for (let at = 0; at < 5; at += 1) {
+      proxy.loseReply('commitTransaction');
+      await count(0);
+    }
+    expect((await store.get(ACCOUNTS, ['count', 0]))?.amount).toBe(6);
+  });
+
+  test('loses the reply to a write runs the whole transaction again', async () => {
+    await count(0);
+    for (const text of ['startTransaction', 'bulkWrite', 'update', 'find']) {
+      proxy.loseReply(text);
+      await count(0);
+      proxy.loseReply('no such text');
+    }
+    expect((await store.get(ACCOUNTS, ['count', 0]))?.amount).toBe(5);
   });
 
   test('is frozen fails transactions as an outage, and takes them again afterwards', async () => {
@@ -85,6 +114,7 @@ describe('a database that', () => {
     const error = await count(1).catch((failure) => failure);
     expect(isOutage(error)).toBe(true);
     await proxy.restore();
+    await untilBack();
     await count(2);
     expect((await store.get(ACCOUNTS, ['count', 2]))?.amount).toBe(1);
   });
