@@ -493,6 +493,19 @@ describe.each(ENGINES)('a store on %s', (engine) => {
     expect(runs).toBeLessThanOrEqual(18);
   });
 
+  test('peeks at many rows in one read, and sees what the rule has written', async () => {
+    await put([
+      [['a'], 1],
+      [['c'], 3],
+    ]);
+    const peeked = await store.transact((tx) => {
+      tx.put(COUNTS, ['b'], { n: 2 });
+      tx.remove(COUNTS, ['c']);
+      return tx.peekAll(COUNTS, [['a'], ['b'], ['c'], ['d']]);
+    });
+    expect(peeked).toEqual([{ n: 1 }, { n: 2 }, undefined, undefined]);
+  });
+
   test('adds to counters, many at once', async () => {
     await together(60, (each, index) =>
       each.add(COUNTS, [{ key: ['a'], amounts: { n: 2, odd: index % 2 } }]),

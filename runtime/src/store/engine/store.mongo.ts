@@ -58,7 +58,12 @@ export function openMongoStore(
 ): Promise<Store> {
   return openMongo(url, name, environment, async ({ db, client, ready, close }) => {
     const collection = (of: string): Collection<Stored> =>
-      db.collection(`${name}.${of}`, { readPreference: 'primary', writeConcern: DURABLE });
+      db.collection(`${name}.${of}`, {
+        // What a new primary may not have must not be passed on.
+        readConcern: 'majority',
+        readPreference: 'primary',
+        writeConcern: DURABLE,
+      });
     const guards = collection(GUARDS);
     const rows = new Map<string, Rows>();
     /** For reads in no transaction. */
@@ -205,7 +210,7 @@ class View {
     return {
       get: (table, text) => use(table, [text])[0],
       getAll: use,
-      peek: (table, text) => read(table, [text])[0],
+      peekAll: read,
       range: (table, bounds) => {
         if (table.group === undefined) throw new Error(`the table ${table.name} has no groups`);
         const key = `${table.name} ${JSON.stringify(bounds)}`;

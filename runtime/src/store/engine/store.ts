@@ -63,6 +63,7 @@ export type Transaction = {
   range<Row extends object>(table: Table<Row>, range: Range): Entry<Row>[];
   /** A row that may change before the transaction ends. */
   peek<Row extends object>(table: Table<Row>, key: Key): Row | undefined;
+  peekAll<Row extends object>(table: Table<Row>, keys: readonly Key[]): (Row | undefined)[];
   put<Row extends object>(table: Table<Row>, key: Key, row: Row): void;
   remove<Row extends object>(table: Table<Row>, key: Key): void;
 };
@@ -102,7 +103,7 @@ export type Source = {
   get(table: Table, text: string): object | undefined;
   getAll?(table: Table, texts: readonly string[]): (object | undefined)[];
   range(table: Table, bounds: Bounds): [text: string, row: object][];
-  peek?(table: Table, text: string): object | undefined;
+  peekAll?(table: Table, texts: readonly string[]): (object | undefined)[];
 };
 
 /** From `from` to before `until`. */
@@ -145,6 +146,20 @@ export function runRule<T>(rule: Rule<T>, source: Source): { result: T; writes: 
     return written?.has(text) ? written.get(text) : source();
   }
 
+  function readAll(
+    from: Table,
+    texts: readonly string[],
+    source: (table: Table, texts: readonly string[]) => (object | undefined)[],
+  ) {
+    const found = source(from, texts);
+    return texts.map((text, place) => read(from, text, () => found[place]));
+  }
+
+  const one = (from: Table, texts: readonly string[]) =>
+    texts.map((text) => source.get(from, text));
+  const getAll = source.getAll ?? one;
+  const peekAll = source.peekAll ?? one;
+
   function replace(to: Table, key: Key, row: object | undefined): void {
     const text = textOf(key);
     if (to.indexes !== undefined) {
@@ -170,17 +185,12 @@ export function runRule<T>(rule: Rule<T>, source: Source): { result: T; writes: 
       const text = textOf(key);
       return read(from, text, () => source.get(from, text)) as Row | undefined;
     },
-    getAll: <Row>(from: Table, keys: readonly Key[]) => {
-      const texts = keys.map(textOf);
-      const found = source.getAll?.(from, texts);
-      return texts.map((text, place) =>
-        read(from, text, () => (found ? found[place] : source.get(from, text))),
-      ) as (Row | undefined)[];
-    },
-    peek: <Row>(from: Table, key: Key) => {
-      const text = textOf(key);
-      return read(from, text, () => (source.peek ?? source.get)(from, text)) as Row | undefined;
-    },
+    getAll: <Row>(from: Table, keys: readonly Key[]) =>
+      readAll(from, keys.map(textOf), getAll) as (Row | undefined)[],
+    peek: <Row>(from: Table, key: Key) =>
+      readAll(from, [textOf(key)], peekAll)[0] as Row | undefined,
+    peekAll: <Row>(from: Table, keys: readonly Key[]) =>
+      readAll(from, keys.map(textOf), peekAll) as (Row | undefined)[],
     range: <Row>(from: Table, range: Range) => {
       const bounds = boundsOf(range);
       const written = [...(writes.get(from) ?? [])].filter(([text]) => isWithin(bounds, text));
