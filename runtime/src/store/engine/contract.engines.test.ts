@@ -132,6 +132,24 @@ describe.each(ENGINES)('a store on %s', (engine) => {
     expect(entry).toEqual({ key: ['a', 9, 'x'], row: { n: 1 } });
   });
 
+  test('reads beforehand what a rule is said to read, and runs it on that', async () => {
+    await put([[['a'], 1]]);
+    let runs = 0;
+    const rule = (tx: Transaction) => {
+      runs += 1;
+      add(tx, ['a'], 1);
+      return tx.get(MEMBERS, ['g', 'b'])?.n;
+    };
+    const reads = [
+      { table: COUNTS, keys: [['a'], ['never asked for']] },
+      { table: MEMBERS, keys: [['g', 'b']] },
+    ];
+    expect(await store.transact(rule, reads)).toBeUndefined();
+    expect(runs).toBe(1);
+    await together(12, (each) => each.transact(rule, reads));
+    expect(await store.get(COUNTS, ['a'])).toEqual({ n: 14 });
+  });
+
   test('has the last of several writes of a row in one rule', async () => {
     await put([[['a'], 1]]);
     await store.transact((tx) => {
@@ -537,7 +555,6 @@ describe.each(ENGINES)('a store on %s', (engine) => {
   });
 });
 
-type Plan = { reads: string[]; writes: string[]; ranges: boolean };
 test('the verification names each row of LMDB that cannot be read, once, and goes on', async () => {
   const { settings, release } = emptyPlace('lmdb');
   const open = () => openLmdbStore(settings.dataDir, 'sandbox', 'members', TABLES);
@@ -572,6 +589,7 @@ test('the verification names each row of LMDB that cannot be read, once, and goe
   await release();
 });
 
+type Plan = { reads: string[]; writes: string[]; ranges: boolean };
 type Seen = { id: string; lists: Map<string, readonly string[]> };
 
 /** Reads lists, and appends the transaction's ID to some. */

@@ -23,6 +23,7 @@ import {
   boundsOf,
   entriesOf,
   type Range,
+  type Reads,
   type Rule,
   runRule,
   type Source,
@@ -87,10 +88,11 @@ export function openMongoStore(
       return found;
     }
 
-    async function transact<T>(rule: Rule<T>): Promise<T> {
+    async function transact<T>(rule: Rule<T>, reads: readonly Reads[] = []): Promise<T> {
       let failures = 0;
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
         const view = new View(rowsOf);
+        await Promise.all(reads.map(({ table, keys }) => view.read(table, keys.map(textOf))));
         const outcome = await view.run(rule);
         const isDone = await client
           .withSession((session) => view.commit(session, guards, outcome.writes))
@@ -188,17 +190,25 @@ class View {
     }
   }
 
+  /** Reads rows, which the next run knows then. */
+  async read(table: Table, texts: readonly string[]): Promise<void> {
+    const known = this.knownOf(table);
+    const rows = this.rowsOf(table);
+    const found = await Promise.all(texts.map((text) => rows.get(text)));
+    for (const [place, text] of texts.entries()) known.set(text, found[place]);
+  }
+
+  private knownOf(table: Table): Map<string, Stored | undefined> {
+    const known = this.known.get(table) ?? new Map<string, Stored | undefined>();
+    this.known.set(table, known);
+    return known;
+  }
+
   private source(stop: (read: () => Promise<void>) => never): Source {
     const read = (table: Table, texts: readonly string[]) => {
-      const known = this.known.get(table) ?? new Map<string, Stored | undefined>();
-      this.known.set(table, known);
+      const known = this.knownOf(table);
       const missing = texts.filter((text) => !known.has(text));
-      if (missing.length > 0)
-        stop(async () => {
-          const rows = this.rowsOf(table);
-          const found = await Promise.all(missing.map((text) => rows.get(text)));
-          for (const [place, text] of missing.entries()) known.set(text, found[place]);
-        });
+      if (missing.length > 0) stop(() => this.read(table, missing));
       return texts.map((text) => rowOf(known.get(text)));
     };
     const use = (table: Table, texts: readonly string[]) => {
@@ -243,7 +253,7 @@ class View {
     const groups = new Set(isWriting ? this.groups : []);
     for (const table of this.tables(writes)) {
       const rows = this.rowsOf(table);
-      const known = this.known.get(table) ?? new Map<string, Stored | undefined>();
+      const known = this.knownOf(table);
       const used = this.used.get(table) ?? new Set<string>();
       const written = writes.get(table) ?? new Map<string, object | undefined>();
       const batch: Batch = { collection: rows.collection, operations: [], removed: [] };

@@ -68,6 +68,8 @@ export type Transaction = {
   remove<Row extends object>(table: Table<Row>, key: Key): void;
 };
 
+export type Reads = { table: Table; keys: readonly Key[] };
+
 /** Synchronous, without effects, and run again if others write what it has read. */
 export type Rule<T> = (transaction: Transaction) => T;
 
@@ -87,7 +89,8 @@ export type Store = {
   keys(table: Table, range: Range): MaybePromise<Key[]>;
   /** How many rows a range has, without its limit. */
   count<Row extends object>(table: Table<Row>, range: Omit<Range, 'limit'>): MaybePromise<number>;
-  transact<T>(rule: Rule<T>): Promise<T>;
+  /** `reads` are rows that the rule is going to read: MongoDB reads all of them at once. */
+  transact<T>(rule: Rule<T>, reads?: readonly Reads[]): Promise<T>;
   /** Adds to numbers of rows, which begin at 0, in no transaction. No rule reads such a row. */
   add<Row extends object>(table: Table<Row>, additions: readonly Addition[]): Promise<void>;
   /** Rejects if the store cannot be used. */
