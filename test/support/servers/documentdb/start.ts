@@ -4,6 +4,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MongoClient } from 'mongodb';
 import { debianSystem } from '../debian.ts';
 import { freePort, run, startProcess } from '../process.ts';
 
@@ -87,15 +88,23 @@ export function installDocumentDb(): Promise<string> {
   return debianSystem('documentdb-1', 'forky', 'apt', 'postgresql-18-documentdb');
 }
 
-/** Starts mongod without data on a free port of 127.0.0.1. Needs mongod on PATH. */
+/** Starts a replica set of one mongod without data on a free port. Needs mongod on PATH. */
 export async function startMongod(): Promise<{ url: string; stop(): Promise<void> }> {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'mongod-'));
   const server = await startProcess({
     command: 'mongod',
-    args: ['--port', `${port}`, '--bind_ip', '127.0.0.1', '--nounixsocket', '--dbpath', folder],
+    args: [
+      ...['--port', `${port}`, '--bind_ip', '127.0.0.1', '--nounixsocket'],
+      ...['--dbpath', folder, '--replSet', 'tests'],
+    ],
     folder,
   });
   await server.wrote(/Waiting for connections/i);
-  return { url: `mongodb://127.0.0.1:${port}`, stop: async () => void (await server.stop()) };
+  const url = `mongodb://127.0.0.1:${port}`;
+  const client = new MongoClient(url, { directConnection: true });
+  const members = [{ _id: 0, host: `127.0.0.1:${port}` }];
+  await client.db('admin').command({ replSetInitiate: { _id: 'tests', members } });
+  await client.close();
+  return { url, stop: async () => void (await server.stop()) };
 }
