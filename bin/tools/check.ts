@@ -8,9 +8,9 @@ import { analyse } from 'scslre';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCE =
-  /^(runtime|gateway|subgraphs|bin|client|test|bench|examples|explorer)\/.*\.[cm]?[jt]s$/;
+  /^(runtime|gateway|subgraphs|extensions|bin|client|test|bench|examples|explorer)\/.*\.[cm]?[jt]s$/;
 /** What runs where callers or operators choose the input. */
-const RUNS = /^(runtime|gateway|subgraphs|bin|client|examples)\//;
+const RUNS = /^(runtime|gateway|subgraphs|extensions|bin|client|examples)\//;
 const TEST_OR_GENERATED = /\.test\.ts$|\.generated\.[jt]s$/;
 const MAX_LINE = 100;
 const FOLDER = 'docs/callers';

@@ -1,4 +1,4 @@
-// The audit log: members that partners were shown or changed, and what staff and publishers did.
+// What the audit log is told: the port that the audit extension implements.
 import type { DependencyState } from '@partner-loyalty/runtime/process/readiness.ts';
 import type { MemberAccess } from './execute/members.ts';
 import type { Principal } from './identity/authenticate.ts';

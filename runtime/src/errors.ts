@@ -79,7 +79,7 @@ export const ERRORS = {
   FORBIDDEN: {
     status: 403,
     message: 'this key lacks a scope that the operation needs',
-    when: 'A root field needs a [scope](keys.md#scopes) that the key does not have, or an ID token of an [app](openid.md#apps) is used for a mutation: nothing ran (403). Or a [token that a partner holds](openid.md#member-tokens) is used to change the address (200). Or a page whose origin `CORS_ORIGINS` does not list calls [`/mcp`](mcp.md) (403).',
+    when: 'A root field needs a [scope](keys.md#scopes) that the key does not have, or an ID token of an [app](openid.md#apps) is used for a mutation, or a field that only a sandbox has is asked of production: nothing ran (403). Or a [token that a partner holds](openid.md#member-tokens) is used to change the address (200). Or a page whose origin `CORS_ORIGINS` does not list calls [`/mcp`](mcp.md) (403).',
     subgraphs: ['members'],
   },
   GRAPHQL_PARSE_FAILED: {

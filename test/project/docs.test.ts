@@ -44,7 +44,7 @@ test.each(pages)('every link of %s leads to a file, and to a heading of it', (pa
 test("the picture of a request's life has every folder of the gateway, and nothing else", () => {
   const [, life = ''] = read('CONTRIBUTING.md').split('## The life of a request\n');
   const [, picture = '', others = ''] =
-    /```\n(.*?)```.*?\n(The other folders.*?)\n\n/s.exec(life) ?? [];
+    /```\n(.*?)```.*?\n(Of the other folders.*?)\n\n/s.exec(life) ?? [];
   const places = [...picture.matchAll(/^ *([\w./-]+(?:\/|\/\S+|\.ts)) {2}/gm)].map(
     ([, place = '']) => place,
   );
@@ -63,7 +63,7 @@ test("the picture of a request's life has every folder of the gateway, and nothi
 });
 
 test('what one reads to follow a request has at most 5,000 lines', () => {
-  const [, way = ''] = /Its way in reading order(.*?)\n\n[^1]/s.exec(read('CONTRIBUTING.md')) ?? [];
+  const [, way = ''] = /The same path as files to read(.*?)\n\n[^1]/s.exec(read('CONTRIBUTING.md')) ?? [];
   const files = [...way.matchAll(/`([\w./]+\.ts)`/g)].map(([, file = '']) => file);
   expect(files).toContain('gateway/src/operate.ts');
   const lines = files.reduce((sum, file) => sum + read(file).split('\n').length, 0);

@@ -61,7 +61,7 @@ export const SERVICE_CODES = {
    */
   AMBIGUOUS_CREDENTIALS: { status: 400, reasons: [], retry: 'never' },
   /**
-   * A root field needs a scope that the key does not have, or an ID token of an app is used for a mutation: nothing ran (403). Or a token that a partner holds is used to change the address (200). Or a page whose origin `CORS_ORIGINS` does not list calls `/mcp` (403).
+   * A root field needs a scope that the key does not have, or an ID token of an app is used for a mutation, or a field that only a sandbox has is asked of production: nothing ran (403). Or a token that a partner holds is used to change the address (200). Or a page whose origin `CORS_ORIGINS` does not list calls `/mcp` (403).
    * HTTP status 403.
    */
   FORBIDDEN: { status: 403, reasons: [], retry: 'never' },

@@ -1,5 +1,4 @@
-// Asks subgraphs, for a partner's staff, to show and change what belongs to the partner there, and
-// to sign in and mail staff.
+// Asks subgraphs, for staff, to show and change what is their partner's, and to mail staff.
 
 import { type Ask, exchange } from '@partner-loyalty/gateway/graph/exchange.ts';
 import type { ServedGraphs } from '@partner-loyalty/gateway/graph/served.ts';

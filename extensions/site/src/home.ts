@@ -1,4 +1,4 @@
-// The page at `/`: what the service is, and the first request to it; and the one for no other path.
+// The page at `/` with the first request to the service, and that for paths that do not exist.
 import { keyPrefix } from '@partner-loyalty/gateway/identity/apikey.ts';
 import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { guidePath } from './docs/paths.ts';

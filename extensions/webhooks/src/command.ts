@@ -60,7 +60,7 @@ export function commands(shell: Shell): Command[] {
   return [group];
 }
 
-/** The gateway's store knows of suspensions, and the processes that send webhooks do not read it. */
+/** Suspensions are in the gateway's store, which the processes that send webhooks do not read. */
 export async function suspend(shell: Shell, partnerId: string): Promise<void> {
   const disabled = await withStore('standings', shell.settings(), async (store) => {
     const active = (await endpointsOf(store, partnerId)).filter(({ state }) => state === 'active');

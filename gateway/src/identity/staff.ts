@@ -1,4 +1,4 @@
-// Partners' staff and their sessions in the console (docs/operators/partners.md, Staff).
+// Partners' staff, their sessions in the console, and the tables of notices and forms.
 import { hash, randomBytes } from 'node:crypto';
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { StaffRecipient } from '@partner-loyalty/runtime/signin/staff.ts';

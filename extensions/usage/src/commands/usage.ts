@@ -65,7 +65,7 @@ function summed(usage: readonly Usage[]): Row[] {
   return [...rows.values()].sort((a, b) => b.count - a.count);
 }
 
-/** Lends the counts to `work`: those of a store that does not exist are empty, and it is not made. */
+/** Lends the counts to `work`, empty ones if there is no store: it is not created. */
 export async function readUsage<T>(
   settings: Settings,
   work: (usage: UsageCounts) => Promise<T>,
