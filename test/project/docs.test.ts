@@ -63,7 +63,8 @@ test("the picture of a request's life has every folder of the gateway, and nothi
 });
 
 test('what one reads to follow a request has at most 5,000 lines', () => {
-  const [, way = ''] = /The same path as files to read(.*?)\n\n[^1]/s.exec(read('CONTRIBUTING.md')) ?? [];
+  const [, way = ''] =
+    /The same path as files to read(.*?)\n\n[^1]/s.exec(read('CONTRIBUTING.md')) ?? [];
   const files = [...way.matchAll(/`([\w./]+\.ts)`/g)].map(([, file = '']) => file);
   expect(files).toContain('gateway/src/operate.ts');
   const lines = files.reduce((sum, file) => sum + read(file).split('\n').length, 0);
