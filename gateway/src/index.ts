@@ -44,5 +44,5 @@ export {
   openGraphStore,
   openKeyStore,
   verifyGraphs,
-  verifyKeys,
 } from './stores.ts';
+export { verifyKeys } from './verify/keys.ts';

@@ -305,7 +305,9 @@ describe('verify', () => {
     await fill(env);
     const [{ keyId } = {}] = await loyaltyJson(env, 'keys', 'list', 'inn');
     const keyStore = await openLmdb(folder.path, 'keys', 'sandbox');
-    await keyStore.root.transaction(() => keyStore.root.openDB({ name: 'hashes' }).clearSync());
+    await keyStore.root.transaction(() =>
+      keyStore.root.openDB({ name: 'keys-by-hash' }).clearSync(),
+    );
     await keyStore.root.close();
     const members = await openLmdb(folder.path, 'members', 'sandbox');
     const bytes = members.root.openDB<Buffer, string>({ name: 'members', encoding: 'binary' });
@@ -315,7 +317,9 @@ describe('verify', () => {
     const { code, stdout } = await loyalty(env, 'verify');
     expect(code).toBe(1);
     expect(stdout).toContain('members: member m-7: the record cannot be read\n');
-    expect(stdout).toContain(`keys: key ${keyId}: the hash does not lead to the key\n`);
+    expect(stdout).toContain(
+      `keys: key ${keyId}: the index keys-by-hash does not have it as it is\n`,
+    );
     expect(stdout).toMatch(/^members +19 +1$/m);
   });
 

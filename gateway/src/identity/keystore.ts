@@ -1,4 +1,4 @@
-// The store of partners and keys: the interface of keystore.lmdb.ts and keystore.mongo.ts.
+// The store of partners and keys: its interface, which storedkeys.ts implements.
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { StoreState } from '@partner-loyalty/runtime/store/outage.ts';
 import type { KeyScope } from '../schema/scopes.ts';
@@ -57,13 +57,12 @@ export type FoundKey = { key: KeyRecord; partner: Partner };
 export type KeyStore = {
   /**
    * The key with this hash and its partner, even if the key is revoked or expired; undefined if
-   * there is none. One indexed read.
+   * there is none. One read by the hash.
    */
   keyByHash(hash: string): MaybePromise<FoundKey | undefined>;
   /**
    * Calls `add` with the hash of every key that was created since an earlier call, which resolved
-   * with `mark`, and perhaps with others; without a mark, with all. Keys are never removed.
-   * Resolves with the next mark.
+   * with `mark`; without a mark, with all. Keys are never removed. Resolves with the next mark.
    */
   addedHashes(mark: number | undefined, add: (hash: string) => void): Promise<number>;
   /** False if the partner exists already. */

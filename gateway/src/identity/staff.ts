@@ -75,6 +75,8 @@ export const STAFF_NOTICES: TableDefinition<NoticeRow> = {
   orders: ['until'],
 };
 
+export const STAFF_TABLES = [STAFF, STAFF_ADDRESSES, CONSOLE_SESSIONS, STAFF_NOTICES, OUTCOMES];
+
 export type StaffTables = Awaited<ReturnType<typeof openStaffTables>>;
 
 export async function openStaffTables(open: OpenTable) {

@@ -11,7 +11,7 @@ const FORMATS: Readonly<Record<StoreName, number>> = {
   standings: 1,
   graph: 1,
   usage: 1,
-  keys: 1,
+  keys: 2,
 };
 
 /** What a store has said about itself. */
