@@ -43,6 +43,6 @@ export {
   openCounters,
   openGraphStore,
   openKeyStore,
-  verifyGraphs,
 } from './stores.ts';
+export { verifyGraphs } from './verify/graphs.ts';
 export { verifyKeys } from './verify/keys.ts';

@@ -69,6 +69,8 @@ export const SUBGRAPH_SECRETS: TableDefinition<SecretsRow> = {
   id: 'subgraph',
 };
 
+export const REGISTRY_TABLES = [SUBGRAPH_TOKENS, PROPOSALS, SUBGRAPH_SECRETS];
+
 export type RegistryTables = Awaited<ReturnType<typeof openRegistryTables>>;
 
 export async function openRegistryTables(open: OpenTable) {
