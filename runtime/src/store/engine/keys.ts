@@ -8,6 +8,7 @@ const SEPARATOR = ' ';
 /** The first character after the separator. It begins the escape of all up to `#`. */
 const ESCAPE = '!';
 const NUMBER = '#';
+const ESCAPED = /[\0-#]/;
 const SHIFT = 0x40;
 const DIGITS = 16;
 const LAST = '\u{10ffff}';
@@ -46,6 +47,7 @@ export function compareTexts(one: string, other: string): number {
 
 function partText(part: KeyPart): string {
   if (typeof part === 'number') return NUMBER + String(part).padStart(DIGITS, '0');
+  if (!ESCAPED.test(part)) return part;
   return part.replace(
     /[\0-#]/g,
     (char) => ESCAPE + String.fromCharCode(char.charCodeAt(0) + SHIFT),

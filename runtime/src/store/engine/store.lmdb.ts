@@ -76,7 +76,7 @@ export async function openLmdbStore(
     },
     transact: (rule) =>
       write(() => {
-        const { result, writes } = runRule(rule, source);
+        const { result, writes } = runRule(rule, remembering(source));
         for (const [table, rows] of writes)
           for (const [text, row] of rows)
             if (row === undefined) rowsOf(table).remove(text);
@@ -90,6 +90,20 @@ export async function openLmdbStore(
       }),
     ready,
     close: () => root.close(),
+  };
+}
+
+/** Reads each row once, for a rule that asks for it several times. */
+function remembering(source: Source): Source {
+  const known = new Map<Table, Map<string, object | undefined>>();
+  return {
+    ...source,
+    get(table, text) {
+      const rows = known.get(table) ?? new Map<string, object | undefined>();
+      known.set(table, rows);
+      if (!rows.has(text)) rows.set(text, source.get(table, text));
+      return rows.get(text);
+    },
   };
 }
 

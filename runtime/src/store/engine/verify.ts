@@ -114,9 +114,15 @@ async function rowsThatDiffer(store: Store, index: Index, page: readonly Entry<o
   const stored = new Map(entries.map(({ key }, place) => [textOf(key), found[place]]));
   return page.filter(({ key, row }) =>
     Array.from(entriesByText(index, key, row)).some(
-      ([text, entry]) => !isDeepStrictEqual(stored.get(text), entry),
+      ([text, entry]) => !isSame(stored.get(text), entry),
     ),
   );
+}
+
+/** Whether a row was found, and has the same JSON. The realms of the two may be different ones. */
+function isSame(found: unknown, row: object): boolean {
+  const plain = (json: object) => JSON.parse(JSON.stringify(json));
+  return typeof found === 'object' && isDeepStrictEqual(plain(found ?? {}), plain(row));
 }
 
 async function entriesThatDiffer(
@@ -137,7 +143,7 @@ async function entriesThatDiffer(
 async function hasItsEntries(store: Store, table: Table, index: Index, key: Key) {
   const check = store.transact((tx) =>
     Array.from(entriesByText(index, key, tx.get(table, key))).every(([text, entry]) =>
-      isDeepStrictEqual(tx.get(index.table, keyOf(text)), entry),
+      isSame(tx.get(index.table, keyOf(text)), entry),
     ),
   );
   return check.catch((error) => {
