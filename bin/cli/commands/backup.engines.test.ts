@@ -2,6 +2,8 @@
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
+import { openTables } from '@partner-loyalty/standings/store/open.ts';
+import { MEMBER_ACTIVITIES, MEMBERS } from '@partner-loyalty/standings/store/tables.ts';
 import { MongoClient } from 'mongodb';
 import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
 import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
@@ -224,28 +226,32 @@ describe('verify', () => {
     await database?.drop();
   });
 
-  test.each(['the embedded store', 'MongoDB'])('names wrong sums on %s', async (engine) => {
+  test.each(['the embedded store', 'MongoDB'])('names damaged standings on %s', async (engine) => {
     const database = engine === 'MongoDB' ? freshMongodbUrl() : undefined;
     const env: Env = database ? { MONGODB_URL: database.url } : { DATA_DIR: folder.path };
     await fill(env);
-    if (database) {
-      const client = new MongoClient(database.url);
-      const standings = client.db().collection<{ _id: string }>('standings');
-      await standings.updateOne({ _id: /m-3\0/ as unknown as string }, { $inc: { points: 1 } });
-      await client.close();
-    } else {
-      const { root } = await openLmdb(folder.path, 'standings', 'sandbox');
-      const standings = root.openDB<number[], string[]>({ name: 'standings' });
-      await root.transaction(() => standings.put(['inn', 'm-3', '2026-01-01'], [15, 2]));
-      await root.close();
-    }
+    const place = { dataDir: folder.path, mongodbUrl: database?.url };
+    const store = await openTables({ ...place, environment: 'sandbox' });
+    const [first] = await store.keys(MEMBER_ACTIVITIES, { prefix: ['m-0'], limit: 1 });
+    await store.transact((tx) => {
+      tx.put(MEMBERS, ['m-3'], { standings: [['inn', '2026-01-01', 15, 2]] });
+      tx.put(MEMBERS, ['m-none'], { standings: [['inn', '2026-01-01', 1, 0]] });
+      tx.put(MEMBERS, ['m-gone'], { standings: [], into: 'm-5' });
+      tx.put(MEMBER_ACTIVITIES, ['m-4', 'inn', 5, 'a-5'], {});
+      tx.remove(MEMBER_ACTIVITIES, first ?? []);
+    });
+    await store.close();
     const { code, stdout } = await loyalty(env, 'verify');
-    expect([code, stdout]).toEqual([
-      1,
-      expect.stringContaining(
-        'standings: member m-3: the standing with partner inn in 2026-01-01 has 15 points and 2 stays, but its activities add up to 14 and 2\n',
-      ),
-    ]);
+    expect(code).toBe(1);
+    const standing = 'the standing with partner inn in 2026-01-01 has';
+    for (const fault of [
+      'activity a-0: the index memberActivities does not have it as it is',
+      'activity a-5: the index memberActivities has it at another place',
+      `member m-3: ${standing} 15 points and 2 stays, but its activities add up to 14 and 2`,
+      `member m-none: ${standing} sums, but no activities`,
+      'member m-gone: is part of member m-5, where it is missing',
+    ])
+      expect(stdout).toContain(`standings: ${fault}\n`);
     await database?.drop();
   });
 
@@ -272,32 +278,6 @@ describe('verify', () => {
     expect(rows).toContainEqual({ store: 'members', records: 620, faults: 0 });
     expect(rows).toContainEqual({ store: 'standings', records: 3_030, faults: 0 });
     await database.drop();
-  });
-
-  test('names activities of the embedded store that the index does not have', async () => {
-    const env = { DATA_DIR: folder.path };
-    await fill(env);
-    const { root } = await openLmdb(folder.path, 'standings', 'sandbox');
-    const index = root.openDB<Buffer, unknown[] & string>({
-      name: 'memberActivities',
-      encoding: 'binary',
-    });
-    const activities = root.openDB<unknown, string[]>({ name: 'activities' });
-    const standings = root.openDB<number[], string[]>({ name: 'standings' });
-    await root.transaction(() => {
-      const [first] = index.getKeys({ limit: 1 });
-      if (first !== undefined) index.remove(first);
-      activities.remove(['inn', 'a-4']);
-      standings.put(['inn', 'm-none', '2026-01-01'], [1, 0]);
-    });
-    await root.close();
-    const { stdout } = await loyalty(env, 'verify');
-    for (const fault of [
-      'activity a-0: the index of member m-0 does not have it',
-      "member m-4: the index has activity a-4, which is not the member's",
-      'member m-none: the standing with partner inn in 2026-01-01 has sums, but no activities',
-    ])
-      expect(stdout).toContain(`standings: ${fault}\n`);
   });
 
   test('names keys and records of the embedded store that cannot be read, and goes on', async () => {

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError } from '../errors.ts';
 import { hasSecret } from '../observe/secrets.ts';
-import { addressSite, clientAddress, type createTrust } from './address.ts';
+import { addressBlock, clientAddress, type createTrust } from './address.ts';
 import { readBody } from './body.ts';
 import type { Connection, Exchange } from './connection.ts';
 import type { RequestHeaders } from './headers.ts';
@@ -140,7 +140,7 @@ export class NodeRequest implements HttpRequest {
     if (owner === SIGNED) connection.isSigned = true;
     if (owner === SIGNED) this.inProgress = shares.beginSigned();
     // An owner's address is never needed, and finding it takes 3 µs.
-    else this.inProgress = shares.begin(owner, owner ?? addressSite(this.address));
+    else this.inProgress = shares.begin(owner, owner ?? addressBlock(this.address));
     connection.owner = this.inProgress.owner;
     return this.inProgress.start(bytes);
   }

@@ -8,7 +8,7 @@ import type { StoreName } from './private.ts';
  */
 const FORMATS: Readonly<Record<StoreName, number>> = {
   members: 1,
-  standings: 1,
+  standings: 2,
   graph: 2,
   usage: 1,
   keys: 2,

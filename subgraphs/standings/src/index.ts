@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
-import { openByEngine } from '@partner-loyalty/runtime/store/engine.ts';
-import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { parse } from 'graphql';
@@ -27,19 +25,10 @@ export { DEFAULT_PROGRAM, type Program, parseProgram } from './rules/program.ts'
 export { joinStandings, type Standing } from './rules/standing.ts';
 export { tierOf } from './rules/tiers.ts';
 export { yearOf } from './rules/year.ts';
+export { openStandingsStore } from './store/open.ts';
 export type { RecordOutcome, StandingsStore } from './store/store.ts';
 export type { Endpoint } from './store/webhooks.ts';
-
-export const openStandingsStore = openByEngine<StandingsStore>({
-  lmdb: async () => (await import('./store/store.lmdb.ts')).openLmdbStandingsStore,
-  mongo: async () => (await import('./store/store.mongo.ts')).openMongoStandingsStore,
-});
-
-/** Reports what is wrong with the store. Resolves with the number of activities. */
-export const verifyStandings = openByEngine<number, [Inspection]>({
-  lmdb: async () => (await import('./verify/verify.lmdb.ts')).verifyLmdbStandings,
-  mongo: async () => (await import('./verify/verify.mongo.ts')).verifyMongoStandings,
-});
+export { verifyStandings } from './verify/verify.ts';
 
 type StandingsOptions = {
   /** Returns the current time, which decides the current membership year. */

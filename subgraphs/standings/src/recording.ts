@@ -55,7 +55,7 @@ export function createRecorder(
     const dated = activities
       .filter((one) => refusalOf(one) === undefined)
       .map((one): DatedActivity => ({ ...one, year: yearOf(program, one.occurredAt) }));
-    const recorded = (dated.length === 0 ? [] : await store.record(dated, merged)).values();
+    const recorded = (dated.length === 0 ? [] : await store.record(dated)).values();
     return entries.map((entry): RecordedActivity => {
       if (!isActivity(entry)) return { ...entry, outcome: 'INVALID', memberId: undefined };
       const { activityId } = entry;

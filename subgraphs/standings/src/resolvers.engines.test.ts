@@ -57,7 +57,7 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
     const find = jest.spyOn(Collection.prototype, 'find');
     await work();
     const count = find.mock.contexts.filter(
-      (collection) => (collection as Collection).collectionName === 'standings',
+      (collection) => (collection as Collection).collectionName === 'standings.standings',
     ).length;
     find.mockRestore();
     return count;

@@ -1,5 +1,4 @@
 // Standings stores for tests, each in an empty place on one of the engines, and their activities.
-import { type Db, MongoClient } from 'mongodb';
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
 import { type DatedActivity, openStandingsStore, type StandingsStore } from '../src/index.ts';
 import type { PendingMemberEvent } from '../src/members.ts';
@@ -30,16 +29,6 @@ export function newPlace(engine: (typeof ENGINES)[number]): Place {
       await release();
     },
   };
-}
-
-/** Runs with the database of a place on MongoDB. */
-export async function withDatabase<T>(place: Place, work: (db: Db) => Promise<T>): Promise<T> {
-  const client = new MongoClient(place.settings.mongodbUrl ?? '');
-  try {
-    return await work(client.db());
-  } finally {
-    await client.close();
-  }
 }
 
 /** An activity of one member with one partner in 2026, unless `change` says otherwise. */

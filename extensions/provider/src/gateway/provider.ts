@@ -4,7 +4,7 @@ import type { ServedGraphs } from '@partner-loyalty/gateway/graph/served.ts';
 import type { Core } from '@partner-loyalty/gateway/ports.ts';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
-import { addressSite } from '@partner-loyalty/runtime/http/address.ts';
+import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
@@ -61,7 +61,7 @@ export function createProvider(core: Pick<Core, 'graphql' | 'graphs' | 'keyStore
       const method = request.method === 'HEAD' ? 'GET' : request.method;
       const headers = pick(request.headers, FORWARDED_HEADERS);
       const { language } = textsOf(request);
-      const leave = await place({ owner, part: addressSite(clientAddress), signal });
+      const leave = await place({ owner, part: addressBlock(clientAddress), signal });
       try {
         const asked = { method, path, search, headers, body, clientAddress, language, formId };
         return await within(() => forward(core.graphs, asked, requestId));

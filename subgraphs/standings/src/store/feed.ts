@@ -1,4 +1,4 @@
-// The feed of events in domain terms, which LMDB and MongoDB implement: outbox, positions, pages.
+// The feed of events in domain terms, and the pages and blocks that it is made of.
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { Table, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 import type { Event, EventType } from '../rules/event.ts';
@@ -90,9 +90,6 @@ export function dayOf(at: number): number {
   return Math.floor(at / DAY_MS);
 }
 
-/** Events that are stored together, the first one at a position. */
-export type Block = { partnerId: string; first: number; events: Omit<Event, 'partnerId'>[] };
-
 /** An event, or `count` of them, with one position after the other. */
 type Part = { partnerId: string; count?: number };
 
@@ -122,20 +119,11 @@ export function blocksOf<P extends Part>(
   return blocks;
 }
 
-export function lastIn({ first, events }: Pick<Block, 'first' | 'events'>): number {
-  return first + events.length - 1;
-}
-
-/** How many events a page looks at, at most. */
-export function maxSeenOf({ first, types }: PageQuery): number {
-  return types === undefined ? first : MAX_SEEN * first;
-}
-
 /** Collects a page from blocks in their order; `last` is the partner's last position. */
 export function createPage(query: PageQuery, last: number) {
   const { after, first, types } = query;
   const events: EventPage['events'] = [];
-  const maxSeen = maxSeenOf(query);
+  const maxSeen = types === undefined ? first : MAX_SEEN * first;
   let seen = 0;
   let end = after;
   let isExpired = false;

@@ -1,4 +1,4 @@
-// The store of the standings subgraph in domain terms, which LMDB and MongoDB implement.
+// The store of the standings subgraph in domain terms.
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { StoreState } from '@partner-loyalty/runtime/store/outage.ts';
 import type { Activity, DatedActivity } from '../rules/activity.ts';
@@ -28,21 +28,16 @@ export type StandingsStore = {
   putProgram(partnerId: string, program: Program): Promise<void>;
   /** Replaces the program that applies to a partner, of which its feed has an event. */
   changeProgram(partnerId: string, program: Program): Promise<void>;
-  /** The standing of one membership year, by one indexed read; undefined without activity. */
+  /** The standing of one membership year, by one read; undefined without activity. */
   standing(partnerId: string, memberId: string, year: string): MaybePromise<Standing | undefined>;
   /**
    * Records each activity exactly once, whatever else runs at the same time and wherever an earlier
-   * run crashed. The outcomes are in the order of the activities. `merged` is what
-   * `merges.currentIds` has said of their members, if it was asked.
+   * run crashed. The outcomes are in the order of the activities.
    */
-  record(
-    activities: readonly DatedActivity[],
-    merged?: ReadonlyMap<string, string>,
-  ): Promise<RecordOutcome[]>;
+  record(activities: readonly DatedActivity[]): Promise<RecordOutcome[]>;
   /**
-   * The member's newest activities with a partner, newest first, at most `limit`: those that count.
-   * With `before`, only what comes after this place in that order. Reads an index, and only what it
-   * returns.
+   * The member's newest activities with a partner, newest first, at most `limit`. With `before`,
+   * only what comes after this place in that order. Reads only what it returns.
    */
   latestActivities(
     partnerId: string,
@@ -84,9 +79,9 @@ export type Merges = {
   /**
    * Adds to each of the sums of `into` what `from` has with the same partner in the same year, and
    * shows the activities of both for `into`. What is recorded for `from` from now on counts for
-   * `into`. For `from`, standings and activities stay as they are until `finish`. It can be killed
-   * and repeated. Of merges that would make a chain, at most one begins. Beside an erasure of one
-   * of the two, it is refused, or `idsOf` has both once `eraseMember` resolves.
+   * `into`. For `from`, standings stay as they are until `finish`, and activities for ever. It can
+   * be killed and repeated. Of merges that would make a chain, at most one begins. Beside an
+   * erasure of one of the two, it is refused, or `idsOf` has both once `eraseMember` resolves.
    */
   begin(from: string, into: string): Promise<MergeRefusal | undefined>;
   /** Removes the standings of `from`, which nobody reads any more. It can be repeated. */

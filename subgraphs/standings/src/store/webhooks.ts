@@ -1,5 +1,6 @@
 // The tables of webhooks: endpoints, the messages that wait to be sent again, and outcomes.
-import type { OpenTable } from '@partner-loyalty/runtime/store/table.ts';
+import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
+import { storedTable } from '@partner-loyalty/runtime/store/tables.ts';
 import type { EventType } from '../rules/event.ts';
 
 /** One endpoint. Times are milliseconds since 1970. */
@@ -101,13 +102,25 @@ const MAX_OUTCOMES = 100;
 
 export type WebhookTables = Awaited<ReturnType<typeof openWebhookTables>>;
 
-/** Opens the tables, all of them before it first waits. */
+const ENDPOINTS: TableDefinition<Endpoint> = { name: 'webhooks', id: 'webhookId' };
+const WAITING: TableDefinition<WaitingMessage> = { name: 'webhookMessages', id: 'messageId' };
+const LOGS: TableDefinition<DeliveryLog> = { name: 'webhookLogs', id: 'webhookId' };
+const PARTNERS: TableDefinition<PartnerWebhooks> = { name: 'webhookPartners', id: 'partnerId' };
+
+/** What a store with webhooks has to be opened with. */
+export const WEBHOOK_TABLES = [
+  storedTable(ENDPOINTS),
+  storedTable(WAITING),
+  storedTable(LOGS),
+  storedTable(PARTNERS),
+];
+
 export async function openWebhookTables(open: OpenTable) {
   const [endpoints, waiting, logs, partners] = await Promise.all([
-    open<Endpoint>({ name: 'webhooks', id: 'webhookId' }),
-    open<WaitingMessage>({ name: 'webhookMessages', id: 'messageId' }),
-    open<DeliveryLog>({ name: 'webhookLogs', id: 'webhookId' }),
-    open<PartnerWebhooks>({ name: 'webhookPartners', id: 'partnerId' }),
+    open(ENDPOINTS),
+    open(WAITING),
+    open(LOGS),
+    open(PARTNERS),
   ]);
   return { endpoints, waiting, logs, partners };
 }
