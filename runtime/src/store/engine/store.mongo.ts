@@ -38,6 +38,8 @@ type Stored = { _id: string; _v: ObjectId; [field: string]: unknown };
 type Operation = AnyBulkWriteOperation<Stored>;
 
 const MAX_ATTEMPTS = 100;
+/** Some transactions of another process, so that many writers of one row are soon apart. */
+const MAX_PAUSE_MS = 200;
 /** How often a transaction is begun again, or its commit repeated, while the server is away. */
 const MAX_FAILURES = 3;
 const DURABLE = { w: 'majority', journal: true } as const;
@@ -104,7 +106,7 @@ export function openMongoStore(
           });
         if (isDone && 'error' in outcome) throw outcome.error;
         if (isDone && 'result' in outcome) return outcome.result;
-        await pause(Math.random() * attempt);
+        await pause(Math.random() * Math.min(2 ** attempt, MAX_PAUSE_MS));
       }
       throw new Error(`other writers changed the same ${MAX_ATTEMPTS} times in a row`);
     }
