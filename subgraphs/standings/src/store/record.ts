@@ -74,6 +74,8 @@ export function recordBatch(
     const after = addStandings(before, activity);
     if (after === undefined) return 'out-of-range';
     own.set(partnerId, year, after);
+    // The row first, so that a transaction that has lost it to another one ends early.
+    if (!sums.has(memberId)) tx.get(MEMBERS, [memberId]);
     sums.set(memberId, own);
     const stored = storedActivity(activity);
     recorded.set(text, stored);
@@ -87,8 +89,8 @@ export function recordBatch(
     if (tierChange !== undefined) events.push(tierChange);
     return 'recorded';
   });
-  for (const [memberId, { standings }] of sums)
-    tx.put(MEMBERS, [memberId], { ...tx.get(MEMBERS, [memberId]), standings, changedAt: at });
+  for (const [memberId, { row, standings }] of sums)
+    tx.put(MEMBERS, [memberId], { ...row, standings, changedAt: at });
   putPending(tx, at, events, order);
   return outcomes;
 }
@@ -141,7 +143,7 @@ function createSums(row: MemberRow | undefined) {
   const placeOf = (partnerId: string, year: string) =>
     standings.findIndex((one) => one[0] === partnerId && one[1] === year);
   return {
-    standings,
+    ...{ row, standings },
     of(partnerId: string, year: string): Standing | undefined {
       const found = standings[placeOf(partnerId, year)];
       return found && { points: found[2], stays: found[3] };

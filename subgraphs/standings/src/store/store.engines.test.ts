@@ -271,6 +271,16 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       expect(await standing()).toEqual({ points: 1_225, stays: 50 });
     });
 
+    test('two activities from each of 16 processes for one standing all count', async () => {
+      const stores = await Promise.all(Array.from({ length: 16 }, () => place.open()));
+      const ids = Array.from({ length: 32 }, (_, index) => `${index}`);
+      const outcomes = await Promise.all(
+        ids.map((id, index) => stores[index % 16]?.record([activity(id, 1, { stays: 1 })])),
+      );
+      expect(count(outcomes.flat(), 'recorded')).toBe(32);
+      expect(await standing()).toEqual({ points: 32, stays: 32 });
+    });
+
     test('of 20 members that race for one activity ID, one gets it', async () => {
       const members = Array.from({ length: 20 }, (_, index) => `member-${index}`);
       const outcomes = await Promise.all(
