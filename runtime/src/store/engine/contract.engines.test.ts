@@ -4,6 +4,7 @@ import { emptyPlace } from '../../../../test/support/servers/databases.ts';
 import { openLmdb } from '../lmdb.ts';
 import type { Key } from './keys.ts';
 import { openMemory } from './memory.ts';
+import { removeRange, removeRows } from './remove.ts';
 import { openLmdbStore } from './store.lmdb.ts';
 import { openMongoStore } from './store.mongo.ts';
 import { type Store, type Transaction, table } from './store.ts';
@@ -97,7 +98,7 @@ describe.each(ENGINES)('a store on %s', (engine) => {
   });
 
   test('finds the rows of any number of keys, in their order', async () => {
-    const keys = Array.from({ length: 250 }, (_, at): Key => ['a', at]);
+    const keys = Array.from({ length: 1_250 }, (_, at): Key => ['a', at]);
     await put(keys.map((key, at) => [key, at]));
     const asked = [...keys.toReversed(), ['b'], keys[3] ?? []];
     const found = [...keys.keys()].toReversed();
@@ -529,6 +530,28 @@ describe.each(ENGINES)('a store on %s', (engine) => {
       each.add(COUNTS, [{ key: ['a'], amounts: { n: 2, odd: index % 2 } }]),
     );
     expect(await store.get(COUNTS, ['a'])).toEqual({ n: 120, odd: 30 });
+  });
+
+  test('raises numbers to the highest of many, and begins rows with what does not change', async () => {
+    await store.add(VALUES, []);
+    await together(30, (each, index) =>
+      each.add(VALUES, [
+        { key: ['a'], amounts: {}, highest: { most: index } },
+        { key: ['b'], amounts: { n: 1 }, highest: { most: 0.5 }, initially: { text: 'b' } },
+      ]),
+    );
+    expect(await store.get(VALUES, ['a'])).toEqual({ most: 29 });
+    expect(await store.get(VALUES, ['b'])).toEqual({ n: 30, most: 0.5, text: 'b' });
+  });
+
+  test('removes many rows, in slices', async () => {
+    for (let from = 0; from < 450; from += 150)
+      await put(Array.from({ length: 150 }, (_, at) => [['a', from + at], at]));
+    await put([[['b'], 1]]);
+    await removeRange(store, COUNTS, { prefix: ['a'], from: ['a', 10] });
+    expect(await store.count(COUNTS, { prefix: [] })).toBe(11);
+    await removeRows(store, COUNTS, [['a', 3], ['none']]);
+    expect(await store.count(COUNTS, { prefix: ['a'] })).toBe(9);
   });
 
   test('puts transactions into an order that explains what each has read', async () => {

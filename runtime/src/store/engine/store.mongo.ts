@@ -40,6 +40,8 @@ type Operation = AnyBulkWriteOperation<Stored>;
 const MAX_ATTEMPTS = 100;
 /** Some transactions of another process, so that many writers of one row are soon apart. */
 const MAX_PAUSE_MS = 200;
+const FEW = 100;
+const MOST_IN_A_READ = 1_000;
 /** How often a transaction is begun again, or its commit repeated, while the server is away. */
 const MAX_FAILURES = 3;
 const DURABLE = { w: 'majority', journal: true } as const;
@@ -116,7 +118,7 @@ export function openMongoStore(
       get: async <Row>(table: Table, key: Key) =>
         rowOf(await rowsOf(table, reads).get(textOf(key))) as Row | undefined,
       getAll: async <Row>(table: Table, keys: readonly Key[]) => {
-        const found = await Promise.all(keys.map((key) => rowsOf(table, reads).get(textOf(key))));
+        const found = await rowsOf(table, reads).getAll(keys.map(textOf));
         return found.map((each) => rowOf(each) as Row | undefined);
       },
       range: async <Row>(table: Table, range: Range) =>
@@ -132,7 +134,8 @@ export function openMongoStore(
       transact,
       async add(table, additions) {
         const { collection } = rowsOf(table);
-        await collection.bulkWrite(additions.map(incrementOf), { ordered: false });
+        if (additions.length === 0) return;
+        await collection.bulkWrite(additions.map(additionOf), { ordered: false });
       },
       ready,
       close,
@@ -152,7 +155,17 @@ function rowsIn(collection: Collection<Stored>) {
     const found = await collection.find({ _id: { $in: [...texts] } }, options).toArray();
     return new Map(found.map((row) => [row._id, row]));
   };
-  return { collection, get: batchLoad<Stored>(find), find, range };
+  const get = batchLoad<Stored>(find);
+  /** Few of them share a round trip with other reads; many take one after the other. */
+  const getAll = async (texts: readonly string[]) => {
+    if (texts.length <= FEW) return Promise.all(texts.map(get));
+    const found = new Map<string, Stored>();
+    for (let from = 0; from < texts.length; from += MOST_IN_A_READ)
+      for (const [text, row] of await find(texts.slice(from, from + MOST_IN_A_READ)))
+        found.set(text, row);
+    return texts.map((text) => found.get(text));
+  };
+  return { collection, get, getAll, find, range };
 }
 
 /** What is written to a collection: to `removed`, whether it is there or not. */
@@ -196,7 +209,7 @@ class View {
   async read(table: Table, texts: readonly string[]): Promise<void> {
     const known = this.knownOf(table);
     const rows = this.rowsOf(table);
-    const found = await Promise.all(texts.map((text) => rows.get(text)));
+    const found = await rows.getAll(texts);
     for (const [place, text] of texts.entries()) known.set(text, found[place]);
   }
 
@@ -361,10 +374,16 @@ function operationOf(text: string, row: object | undefined, stored?: Stored): Op
   return { replaceOne: { filter, replacement, upsert: stored === undefined } };
 }
 
-function incrementOf({ key, amounts }: Addition): Operation {
+function additionOf({ key, amounts, highest, initially }: Addition): Operation {
+  const update = {
+    $set: { _v: new ObjectId() },
+    ...(Object.keys(amounts).length > 0 && { $inc: amounts }),
+    ...(highest && { $max: highest }),
+    ...(initially && { $setOnInsert: initially }),
+  };
   // Cast: the driver's type knows no fields of any name.
-  const update = { $inc: amounts, $set: { _v: new ObjectId() } } as UpdateFilter<Stored>;
-  return { updateOne: { filter: { _id: textOf(key) }, update, upsert: true } };
+  const operation = update as UpdateFilter<Stored>;
+  return { updateOne: { filter: { _id: textOf(key) }, update: operation, upsert: true } };
 }
 
 /** Two groups may share a guard: then they conflict without need. */

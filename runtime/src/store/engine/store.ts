@@ -91,15 +91,23 @@ export type Store = {
   count<Row extends object>(table: Table<Row>, range: Omit<Range, 'limit'>): MaybePromise<number>;
   /** `reads` are rows that the rule is going to read: MongoDB reads all of them at once. */
   transact<T>(rule: Rule<T>, reads?: readonly Reads[]): Promise<T>;
-  /** Adds to numbers of rows, which begin at 0, in no transaction. No rule reads such a row. */
+  /** Adds to rows, whose numbers begin at 0, in no transaction. No rule reads such a row. */
   add<Row extends object>(table: Table<Row>, additions: readonly Addition[]): Promise<void>;
   /** Rejects if the store cannot be used. */
   ready(): Promise<StoreState>;
   close(): Promise<void>;
 };
 
-/** The names have neither dots nor dollar signs. */
-export type Addition = { key: Key; amounts: Readonly<Record<string, number>> };
+/**
+ * Adds amounts, raises numbers to `highest`, and puts `initially` into a new row. The names have
+ * neither dots nor dollar signs.
+ */
+export type Addition = {
+  key: Key;
+  amounts: Readonly<Record<string, number>>;
+  highest?: Readonly<Record<string, number>>;
+  initially?: Readonly<Record<string, unknown>>;
+};
 
 /** Reads of one kind of engine, by the texts of keys. */
 export type Source = {
@@ -227,9 +235,14 @@ export function orderOf({ reverse }: Bounds) {
     reverse ? compareTexts(other, one) : compareTexts(one, other);
 }
 
-/** A row with what is added to its numbers. */
-export function sumOf(row: object | undefined, { amounts }: Addition): Record<string, number> {
-  const sum: Record<string, number> = { ...row };
+/** A row with what is added to it. */
+export function sumOf(
+  row: object | undefined,
+  { amounts, highest = {}, initially }: Addition,
+): Record<string, unknown> {
+  // Cast: only numbers are added to.
+  const sum = { ...(row ?? initially) } as Record<string, number>;
   for (const [name, amount] of Object.entries(amounts)) sum[name] = (sum[name] ?? 0) + amount;
+  for (const [name, most] of Object.entries(highest)) sum[name] = Math.max(sum[name] ?? most, most);
   return sum;
 }
