@@ -1,6 +1,5 @@
 // The sections usage and requests, for weeks that are empty, sparse and full.
 import { keptHours, type RequestRecord } from '@partner-loyalty/gateway/usage/requests.ts';
-import { chunkPlace } from '@partner-loyalty/usage/records.ts';
 import type { PartnerHour, UsageStore } from '@partner-loyalty/usage/store.ts';
 import { openUsageStore } from '@partner-loyalty/usage/stores.ts';
 import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
@@ -73,7 +72,7 @@ const addRecords = (records: RequestRecord[], partnerId = 'acme') =>
     at: NOW,
     hours: [],
     chunks: records.map((one, n) => ({
-      id: `${chunkPlace(partnerId, one.time)} ${n}`,
+      ...{ partnerId, begun: one.time, writer: `w${n}` },
       records: [one],
     })),
   });

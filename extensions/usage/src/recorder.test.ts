@@ -44,7 +44,9 @@ function open() {
   };
   /** What a store has in the end. */
   const stored = () => {
-    const chunks = new Map(written.flatMap((batch) => batch.chunks.map((one) => [one.id, one])));
+    const chunks = new Map(
+      written.flatMap((batch) => batch.chunks.map((one) => [one.writer, one])),
+    );
     return [...chunks.values()].flatMap(({ records }) => records);
   };
   const sums = () => written.flatMap(({ hours }) => hours);

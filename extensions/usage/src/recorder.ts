@@ -11,8 +11,8 @@ import {
 } from '@partner-loyalty/gateway/usage/requests.ts';
 import type { EndedRequest, UsageCounter } from '@partner-loyalty/gateway/usage/usage.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { CHUNK_MS, chunkPlace } from './records.ts';
-import type { PartnerHour, RequestBatch, UsageStore } from './store.ts';
+import { CHUNK_MS } from './records.ts';
+import type { PartnerHour, RequestBatch, RequestChunk, UsageStore } from './store.ts';
 import { createWriter, type Writer } from './writer.ts';
 
 /** With the time of a write, a killed process loses at most 2 seconds. */
@@ -26,7 +26,7 @@ const SUMS_IN_A_WRITE = 100;
 /** Or this part of them, so that none waits for more than 30 seconds. */
 const LEAST_PART = 1 / 20;
 
-type Chunk = { id: string; begun: number; records: RequestRecord[] };
+type Chunk = RequestChunk & { records: RequestRecord[] };
 
 /** What there is of a partner in this minute: its records, and what is counted but not written. */
 type Minute = { sums: PartnerHour | undefined; chunks: Chunk[]; records: number; errors: number };
@@ -78,8 +78,7 @@ export function createRequestRecorder(
     let chunk = current.chunks.at(-1);
     if (chunk === undefined || !chunks.has(chunk) || time - chunk.begun >= CHUNK_MS) {
       opened += 1;
-      const id = `${chunkPlace(partnerId, time)} ${writer}${opened}`;
-      chunk = { id, begun: time, records: [] };
+      chunk = { partnerId, begun: time, writer: `${writer}${opened}`, records: [] };
       current.chunks.push(chunk);
       chunks.add(chunk);
     }

@@ -1,4 +1,4 @@
-// What the usage stores have in common: their records, and how many of them are kept.
+// What is written of usage, and how much of it is kept.
 import { createHash } from 'node:crypto';
 import { hourOf } from '@partner-loyalty/gateway/usage/requests.ts';
 import type {
@@ -6,8 +6,11 @@ import type {
   OperationUsage,
   UsageCaller,
 } from '@partner-loyalty/gateway/usage/usage.ts';
-import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
-import type { Counts, UsageStore } from './store.ts';
+import type { Key } from '@partner-loyalty/runtime/store/engine/keys.ts';
+import type { Addition } from '@partner-loyalty/runtime/store/engine/store.ts';
+import type { UsageStore } from './store.ts';
+
+export type Counts = Readonly<Record<string, number>>;
 
 type Usage = Parameters<UsageStore['add']>[0];
 
@@ -21,48 +24,40 @@ const MAX_COORDINATES = 10_000;
 /** The rest of an operation is cut off. */
 const MAX_OPERATION_CHARACTERS = 4_000;
 
-/** A row for each caller and day, which counts by coordinate. IDs begin with the day. */
-export function fieldCounts(fields: readonly FieldUsage[]): Counts<UsageCaller>[] {
-  const rows = new Map<string, { about: UsageCaller; counts: Map<string, number> }>();
-  for (const { coordinate, count, ...about } of fields) {
-    const id = fieldsId(about);
-    const row = rows.get(id) ?? { about: omitUndefined(about), counts: new Map() };
+/** A row for each caller and day, which counts by coordinate. */
+export function fieldCounts(fields: readonly FieldUsage[]): Addition[] {
+  const rows = new Map<string, { key: Key; counts: Map<string, number> }>();
+  for (const { coordinate, count, ...caller } of fields) {
+    const key = callerKey(caller);
+    const id = key.join(' ');
+    const row = rows.get(id) ?? { key, counts: new Map() };
     rows.set(id, row);
-    if (row.counts.size < MAX_COORDINATES || row.counts.has(coordinate))
-      row.counts.set(coordinate, (row.counts.get(coordinate) ?? 0) + count);
+    const name = countName(coordinate);
+    if (row.counts.size < MAX_COORDINATES || row.counts.has(name))
+      row.counts.set(name, (row.counts.get(name) ?? 0) + count);
   }
-  return Array.from(rows, ([id, { about, counts }]) => ({
-    id,
-    about,
-    counts: Object.fromEntries(counts),
+  return Array.from(rows.values(), ({ key, counts }) => ({
+    key,
+    amounts: Object.fromEntries(counts),
   }));
 }
 
-/** The ID of the row of a caller and day. */
-export function fieldsId({ day, surface, partnerId }: UsageCaller): string {
-  return idOf(day, 'fields', surface, partnerId);
+// Names of what is added have no dots, and no coordinate has a slash.
+const countName = (coordinate: string) => coordinate.replaceAll('.', '/');
+export const coordinateOf = (name: string) => name.replaceAll('/', '.');
+
+/** The key of what is counted for a caller on a day, or its beginning. */
+export function callerKey({ day, surface, partnerId = '' }: UsageCaller): Key {
+  return [day, surface, partnerId];
 }
 
 /** A row for each operation, caller and day; at most MAX_OPERATIONS, the most used. */
-export function operationCounts(
-  operations: readonly OperationUsage[],
-): Counts<Omit<OperationUsage, 'count'>>[] {
-  return mostUsed([...operations], MAX_OPERATIONS).map(({ count, ...about }) => {
-    const hash = createHash('sha256').update(about.operation).digest('base64url');
-    return {
-      id: `${operationsOf(about.day).from}${idOf(about.surface, about.partnerId, hash)}`,
-      about: omitUndefined({
-        ...about,
-        operation: about.operation.slice(0, MAX_OPERATION_CHARACTERS),
-      }),
-      counts: { all: count },
-    };
-  });
-}
-
-/** The IDs of a day's operations: `from` inclusive, `to` exclusive. */
-export function operationsOf(day: string): { from: string; to: string } {
-  return { from: `${day} operation `, to: `${day} operation!` };
+export function operationCounts(operations: readonly OperationUsage[]): Addition[] {
+  return mostUsed([...operations], MAX_OPERATIONS).map(({ count, operation, ...caller }) => ({
+    key: [...callerKey(caller), createHash('sha256').update(operation).digest('base64url')],
+    amounts: { count },
+    initially: { operation: operation.slice(0, MAX_OPERATION_CHARACTERS) },
+  }));
 }
 
 export function mostUsed<T extends { count: number }>(all: T[], most: number): T[] {
@@ -92,27 +87,10 @@ export function firstKeptDay(day: string): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** IDs sort by their first part. No part contains a space. */
-function idOf(...parts: (string | undefined)[]): string {
-  return parts.map((part) => part ?? '').join(' ');
-}
-
 const HOUR_MS = 3_600_000;
 /** The last day, as `loyalty keys list` shows it. */
 const SHOWN_HOURS = 24;
 const KEPT_HOURS = 48;
-
-/** The ID of the record of a key in an hour. IDs sort by the hour. */
-export function hourId(hour: string, keyId: string): string {
-  return `${hour} ${keyId}`;
-}
-
-/** Hours sort before this, and keys, which begin with a letter, after it. */
-export const AFTER_HOURS = ':';
-
-export function keyIdIn(id: string): string {
-  return id.slice(id.indexOf(' ') + 1);
-}
 
 /** The last hours, the one of `now` included. */
 export function lastHours(now: Date): string[] {
@@ -126,14 +104,5 @@ export function firstKeptHour(hour: string): string {
   return hourOf(new Date(Date.parse(`${hour}:00:00Z`) - KEPT_HOURS * HOUR_MS));
 }
 
+/** How long a process adds to a chunk of records. */
 export const CHUNK_MS = 2_000;
-
-/** IDs of chunks begin with the partner and the time of the first record. No part has a space. */
-export function chunkPlace(partnerId: string, time: number): string {
-  return `${partnerId} ${new Date(time).toISOString()}`;
-}
-
-export function partsOf(chunkId: string): { partnerId: string; begun: number } {
-  const [partnerId = '', begun = ''] = chunkId.split(' ');
-  return { partnerId, begun: Date.parse(begun) };
-}

@@ -8,7 +8,6 @@ import {
   type RequestSearch,
 } from '@partner-loyalty/gateway/usage/requests.ts';
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
-import { chunkPlace } from './records.ts';
 import type { PartnerHour, UsageStore } from './store.ts';
 import { openUsageStore } from './stores.ts';
 
@@ -49,7 +48,7 @@ describe.each(['lmdb', 'mongodb'])('the requests in a usage store on %s', (engin
   };
   const chunk = (partnerId: string, records: RequestRecord[]) => {
     chunks += 1;
-    return { id: `${chunkPlace(partnerId, records[0]?.time ?? 0)} w${chunks}`, records };
+    return { partnerId, begun: records[0]?.time ?? 0, writer: `w${chunks}`, records };
   };
   const add = (partnerId: string, records: RequestRecord[], to = store) =>
     to.addRequests({ at: NOW, hours: [], chunks: [chunk(partnerId, records)] });

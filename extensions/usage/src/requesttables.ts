@@ -1,4 +1,4 @@
-// The part of the usage store that has the requests of partners, on tables of either engine.
+// The part of the usage store that has the requests of partners, in tables of either engine.
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   KEPT_RECORDS,
@@ -9,11 +9,16 @@ import {
   type RequestSearch,
 } from '@partner-loyalty/gateway/usage/requests.ts';
 import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
-import { CHUNK_MS, chunkPlace, hourId, partsOf } from './records.ts';
-import type { Counts, CountTable, RequestChunk, UsageStore } from './store.ts';
+import type { Key } from '@partner-loyalty/runtime/store/engine/keys.ts';
+import { removeRange } from '@partner-loyalty/runtime/store/engine/remove.ts';
+import { type Store, table } from '@partner-loyalty/runtime/store/engine/store.ts';
+import { CHUNK_MS, type Counts } from './records.ts';
+import type { RequestChunk, UsageStore } from './store.ts';
 
-/** A table of counts that counts nothing: its rows have the records as JSON. */
-type ChunkTable = CountTable<{ records: string }>;
+/** By hour and partner: what is counted, and the highest part of a budget. */
+export const HOURS = table<Counts & { budget: number }>('hours');
+/** By partner, time and writer: the records as JSON, which MongoDB's driver writes faster. */
+export const CHUNKS = table<{ records: string }>('requests');
 
 /** With 100 records in each, that takes 10 ms of CPU time. */
 const WRITTEN_AT_ONCE = 100;
@@ -24,100 +29,108 @@ const [LEAST_CHUNKS, MOST_CHUNKS] = [10, 500];
 const SWEPT_AT_ONCE = 5;
 
 export function createRequestTables(
-  hours: CountTable,
-  chunks: ChunkTable,
+  store: Store,
 ): Pick<UsageStore, 'addRequests' | 'requestHours' | 'requests'> {
   /** A partner has one search at a time, which pauses: they take half of a core at most. */
   const place = createPlaces({ ofOwner: 1 });
   let lastHour = '';
   /** Partners before it have no old records in this hour; undefined if none has. */
-  let swept: string | undefined;
+  let swept: Key | undefined;
 
   async function requestHours(partnerId: string, now: Date): Promise<RequestHour[]> {
     const kept = keptHours(now);
-    const rows = await hours.get(kept.map((hour) => hourId(hour, partnerId)));
-    return kept.flatMap((hour) => {
-      const row = rows.get(hourId(hour, partnerId));
-      return row === undefined ? [] : [{ hour, counts: row.counts, budget: row.highest ?? 0 }];
+    const rows = await store.getAll(
+      HOURS,
+      kept.map((hour) => [hour, partnerId]),
+    );
+    return kept.flatMap((hour, at) => {
+      const { budget, ...counts } = rows[at] ?? { budget: undefined };
+      return budget === undefined ? [] : [{ hour, counts, budget }];
     });
   }
 
   /** Where the chunks of a partner begin that are kept. */
-  async function keptFrom(partnerId: string, now: Date): Promise<string> {
-    return chunkPlace(partnerId, keptSince(await requestHours(partnerId, now), now));
+  async function keptFrom(partnerId: string, now: Date): Promise<Key> {
+    return [partnerId, keptSince(await requestHours(partnerId, now), now)];
   }
 
   /** Removes what is too old: a step at each call, and all of it once an hour. */
   async function sweep(now: Date): Promise<void> {
     const [first = ''] = keptHours(now);
     if (first > lastHour) {
-      await hours.removeBetween('', first);
+      await removeRange(store, HOURS, { prefix: [], until: [first] });
       lastHour = first;
-      swept = '';
+      swept = [];
     }
     for (let count = 0; count < SWEPT_AT_ONCE && swept !== undefined; count += 1) {
-      const id = await chunks.firstId(swept);
-      const { partnerId } = partsOf(id ?? '');
-      if (id !== undefined) await chunks.removeBetween(id, await keptFrom(partnerId, now));
-      swept = id && endOf(partnerId);
+      const [next] = await store.keys(CHUNKS, { prefix: [], from: swept, limit: 1 });
+      if (next === undefined) {
+        swept = undefined;
+        return;
+      }
+      const partnerId = String(next[0]);
+      const until = await keptFrom(partnerId, now);
+      await removeRange(store, CHUNKS, { prefix: [partnerId], until });
+      swept = [`${partnerId}\0`];
     }
   }
 
   return {
-    async addRequests(batch) {
-      await hours.add(
-        batch.hours.map(({ partnerId, hour, counts, budget }) => {
-          return { id: hourId(hour, partnerId), about: {}, counts, highest: budget };
+    async addRequests({ hours, chunks, at }) {
+      await store.add(
+        HOURS,
+        hours.map(({ partnerId, hour, counts, budget }) => {
+          return { key: [hour, partnerId], amounts: counts, highest: { budget } };
         }),
       );
-      for (let from = 0; from < batch.chunks.length; from += WRITTEN_AT_ONCE)
-        await chunks.put(batch.chunks.slice(from, from + WRITTEN_AT_ONCE).map(rowOf));
-      await sweep(batch.at);
+      for (let from = 0; from < chunks.length; from += WRITTEN_AT_ONCE)
+        await store.transact((tx) => {
+          for (const chunk of chunks.slice(from, from + WRITTEN_AT_ONCE))
+            tx.put(CHUNKS, keyOf(chunk), { records: JSON.stringify(chunk.records) });
+        });
+      await sweep(at);
     },
     requestHours,
     async requests(partnerId, search, least, now) {
-      // A time far from now has no place in the order of IDs.
+      // A time far from now has no place in the order of keys.
       const before = search.before && Math.max(0, Math.min(now.getTime(), search.before));
-      const to = before === undefined ? endOf(partnerId) : chunkPlace(partnerId, before);
-      const range = { from: await keptFrom(partnerId, now), to };
+      const from = await keptFrom(partnerId, now);
+      const until: Key = before === undefined ? [`${partnerId}\0`] : [partnerId, before];
+      const range = { prefix: [partnerId], from, until };
       const leave = await place({ owner: partnerId });
-      return findNewest(chunks, range, { ...search, before }, least).finally(leave);
+      return findNewest(store, range, { ...search, before }, least).finally(leave);
     },
   };
 }
 
-/** After all chunks of a partner, and before those of the next. */
-function endOf(partnerId: string): string {
-  return `${partnerId}!`;
-}
-
-function rowOf({ id, records }: RequestChunk): Counts<{ records: string }> {
-  return { id, about: { records: JSON.stringify(records) }, counts: {} };
+function keyOf({ partnerId, begun, writer }: Omit<RequestChunk, 'records'>): Key {
+  return [partnerId, begun, writer];
 }
 
 async function findNewest(
-  chunks: ChunkTable,
-  { from, to }: { from: string; to: string },
+  store: Store,
+  range: { prefix: Key; from: Key; until: Key },
   search: RequestSearch,
   least: number,
 ): Promise<{ records: RequestRecord[]; hasMore: boolean }> {
   const found: RequestRecord[] = [];
-  let [end, size, seen] = [to, LEAST_CHUNKS, 0];
+  let [until, limit, seen] = [range.until, LEAST_CHUNKS, 0];
   while (seen < KEPT_RECORDS) {
     const startedAt = performance.now();
-    const page = await chunks.last(from, end, size);
+    const page = await store.range(CHUNKS, { ...range, until, limit, reverse: true });
     // Cast: only records are stored.
-    const read = page.flatMap(({ about }) => JSON.parse(about.records) as RequestRecord[]);
+    const read = page.flatMap(({ row }) => JSON.parse(row.records) as RequestRecord[]);
     found.push(...read.filter((record) => matches(record, search)));
     found.sort((a, b) => b.time - a.time);
-    if (page.length < size) break;
+    const last = page.at(-1);
+    if (last === undefined || page.length < limit) break;
     seen += read.length;
-    end = page.at(-1)?.id ?? from;
+    until = last.key;
     // Chunks of several processes overlap: what is not read yet may be as new as this.
     const next = found[least]?.time;
-    if (next !== undefined && next >= partsOf(end).begun + CHUNK_MS) break;
+    if (next !== undefined && next >= Number(until[1]) + CHUNK_MS) break;
     const fitting = Math.floor((RECORDS_A_TURN * page.length) / Math.max(1, read.length));
-    size = Math.min(MOST_CHUNKS, Math.max(LEAST_CHUNKS, fitting));
+    limit = Math.min(MOST_CHUNKS, Math.max(LEAST_CHUNKS, fitting));
     await pause(performance.now() - startedAt);
   }
   // The next page begins before the last one's moment, so all of that moment are on this page.

@@ -6,7 +6,6 @@ import type {
   OperationUsage,
   UsageCounts,
 } from '@partner-loyalty/gateway/usage/usage.ts';
-import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 
 /** The requests with a key between two writes of a gateway. */
 export type KeyUseInHour = KeyUse & {
@@ -19,7 +18,14 @@ export type KeyUseInHour = KeyUse & {
 export type PartnerHour = RequestHour & { partnerId: string };
 
 /** What one process has recorded of a partner within CHUNK_MS, in the order of time. */
-export type RequestChunk = { id: string; records: readonly RequestRecord[] };
+export type RequestChunk = {
+  partnerId: string;
+  /** The time of the first record, in milliseconds since 1970. */
+  begun: number;
+  /** Different in each process, and for each of its chunks. */
+  writer: string;
+  records: readonly RequestRecord[];
+};
 
 export type RequestBatch = {
   /** When it is written. */
@@ -29,7 +35,7 @@ export type RequestBatch = {
 };
 
 export type UsageStore = UsageCounts & {
-  /** Adds to the counts of earlier calls, in one write. */
+  /** Adds to the counts of earlier calls. */
   add(usage: {
     fields: readonly FieldUsage[];
     operations: readonly OperationUsage[];
@@ -43,40 +49,3 @@ export type UsageStore = UsageCounts & {
   addRequests(batch: RequestBatch): Promise<void>;
   close(): Promise<void>;
 };
-
-export type Counts<About extends object = object> = {
-  id: string;
-  /** What is counted. Only the first addition under an ID sets it. */
-  about: About;
-  counts: Readonly<Record<string, number>>;
-  /** The latest use, in milliseconds since 1970. */
-  latestMs?: number;
-  /** The highest of some values. */
-  highest?: number;
-};
-
-/** Several processes may add at the same time. Implemented by counts.{lmdb,mongo}.ts. */
-export type CountTable<About extends object = object> = {
-  /** Adds to what is counted under each ID; the latest use and the highest value never go back. */
-  add(additions: readonly Counts<About>[]): Promise<void>;
-  /** Adds rows, or replaces those with their IDs, at once. */
-  put(rows: readonly Counts<About>[]): Promise<void>;
-  /** The counts that exist, by ID. */
-  get(ids: readonly string[]): MaybePromise<ReadonlyMap<string, Counts<About>>>;
-  /** The counts from `from` on and before `to`, in the order of IDs. */
-  range(from: string, to?: string): MaybePromise<Counts<About>[]>;
-  /** The counts after `from` and before `to`, the highest IDs first, at most `limit`. */
-  last(from: string, to: string, limit: number): MaybePromise<Counts<About>[]>;
-  /** The lowest ID from `from` on. */
-  firstId(from: string): MaybePromise<string | undefined>;
-  /** How many a range has. */
-  size(from: string, to: string): MaybePromise<number>;
-  remove(ids: readonly string[]): Promise<void>;
-  /** Removes those from `from` on and before `to`, in bounded steps. */
-  removeBetween(from: string, to: string): Promise<void>;
-};
-
-/** Opens a table of a store that is open. */
-export type OpenCountTable = <About extends object>(
-  name: string,
-) => MaybePromise<CountTable<About>>;

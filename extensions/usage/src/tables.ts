@@ -1,137 +1,165 @@
-// The store of usage counts, on tables of either engine.
-import { SURFACE_NAMES } from '@partner-loyalty/gateway/schema/surfaces.ts';
+// The store of usage counts, in tables of either engine.
+import { SURFACE_NAMES, type SurfaceName } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import { hourOf } from '@partner-loyalty/gateway/usage/requests.ts';
-import type {
-  FieldUsage,
-  OperationUsage,
-  UsageCaller,
-} from '@partner-loyalty/gateway/usage/usage.ts';
+import type { FieldUsage, UsageCaller } from '@partner-loyalty/gateway/usage/usage.ts';
+import type { Key } from '@partner-loyalty/runtime/store/engine/keys.ts';
+import { removeRange, removeRows } from '@partner-loyalty/runtime/store/engine/remove.ts';
 import {
-  AFTER_HOURS,
+  type Entry,
+  type Store,
+  type Table,
+  table,
+} from '@partner-loyalty/runtime/store/engine/store.ts';
+import { pagesOf } from '@partner-loyalty/runtime/store/engine/verify.ts';
+import {
+  type Counts,
+  callerKey,
+  coordinateOf,
   daysOf,
   fieldCounts,
-  fieldsId,
   firstKeptDay,
   firstKeptHour,
-  hourId,
   KEPT_OPERATIONS,
   keptOperations,
-  keyIdIn,
   lastHours,
   MAX_OPERATIONS,
   mostUsed,
   operationCounts,
-  operationsOf,
 } from './records.ts';
-import { createRequestTables } from './requesttables.ts';
-import type { Counts, CountTable, OpenCountTable, UsageStore } from './store.ts';
+import { CHUNKS, createRequestTables, HOURS } from './requesttables.ts';
+import type { UsageStore } from './store.ts';
 
-/**
- * IDs begin with the day; those of `keyUses` and `hours` with the hour, or they are that of a key;
- * those of `chunks` with the partner.
- */
-export const TABLES = {
-  fields: 'usageFields',
-  operations: 'usageOperations',
-  keyUses: 'keyUses',
-  hours: 'requestHours',
-  chunks: 'requestRecords',
-} as const;
+/** By day, surface and partner: the counts by coordinate. */
+const FIELDS = table<Counts>('fields');
+/** By day, surface, partner and hash. */
+const OPERATIONS = table<{ operation: string; count: number }>('operations');
+/** By hour and key. */
+const KEY_HOURS = table<{ requests: number; refusals: number; errors: number }>('keyhours');
+/** By key. Times are in milliseconds since 1970. */
+const LAST_USES = table<{ usedAt: number }>('lastuses');
 
-type OperationTable = CountTable<Omit<OperationUsage, 'count'>>;
+/** What the store has to be opened with. */
+export const TABLES: readonly Table[] = [FIELDS, OPERATIONS, KEY_HOURS, LAST_USES, HOURS, CHUNKS];
 
-/** `open` opens the tables of a store that is open, and `close` closes it. */
-export async function createUsageStore(
-  open: OpenCountTable,
-  close: () => Promise<void>,
-): Promise<UsageStore> {
-  const callers = await open<UsageCaller>(TABLES.fields);
-  const operations: OperationTable = await open(TABLES.operations);
-  const keyUses = await open(TABLES.keyUses);
-  const requests = createRequestTables(await open(TABLES.hours), await open(TABLES.chunks));
+export function createUsageStore(store: Store): UsageStore {
   let lastDay = '';
   let lastHour = '';
   return {
     async add(usage) {
-      await callers.add(fieldCounts(usage.fields));
-      await operations.add(operationCounts(usage.operations));
+      await store.add(FIELDS, fieldCounts(usage.fields));
+      await store.add(OPERATIONS, operationCounts(usage.operations));
       const days = daysOf(usage);
-      for (const day of days) await removeRare(operations, day);
+      for (const day of days) await removeRare(store, day);
       const newest = days.findLast((day) => day > lastDay);
       if (newest === undefined) return;
-      for (const table of [callers, operations])
-        await table.removeBetween('', firstKeptDay(newest));
+      for (const each of [FIELDS, OPERATIONS])
+        await removeRange(store, each, { prefix: [], until: [firstKeptDay(newest)] });
       lastDay = newest;
     },
-    fields: async (since) => (await callers.range(since)).flatMap(fieldsIn),
+    async fields(since) {
+      const found: FieldUsage[] = [];
+      for await (const page of pagesOf(store, FIELDS, { prefix: [], from: [since] }))
+        for (const { key, row } of page) found.push(...fieldsIn(callerIn(key), row));
+      return found;
+    },
     async fieldsOf(partnerId, days) {
-      const ids = days.flatMap((day) =>
-        SURFACE_NAMES.map((surface) => fieldsId({ day, surface, partnerId })),
+      const callers = days.flatMap((day) =>
+        SURFACE_NAMES.map((surface) => ({ day, surface, partnerId })),
       );
-      return [...(await callers.get(ids)).values()].flatMap(fieldsIn);
+      const rows = await store.getAll(FIELDS, callers.map(callerKey));
+      return callers.flatMap((caller, place) => fieldsIn(caller, rows[place] ?? {}));
     },
     async operations(since) {
-      const found = await operations.range(since);
-      return keptOperations(
-        found.map(({ about, counts }) => ({ ...about, count: counts.all ?? 0 })),
-      );
+      const found = [];
+      for await (const page of pagesOf(store, OPERATIONS, { prefix: [], from: [since] }))
+        for (const { key, row } of page) found.push({ ...callerIn(key), ...row });
+      return keptOperations(found);
     },
     async addKeyUses(uses) {
-      await keyUses.add(
-        uses.flatMap(({ keyId, hour, lastUsedAt, ...counts }) => [
-          { id: hourId(hour, keyId), about: {}, counts },
-          { id: keyId, about: {}, counts: {}, latestMs: lastUsedAt.getTime() },
-        ]),
+      await store.add(
+        KEY_HOURS,
+        uses.map(({ keyId, hour, lastUsedAt, ...amounts }) => ({ key: [hour, keyId], amounts })),
+      );
+      await store.add(
+        LAST_USES,
+        uses.map(({ keyId, lastUsedAt }) => ({
+          key: [keyId],
+          amounts: {},
+          highest: { usedAt: lastUsedAt.getTime() },
+        })),
       );
       let newest = lastHour;
       for (const { hour } of uses) if (hour > newest) newest = hour;
       if (newest === lastHour) return;
-      await keyUses.removeBetween('', firstKeptHour(newest));
+      await removeRange(store, KEY_HOURS, { prefix: [], until: [firstKeptHour(newest)] });
       lastHour = newest;
     },
     async keyActivities(keyIds, now) {
-      const lastUses = await keyUses.get(keyIds);
-      const used = keyIds.filter((keyId) => lastUses.has(keyId));
-      const hours = lastHours(now);
-      const counts = await keyUses.get(
-        used.flatMap((keyId) => hours.map((hour) => hourId(hour, keyId))),
+      const lastUses = await store.getAll(
+        LAST_USES,
+        keyIds.map((keyId) => [keyId]),
       );
-      return used.map((keyId) => {
-        const lastUsedAt = new Date(lastUses.get(keyId)?.latestMs ?? 0);
-        const ofKey = hours.map((hour) => counts.get(hourId(hour, keyId))?.counts ?? {});
-        const sum = (name: string) => ofKey.reduce((total, hour) => total + (hour[name] ?? 0), 0);
-        return { keyId, lastUsedAt, requests: sum('requests'), refusals: sum('refusals') };
+      const used = keyIds.flatMap((keyId, place) => {
+        const usedAt = lastUses[place]?.usedAt;
+        return usedAt === undefined ? [] : [{ keyId, lastUsedAt: new Date(usedAt) }];
+      });
+      const hours = lastHours(now);
+      const rows = await store.getAll(
+        KEY_HOURS,
+        used.flatMap(({ keyId }) => hours.map((hour) => [hour, keyId])),
+      );
+      return used.map((use, place) => {
+        const sum = { requests: 0, refusals: 0 };
+        for (const row of rows.slice(place * hours.length, (place + 1) * hours.length)) {
+          sum.requests += row?.requests ?? 0;
+          sum.refusals += row?.refusals ?? 0;
+        }
+        return { ...use, ...sum };
       });
     },
     async keyUsesSince(instant) {
       const found = new Map<string, { requests: number; refusals: number; errors: number }>();
-      for (const { id, counts } of await keyUses.range(hourOf(instant), AFTER_HOURS)) {
-        const keyId = keyIdIn(id);
-        const sum = found.get(keyId) ?? { requests: 0, refusals: 0, errors: 0 };
-        found.set(keyId, sum);
-        sum.requests += counts.requests ?? 0;
-        sum.refusals += counts.refusals ?? 0;
-        sum.errors += counts.errors ?? 0;
-      }
+      const since = { prefix: [], from: [hourOf(instant)] };
+      for await (const page of pagesOf(store, KEY_HOURS, since))
+        for (const { key, row } of page) {
+          const keyId = String(key[1]);
+          const sum = found.get(keyId) ?? { requests: 0, refusals: 0, errors: 0 };
+          found.set(keyId, sum);
+          sum.requests += row.requests;
+          sum.refusals += row.refusals;
+          sum.errors += row.errors;
+        }
       return Array.from(found, ([keyId, sum]) => ({ keyId, ...sum }));
     },
-    ...requests,
-    close,
+    ...createRequestTables(store),
+    close: store.close,
   };
 }
 
-function fieldsIn({ about, counts }: Pick<Counts<UsageCaller>, 'about' | 'counts'>): FieldUsage[] {
-  return Object.entries(counts).map(([coordinate, count]) => ({ ...about, coordinate, count }));
+function callerIn([day, surface, partnerId]: Key): UsageCaller {
+  // Cast: only keys of callerKey are stored.
+  const caller = { day: String(day), surface: surface as SurfaceName };
+  return partnerId === '' ? caller : { ...caller, partnerId: String(partnerId) };
+}
+
+function fieldsIn(caller: UsageCaller, counts: Counts): FieldUsage[] {
+  return Object.entries(counts).map(([name, count]) => ({
+    ...caller,
+    coordinate: coordinateOf(name),
+    count,
+  }));
 }
 
 /** Removes all operations of a day but the most used, if it has too many. */
-async function removeRare(operations: OperationTable, day: string): Promise<void> {
-  const { from, to } = operationsOf(day);
-  if ((await operations.size(from, to)) <= MAX_OPERATIONS) return;
-  const all = (await operations.range(from, to)).map(({ id, counts }) => ({
-    id,
-    count: counts.all ?? 0,
-  }));
-  const kept = new Set(mostUsed(all, KEPT_OPERATIONS));
-  await operations.remove(all.flatMap((one) => (kept.has(one) ? [] : one.id)));
+async function removeRare(store: Store, day: string): Promise<void> {
+  if ((await store.count(OPERATIONS, { prefix: [day] })) <= MAX_OPERATIONS) return;
+  const all: { key: Key; count: number }[] = [];
+  const collect = ({ key, row }: Entry<{ count: number }>) => all.push({ key, count: row.count });
+  for await (const page of pagesOf(store, OPERATIONS, { prefix: [day] })) page.forEach(collect);
+  const rare = mostUsed(all, all.length).slice(KEPT_OPERATIONS);
+  await removeRows(
+    store,
+    OPERATIONS,
+    rare.map(({ key }) => key),
+  );
 }

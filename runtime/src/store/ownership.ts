@@ -10,7 +10,7 @@ const FORMATS: Readonly<Record<StoreName, number>> = {
   members: 1,
   standings: 2,
   graph: 2,
-  usage: 1,
+  usage: 2,
   keys: 2,
 };
 

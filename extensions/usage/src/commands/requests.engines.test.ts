@@ -42,7 +42,7 @@ describe.each(['lmdb', 'mongodb'])('on %s', (engine) => {
     await store.addRequests({
       at,
       hours: [{ partnerId: 'acme', hour, counts, budget: 0 }],
-      chunks: [{ id: `acme ${new Date(at.getTime() - 5_000).toISOString()} w1`, records }],
+      chunks: [{ partnerId: 'acme', begun: at.getTime() - 5_000, writer: 'w1', records }],
     });
     await store.close();
 
