@@ -1,5 +1,5 @@
 // Stores that compute members from their numbers, so that a subgraph adds hardly any cost.
-import type { Identity, MembersStore } from '@partner-loyalty/members';
+import type { MembersStore, PartnerMember } from '@partner-loyalty/members';
 import type { StandingsStore } from '@partner-loyalty/standings';
 import {
   emailOf,
@@ -15,16 +15,12 @@ const opened = { ready: async () => undefined, close: async () => undefined };
 
 /** The members 0 to `count` - 1, with the functions that the benchmark calls and no others. */
 export function memoryMembers(count: number): MembersStore {
-  const find = (
-    partnerId: string,
-    text: string,
-    textOf: (index: number) => string,
-  ): Identity | undefined => {
+  const find = (partnerId: string, text: string, textOf: (index: number) => string) => {
     const index = numberIn(text);
     const isEnrolled = partnerId.startsWith(PARTNER) && index < count;
-    return isEnrolled && textOf(index) === text ? identityOf(index) : undefined;
+    return isEnrolled && textOf(index) === text ? memberAt(index) : undefined;
   };
-  const memberOf = (text: string) => identityOf(numberIn(text));
+  const memberOf = (text: string) => memberAt(numberIn(text));
   const textOf = { email: emailOf, externalId: externalIdOf, memberId: memberIdOf };
   const calls: Partial<MembersStore> = {
     memberByEmail: (partnerId, canonical) => find(partnerId, canonical, emailOf),
@@ -40,12 +36,9 @@ export function memoryMembers(count: number): MembersStore {
       created: false,
       member: memberOf(address.canonical),
     }),
-    changeExternalId: async (partnerId, memberId, externalId) => ({
+    changeExternalId: async (_, memberId, externalId) => ({
       outcome: 'changed',
-      member: {
-        ...memberOf(memberId),
-        enrollment: { partnerId, externalId, status: 'ACTIVE', updatedAt: 0 },
-      },
+      member: { ...memberOf(memberId), enrollment: { externalId } },
     }),
     ...opened,
   };
@@ -67,12 +60,13 @@ export function memoryStandings(): StandingsStore {
   return reads as StandingsStore;
 }
 
-function identityOf(index: number): Identity {
+function memberAt(index: number): PartnerMember {
   return {
     memberId: memberIdOf(index),
     email: emailOf(index),
     firstName: `First${index}`,
     lastName: `Last${index}`,
+    enrollment: {},
   };
 }
 

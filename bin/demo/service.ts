@@ -46,7 +46,7 @@ export const startService: StartService = async (settings, parts) => {
     if (members !== undefined) lifecycle.opened('members', members.close);
     return members;
   };
-  const members = isCarried('members') ? await openMembersStore(settings, log) : undefined;
+  const members = isCarried('members') ? await openMembersStore(settings) : undefined;
   if (members !== undefined) {
     const extensions = await membersExtensions();
     carry(await startMembers(members, settings, { extensions, log, metrics }));

@@ -7,7 +7,7 @@ import type { StoreName } from './private.ts';
  * could misread or damage what this one writes.
  */
 const FORMATS: Readonly<Record<StoreName, number>> = {
-  members: 1,
+  members: 2,
   standings: 2,
   graph: 2,
   usage: 2,

@@ -3,8 +3,7 @@ import { ApiError, fail, failInput } from '@partner-loyalty/runtime/errors.ts';
 import { textFault, withoutAltering } from '@partner-loyalty/runtime/input.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
-import { activeEnrollment } from '../rules/enrollment.ts';
-import type { Enrollment, MemberKey, PartnerMember, Profile } from '../rules/member.ts';
+import type { MemberKey, Profile } from '../rules/member.ts';
 import { shownName } from '../rules/names.ts';
 import { formsOf } from '../rules/ownership.ts';
 import type { MembersStore } from '../store/store.ts';
@@ -32,18 +31,6 @@ export function createLookups(
     if (parseText('id', id, LENGTHS.id) !== own.memberId) fail('MEMBER_NOT_FOUND');
     return mapMaybe(store.member(own.memberId), (member) =>
       profileOf(found(member), own.partnerId),
-    );
-  };
-
-  // Not kept on the member: requests of several partners can share the object of one look-up.
-  const enrollmentOf = (
-    { memberId, enrollment }: PartnerMember,
-    caller: Caller,
-  ): MaybePromise<Enrollment | undefined> => {
-    const partnerId = partnerOf(caller);
-    if (enrollment !== undefined) return enrollment;
-    return mapMaybe(store.member(memberId), (member) =>
-      member === undefined ? undefined : activeEnrollment(member, partnerId),
     );
   };
 
@@ -99,12 +86,9 @@ export function createLookups(
       id: ({ memberId }) => memberId,
       firstName: ({ firstName }) => shownName(firstName),
       lastName: ({ lastName }) => shownName(lastName),
-      externalId: (member, _, { caller }) =>
-        mapMaybe(enrollmentOf(member, caller), (enrollment) => enrollment?.externalId),
-      enrolledAt: (member, _, { caller }) =>
-        mapMaybe(enrollmentOf(member, caller), (enrollment) =>
-          enrollment?.enrolledAt === undefined ? undefined : new Date(enrollment.enrolledAt),
-        ),
+      externalId: ({ enrollment }) => enrollment.externalId,
+      enrolledAt: ({ enrollment: { enrolledAt } }) =>
+        enrolledAt === undefined ? undefined : new Date(enrolledAt),
     },
     Event: {
       __resolveReference: ({ id, memberId }) => ({ id, memberId }),

@@ -16,10 +16,7 @@ export type UndoResult = EmailChangeResult | { outcome: 'changed-since' };
 /** How many of the lost addresses get a notice, so that many changes cannot make undoing slow. */
 const MAX_TAKEN = 5;
 
-/**
- * `attemptId` identifies the call: when an engine applies the rule again after a conflict, the rule
- * recognizes what it has already done. `formId` is the form that the token came with.
- */
+/** `attemptId` identifies the call. `formId` is the form that the token came with. */
 type Attempt = {
   hash: string;
   memberId: string;
@@ -38,8 +35,6 @@ export function confirmChange(
   now: number,
 ): EmailChangeResult {
   const record = records.byId(memberId);
-  if (record?.changes?.some(({ id }) => id === attemptId))
-    return { outcome: 'changed', member: record };
   const token = record && findToken(record, hash, 'change', now, formId);
   if (record === undefined || token === undefined) return { outcome: 'invalid-token' };
   if (token.usedBy !== undefined) return { outcome: 'changed', member: record };
@@ -110,7 +105,6 @@ export function undoChange(
   now: number,
 ): UndoResult {
   const record = records.byId(memberId);
-  if (record?.undone?.id === attemptId) return { outcome: 'changed', member: record };
   const undoing = record && findUndoing(record, hash, now, formId);
   if (record === undefined || undoing === undefined) return { outcome: 'invalid-token' };
   const { token, changes: undone } = undoing;

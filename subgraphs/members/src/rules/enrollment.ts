@@ -1,5 +1,4 @@
 // The rules of enrolling and ending (docs/callers/members.md, Enrollment).
-import { randomUUID } from 'node:crypto';
 import type {
   Address,
   EnrollInput,
@@ -34,13 +33,18 @@ import {
  * reads the address's mail has agreed; otherwise the address of a new member and a new enrollment
  * are unconfirmed.
  */
-export function enroll(records: MemberRecords, input: EnrollInput, confirms = false): EnrollResult {
+export function enroll(
+  records: MemberRecords,
+  input: EnrollInput,
+  newId: string,
+  confirms = false,
+): EnrollResult {
   const { partnerId, externalId } = input;
   const address = asStored(records, input.address);
   const { canonical } = address;
   const stored = records.byKey(addressKey(canonical));
   if (stored !== undefined && !hasAddress(stored, canonical)) return { outcome: 'email-in-use' };
-  const known = stored ?? { ...newRecord(randomUUID(), address), unconfirmed: [canonical] };
+  const known = stored ?? { ...newRecord(newId, address), unconfirmed: [canonical] };
   const member = confirms ? withConfirmed(known, [canonical]) : known;
   const present = member.enrollments.find((one) => one.partnerId === partnerId);
   const active = activated(present, partnerId, externalId);
@@ -140,15 +144,16 @@ export function withoutApps(enrollment: Enrollment, isTaken: (id: string) => boo
 export function enrollInvited(
   records: MemberRecords,
   input: EnrollInput,
+  newId: string,
 ): PartnerMember | undefined {
   const { canonical } = input.address;
   const record = records.byKey(addressKey(canonical));
   if (record !== undefined && (record.address !== canonical || isLocked(record, canonical)))
     return undefined;
-  const enrolled = enroll(records, input, true);
+  const enrolled = enroll(records, input, newId, true);
   const result =
     enrolled.outcome === 'external-id-conflict'
-      ? enroll(records, { ...input, externalId: undefined }, true)
+      ? enroll(records, { ...input, externalId: undefined }, newId, true)
       : enrolled;
   return result.outcome === 'enrolled' ? result.member : undefined;
 }

@@ -1,5 +1,4 @@
 // The rules of importing members; engines apply them atomically.
-import { randomUUID } from 'node:crypto';
 import { confirmed, nextEnrollment, withEnrollment } from './enrollment.ts';
 import type { Enrollment, EnrollmentImport, ImportResult, MemberImport } from './member.ts';
 import { namesOf } from './names.ts';
@@ -18,14 +17,18 @@ import {
  * Sets a member, found by ID or else by address. Takes over addresses that are only history to
  * other members. A locked address stays where it is. If it is refused, nothing changes.
  */
-export function importMember(records: MemberRecords, line: MemberImport): ImportResult {
+export function importMember(
+  records: MemberRecords,
+  line: MemberImport,
+  newId: string,
+): ImportResult {
   const { memberId } = line;
   const address = asStored(records, line.address);
   const previousAddresses = line.previousAddresses.map((one) => asStored(records, one));
   const stored =
     memberId === undefined ? records.byKey(addressKey(address.canonical)) : records.byId(memberId);
   if (stored === undefined && memberId !== undefined && records.merged(memberId)) return 'merged';
-  const member = stored ?? newRecord(memberId ?? randomUUID(), address);
+  const member = stored ?? newRecord(memberId ?? newId, address);
   if (
     member.address !== address.canonical &&
     (isLocked(member, member.address) || isLocked(member, address.canonical))

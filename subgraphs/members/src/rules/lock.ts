@@ -17,12 +17,6 @@ export type UnlockResult =
   | { outcome: 'only-address'; memberId: string };
 
 /**
- * `isFreed` says that the address has left its former member: when an engine applies the rule again
- * after a conflict, that part may be stored already.
- */
-export type UnlockAttempt = { isFreed: boolean };
-
-/**
  * Redeems a token that contests the loss of an address: locks that address and the member's current
  * one. False if the token is not valid.
  */
@@ -70,27 +64,21 @@ export function unlockAddress(
   records: MemberRecords,
   given: Address,
   to: string | undefined,
-  attempt: UnlockAttempt,
 ): UnlockResult {
   const address = asStored(records, given);
   const { canonical } = address;
   const holder = records.byKey(addressKey(canonical));
-  if (!attempt.isFreed && (holder === undefined || !isLocked(holder, canonical)))
-    return { outcome: 'not-locked' };
-  if (to === undefined || to === holder?.memberId) {
-    if (holder === undefined) return { outcome: 'not-locked' };
+  if (holder === undefined || !isLocked(holder, canonical)) return { outcome: 'not-locked' };
+  if (to === undefined || to === holder.memberId) {
     const unlocked = withoutLock(holder, canonical);
     records.write(holder, to === undefined ? unlocked : withCurrent(unlocked, address));
     return { outcome: 'unlocked', memberId: holder.memberId };
   }
   const member = records.byId(to);
   if (member === undefined) return { outcome: 'no-member' };
-  if (holder !== undefined) {
-    const loser = withoutAddress(holder, canonical);
-    if (loser === undefined) return { outcome: 'only-address', memberId: holder.memberId };
-    records.write(holder, loser);
-  }
-  attempt.isFreed = true;
+  const loser = withoutAddress(holder, canonical);
+  if (loser === undefined) return { outcome: 'only-address', memberId: holder.memberId };
+  records.write(holder, loser);
   records.write(member, withCurrent(member, address));
   return { outcome: 'unlocked', memberId: to };
 }

@@ -74,8 +74,10 @@ export type Member = Identity & {
   enrollments: Enrollment[];
 };
 
-/** A member as a partner sees it. `enrollment` is the active one with it, if that has been read. */
-export type PartnerMember = Identity & { enrollment?: Enrollment | undefined };
+/** A member as a partner sees it, by the active enrollment with it. */
+export type PartnerMember = Identity & {
+  enrollment: Pick<Enrollment, 'externalId' | 'enrolledAt'>;
+};
 
 /** How a partner names a member: with a checked value, an address in canonical form. */
 export type MemberKey = { by: 'email' | 'externalId' | 'memberId'; value: string };

@@ -30,14 +30,19 @@ export function mergedRecord(into: MemberRecord, other: MemberRecord): MemberRec
   };
 }
 
+/** The time of a merge: later than any change of the two that a partner could see. */
+export function timeOfMerge(into: MemberRecord, from: MemberRecord): number {
+  return Math.max(timeAfter(into), timeAfter(from));
+}
+
 /** The events of replacing two records by the one that they became, as it is stored. */
 export function eventsOfMerge(
   before: MemberRecord,
   from: MemberRecord,
   next: MemberRecord,
+  occurredAt: number,
 ): MemberEvent[] {
   const told = new Set(from.enrollments.map(({ partnerId }) => partnerId));
-  const occurredAt = Math.max(timeAfter(before), timeAfter(from));
   const merged = from.enrollments.map(({ partnerId }) => {
     const externalId = activeEnrollment(next, partnerId)?.externalId;
     const about = { partnerId, memberId: next.memberId, mergedMemberId: from.memberId };

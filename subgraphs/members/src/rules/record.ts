@@ -54,9 +54,12 @@ export type MemberRecords = {
  * its partner could see, later than the one before, and nothing mentions an address that has left
  * the member.
  */
-export function updated(before: MemberRecord | undefined, next: MemberRecord): MemberRecord {
+export function updated(
+  before: MemberRecord | undefined,
+  next: MemberRecord,
+  updatedAt = timeAfter(before),
+): MemberRecord {
   const stored = new Map(before?.enrollments.map((one) => [one.partnerId, one]));
-  const updatedAt = timeAfter(before);
   const enrollments = next.enrollments.map((wanted) => {
     const one = withoutLost(next, wanted);
     const was = stored.get(one.partnerId);
@@ -128,8 +131,6 @@ export const enrolledKey = (partnerId: string, canonical: string) =>
 export const externalKey = (partnerId: string, externalId: string) =>
   `x\n${partnerId}\n${externalId}`;
 export const tokenKey = (hash: string) => `t\n${hash}`;
-/** The partner of a key of an enrollment. */
-export const partnerOfKey = (key: string) => key.split('\n')[1];
 
 /**
  * Every key that leads to this member, and to no other: those of the member, and those of each

@@ -1,35 +1,53 @@
-// The events that wait to be taken over by the feed, in domain words.
-import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
-import type { MemberEvent } from '../rules/events.ts';
+// The events that wait to be taken over by the feed.
+
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import { type Key, keyOf, textOf } from '@partner-loyalty/runtime/store/engine/keys.ts';
+import type { Store } from '@partner-loyalty/runtime/store/engine/store.ts';
+import { pagesOf } from '@partner-loyalty/runtime/store/engine/verify.ts';
+import { type MemberEvent, withoutExternalId } from '../rules/events.ts';
+import { EVENTS } from './rows.ts';
 
 /** `ack` names the event to `acknowledge`. */
 export type PendingEvent = { ack: string; event: MemberEvent };
 
-/**
- * Each change of a member is stored together with its events: neither is ever there without the
- * other. Implemented by events.lmdb.ts and events.mongo.ts.
- */
-export type EventStore = {
-  /** The oldest events, those of a member in the order of the changes. */
-  pending(limit: number): MaybePromise<PendingEvent[]>;
-  /** Takes events out for good. Unknown ones, and those taken out before, are no error. */
-  acknowledge(acks: readonly string[]): Promise<void>;
-};
+export type EventStore = ReturnType<typeof createEventStore>;
 
-const ID_LENGTH = 36;
+/** How many events are written in one transaction. */
+const SLICE = 200;
 
-/** `place` is where the engine finds the event. */
-export function ackOf({ id }: MemberEvent, place: string | number): string {
-  return `${id} ${place}`;
-}
+/** Each event is stored in the transaction of its change. */
+export function createEventStore(store: Store) {
+  return {
+    /** The oldest events, those of a member in the order of the changes. */
+    pending: (limit: number): MaybePromise<PendingEvent[]> =>
+      mapMaybe(store.range(EVENTS, { prefix: [], limit }), (found) =>
+        found.map(({ key, row }) => ({ ack: textOf(key), event: row })),
+      ),
+    /** Takes events out for good. Unknown ones, and those taken out before, are no error. */
+    async acknowledge(acks: readonly string[]): Promise<void> {
+      const keys = acks.map(keyOf);
+      for (let from = 0; from < keys.length; from += SLICE)
+        await store.transact((tx) => {
+          for (const key of keys.slice(from, from + SLICE)) tx.remove(EVENTS, key);
+        });
+    },
+    /** Takes the external IDs from the events of a member who has no more changes. */
+    async forget(memberId: string): Promise<void> {
+      for await (const page of pagesOf(store, EVENTS, { prefix: [] }, SLICE)) {
+        const named = page.filter(({ row }) => row.memberId === memberId && 'externalId' in row);
+        if (named.length > 0) await forgetIds(named.map(({ key }) => key));
+      }
+    },
+  };
 
-/** The IDs of events by the places that their acks name. */
-export function idsByPlace(acks: readonly string[]): Map<string, Set<string>> {
-  const places = new Map<string, Set<string>>();
-  for (const ack of acks) {
-    const place = ack.slice(ID_LENGTH + 1);
-    const ids = places.get(place) ?? new Set();
-    places.set(place, ids.add(ack.slice(0, ID_LENGTH)));
+  function forgetIds(keys: readonly Key[]): Promise<void> {
+    return store.transact((tx) => {
+      for (const [index, event] of tx.peekAll(EVENTS, keys).entries()) {
+        const key = keys[index] ?? [];
+        // Unless it was taken over meanwhile.
+        if (event !== undefined && tx.get(EVENTS, key))
+          tx.put(EVENTS, key, withoutExternalId(event));
+      }
+    });
   }
-  return places;
 }

@@ -1,29 +1,23 @@
-// Locks addresses in dispute, on any engine.
+// Locks addresses in dispute.
 import { formerEmail } from '@partner-loyalty/runtime/email.ts';
-import {
-  contest,
-  lockAddress,
-  type UnlockAttempt,
-  type UnlockResult,
-  unlockAddress,
-} from '../rules/lock.ts';
+import { contest, lockAddress, type UnlockResult, unlockAddress } from '../rules/lock.ts';
 import type { Address } from '../rules/member.ts';
-import { formsOf } from '../rules/ownership.ts';
 import { addressKey, isLocked, tokenKey } from '../rules/record.ts';
 import { addContestToken, findToken } from '../rules/token.ts';
-import type { Engine } from './engine.ts';
+import type { ApplyRule } from './apply.ts';
+import type { FindRecord } from './tokenstore.ts';
 
 export type LockStore = ReturnType<typeof createLockStore>;
 
 /**
- * The rules of rules/lock.ts and rules/token.ts, each applied as one step, and the reads for them.
- * Addresses are canonical; times are in milliseconds since 1970.
+ * The rules of rules/lock.ts and rules/token.ts, each applied in one transaction, and the reads for
+ * them. Addresses are canonical; times are in milliseconds since 1970.
  */
-export function createLockStore({ find, apply }: Engine) {
+export function createLockStore(find: FindRecord, apply: ApplyRule) {
   const tokenOf = async (hash: string, now: number, formId?: string) => {
     const record = await find(tokenKey(hash));
     const token = record && findToken(record, hash, 'contest', now, formId);
-    return record && token && { memberId: record.memberId, address: token.address };
+    return record && token && { memberId: record.memberId };
   };
   /** The form in which an address is stored, or else the canonical one. */
   const stored = async (address: Address): Promise<string> => {
@@ -37,7 +31,7 @@ export function createLockStore({ find, apply }: Engine) {
       hash: string,
       loss: { memberId: string; undoId: string; address: string },
       now: number,
-    ) => apply([loss.memberId], [], (records) => addContestToken(records, hash, loss, now)),
+    ) => apply((records) => addContestToken(records, hash, loss, now)),
 
     /** The member whose token this is, without redeeming it. */
     async findContest(hash: string, now: number, formId?: string): Promise<string | undefined> {
@@ -47,10 +41,8 @@ export function createLockStore({ find, apply }: Engine) {
     async contest(hash: string, now: number, formId?: string): Promise<boolean> {
       const token = await tokenOf(hash, now, formId);
       if (token === undefined) return false;
-      const { memberId, address } = token;
-      return apply([memberId], [addressKey(address)], (records) =>
-        contest(records, hash, memberId, now, formId),
-      );
+      const { memberId } = token;
+      return apply((records) => contest(records, hash, memberId, now, formId));
     },
 
     /** The member that an address leads to, current or earlier. */
@@ -72,13 +64,10 @@ export function createLockStore({ find, apply }: Engine) {
     },
 
     lock: (canonical: string, now: number) =>
-      apply([], [addressKey(canonical)], (records) => lockAddress(records, canonical, now)),
+      apply((records) => lockAddress(records, canonical, now)),
 
     unlock(address: Address, to: string | undefined): Promise<UnlockResult> {
-      const attempt: UnlockAttempt = { isFreed: false };
-      return apply(to === undefined ? [] : [to], formsOf(address).map(addressKey), (records) =>
-        unlockAddress(records, address, to, attempt),
-      );
+      return apply((records) => unlockAddress(records, address, to));
     },
   };
 }

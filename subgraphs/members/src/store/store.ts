@@ -1,73 +1,75 @@
-// What the members subgraph needs from its store, in domain words.
-import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
-import type { StoreState } from '@partner-loyalty/runtime/store/outage.ts';
-import type { RightsStore } from '../rights/rights.ts';
-import type { ListEntry, ListQuery } from '../rules/list.ts';
-import type {
-  ImportResult,
-  LookUp,
-  MemberImport,
-  MemberKey,
-  MergedPair,
-  PartnerMember,
-} from '../rules/member.ts';
-import type { MemberRecord } from '../rules/record.ts';
-import type { MembersTables } from '../tables/tables.ts';
-import type { EnrollmentStore } from './engine.ts';
-import type { EventStore } from './eventstore.ts';
-import type { LockStore } from './lockstore.ts';
-import type { TokenStore } from './tokenstore.ts';
+// The store of members: records, what finds and lists them, and the small tables beside them.
+import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import { openStore } from '@partner-loyalty/runtime/store/engine/open.ts';
+import type { Store } from '@partner-loyalty/runtime/store/engine/store.ts';
+import type { StoreSettings } from '@partner-loyalty/runtime/store/engine.ts';
+import { MARK_KEYS, MARKS, openMarks } from '@partner-loyalty/runtime/store/marks/marks.ts';
+import { tablesIn } from '@partner-loyalty/runtime/store/tables.ts';
+import type { MemberImport, MergedPair } from '../rules/member.ts';
+import type { KeyVault } from '../signingkeys/signingkey.ts';
+import { openMembersTables, SMALL_TABLES } from '../tables/tables.ts';
+import { createApply } from './apply.ts';
+import { createEnrollmentStore } from './enrollmentstore.ts';
+import { createEventStore } from './eventstore.ts';
+import { importMembers } from './importer.ts';
+import { createLockStore } from './lockstore.ts';
+import { createLookUp } from './lookup.ts';
+import { createRights } from './rights.ts';
+import { EVENTS, isMerged, KEYS, MEMBERS, partsOf } from './rows.ts';
+import { createTokenStore } from './tokenstore.ts';
 
-/** How many members an index that is being built has, and of how many. */
-export type BuildProgress = (members: number, total: number) => void;
+export type MembersStore = Awaited<ReturnType<typeof createMembersStore>>;
 
-/** Implemented by store.lmdb.ts and store.mongo.ts. */
-export type MembersStore = EnrollmentStore &
-  MembersTables & {
-    /**
-     * Finds a member actively enrolled with the partner by a current or historical address that
-     * the partner may use. One indexed read, the same for a member who is unknown and one who is
-     * not enrolled. All look-ups return the member as the partner sees it.
-     */
-    memberByEmail(partnerId: string, canonical: string): MaybePromise<PartnerMember | undefined>;
-    /**
-     * Finds a member by the external ID of an active enrollment with the partner. One indexed read.
-     */
-    memberByExternalId(
-      partnerId: string,
-      externalId: string,
-    ): MaybePromise<PartnerMember | undefined>;
-    /** Finds a member actively enrolled with the partner. */
-    memberById(partnerId: string, memberId: string): MaybePromise<PartnerMember | undefined>;
-    /**
-     * Looks members up, in the order of the keys. All keys take one indexed read, or two if IDs are
-     * among others, and one more if an ID finds nobody: the same ones for members who are unknown
-     * and for those who were never enrolled.
-     */
-    lookUp(partnerId: string, keys: readonly MemberKey[]): MaybePromise<readonly LookUp[]>;
-    /** Members who are or were enrolled with the partner, by one range of an index. */
-    list(query: ListQuery): MaybePromise<ListEntry[]>;
-    member(memberId: string): MaybePromise<MemberRecord | undefined>;
+/** Opens the tables of the store. Rejects if it belongs to the other environment, for example. */
+export function openRows(settings: StoreSettings): Promise<Store> {
+  const small = SMALL_TABLES.map(({ table }) => table);
+  return openStore(settings, 'members', [MEMBERS, EVENTS, MARKS, MARK_KEYS, ...small]);
+}
+
+/** `onErasure` is called before anything is erased. */
+export async function createMembersStore(
+  store: Store,
+  { vault, dataDir, onErasure }: { vault: KeyVault; dataDir: string; onErasure(): Promise<void> },
+) {
+  const marks = await openMarks(store);
+  const others = await openMembersTables(tablesIn(store), vault);
+  const apply = createApply(store);
+  const events = createEventStore(store);
+
+  const member = (memberId: string) =>
+    mapMaybe(store.get(MEMBERS, [memberId]), (row) => (row && !isMerged(row) ? row : undefined));
+  const find = (key: string) =>
+    mapMaybe(
+      store.get(KEYS, partsOf(key)),
+      (found): ReturnType<typeof member> =>
+        found === undefined ? undefined : member(found.memberId),
+    );
+
+  return {
+    ...createLookUp(store, marks),
+    ...createEnrollmentStore(apply),
+    ...others,
+    member,
     /**
      * Imports members as if one after the other, with the results in their order. Repeating an
      * import, or running it twice at the same time, changes nothing more.
      */
-    importMembers(imports: readonly MemberImport[]): Promise<ImportResult[]>;
-    tokens: TokenStore;
+    importMembers: (imports: readonly MemberImport[]) => importMembers(apply, marks, imports),
+    tokens: createTokenStore(find, apply),
     /** What partners are told of changes. */
-    events: EventStore;
+    events,
     /** Which addresses are in dispute. */
-    locks: LockStore;
+    locks: createLockStore(find, apply),
     /**
-     * Gives the member who stays all that the other one has. From one moment on, the latter is only
-     * found as the former; until then, as before. It can be killed and repeated. No two merges may
-     * share a member, unless the same one stays.
+     * Gives the member who stays all that the other one has, who is then only found as the former.
+     * It can be repeated.
      */
-    merge(pair: MergedPair): Promise<void>;
+    merge: (pair: MergedPair): Promise<void> => apply((records) => records.merge(pair)),
     /** Shows and erases what is kept of a member. */
-    rights: RightsStore;
-    isEmpty(): Promise<boolean>;
+    rights: createRights({ store, marks, events, apply, find, others, dataDir, onErasure }),
+    isEmpty: async () => (await store.range(MEMBERS, { prefix: [], limit: 1 })).length === 0,
     /** Resolves if the engine answers; rejects otherwise. */
-    ready(): Promise<StoreState>;
-    close(): Promise<void>;
+    ready: store.ready,
+    close: store.close,
   };
+}

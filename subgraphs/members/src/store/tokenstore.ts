@@ -1,4 +1,5 @@
-// Stores mailed tokens and changes of address, on any engine.
+// Stores mailed tokens and changes of address.
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import {
   confirmChange,
   type EmailChangeResult,
@@ -7,8 +8,13 @@ import {
   undoChange,
 } from '../rules/emailchange.ts';
 import type { ChangeToken, SignInToken } from '../rules/mailedtoken.ts';
-import { formsOf } from '../rules/ownership.ts';
-import { addressKey, enrolledKey, isConfirmed, isLocked, tokenKey } from '../rules/record.ts';
+import {
+  enrolledKey,
+  isConfirmed,
+  isLocked,
+  type MemberRecord,
+  tokenKey,
+} from '../rules/record.ts';
 import {
   addChangeToken,
   addSignInToken,
@@ -21,15 +27,18 @@ import {
   takeBack,
 } from '../rules/token.ts';
 import type { App } from '../tables/apps.ts';
-import type { Engine } from './engine.ts';
+import type { ApplyRule } from './apply.ts';
+
+/** Reads the member that a key leads to. */
+export type FindRecord = (key: string) => MaybePromise<MemberRecord | undefined>;
 
 export type TokenStore = ReturnType<typeof createTokenStore>;
 
 /**
- * The rules of rules/token.ts and rules/emailchange.ts, each applied as one step, and the reads for
- * them. Times are in milliseconds since 1970. Tokens are identified by their hashes.
+ * The rules of rules/token.ts and rules/emailchange.ts, each applied in one transaction, and the
+ * reads for them. Times are in milliseconds since 1970. Tokens are identified by their hashes.
  */
-export function createTokenStore({ find, apply }: Engine) {
+export function createTokenStore(find: FindRecord, apply: ApplyRule) {
   const changeOf = async (hash: string, now: number, formId?: string) => {
     const record = await find(tokenKey(hash));
     const token = record && findToken(record, hash, 'change', now, formId);
@@ -59,31 +68,25 @@ export function createTokenStore({ find, apply }: Engine) {
     },
 
     addSignIn: (token: Omit<SignInToken, 'address'>, canonical: string, now: number) =>
-      apply([], [enrolledKey(token.partnerId, canonical)], (records) =>
-        addSignInToken(records, token, canonical, now),
-      ),
+      apply((records) => addSignInToken(records, token, canonical, now)),
 
     addChange: (token: ChangeToken, memberId: string, now: number) =>
-      apply([memberId], formsOf(token.address).map(addressKey), (records) =>
-        addChangeToken(records, token, memberId, now),
-      ),
+      apply((records) => addChangeToken(records, token, memberId, now)),
 
     addUndo: (hash: string, memberId: string, changeId: string, now: number) =>
-      apply([memberId], [], (records) => addUndoToken(records, hash, memberId, changeId, now)),
+      apply((records) => addUndoToken(records, hash, memberId, changeId, now)),
 
     async redeemSignIn(hash: string, redeemer: Redeemer, now: number, formId?: string) {
       // A read first, so that guessing tokens costs no write.
       if ((await find(tokenKey(hash))) === undefined) return undefined;
-      return apply([], [tokenKey(hash)], (records) =>
-        redeemSignInToken(records, hash, redeemer, now, formId),
-      );
+      return apply((records) => redeemSignInToken(records, hash, redeemer, now, formId));
     },
 
     confirmSignIn: (memberId: string, proof: Proof) =>
-      apply([memberId], [], (records) => confirmSignIn(records, memberId, proof)),
+      apply((records) => confirmSignIn(records, memberId, proof)),
 
     takeBack: (memberId: string, clientId: string, app?: App) =>
-      apply([memberId], [], (records) => takeBack(records, memberId, clientId, app)),
+      apply((records) => takeBack(records, memberId, clientId, app)),
 
     /**
      * The change of address that a token proves, without redeeming it. `isMade` says that the form
@@ -100,8 +103,8 @@ export function createTokenStore({ find, apply }: Engine) {
     ): Promise<EmailChangeResult> {
       const change = await changeOf(hash, now, formId);
       if (change === undefined) return { outcome: 'invalid-token' };
-      const { memberId, address } = change;
-      return apply([memberId], [addressKey(address.canonical)], (records) =>
+      const { memberId } = change;
+      return apply((records) =>
         confirmChange(records, { hash, memberId, attemptId: changeId, formId }, now),
       );
     },
@@ -121,9 +124,8 @@ export function createTokenStore({ find, apply }: Engine) {
     ): Promise<UndoResult> {
       const undoing = await undoingOf(hash, now, formId);
       if (undoing === undefined) return { outcome: 'invalid-token' };
-      const { memberId, changes } = undoing;
-      const keys = changes.slice(0, 1).map(({ from }) => addressKey(from.canonical));
-      return apply([memberId], keys, (records) =>
+      const { memberId } = undoing;
+      return apply((records) =>
         undoChange(records, { hash, memberId, attemptId: undoId, formId }, taken, now),
       );
     },

@@ -19,7 +19,7 @@ const KEPT_MS = 24 * 3_600_000;
 /** The maximum of mails of a partner to one address. */
 const SHOWN = 100;
 
-const SANDBOX_MAILS: TableDefinition<StoredMail> = {
+export const SANDBOX_MAILS: TableDefinition<StoredMail> = {
   name: 'sandboxmails',
   id: 'key',
   orders: ['sentAt'],

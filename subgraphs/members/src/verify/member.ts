@@ -1,5 +1,4 @@
-// Checks one member on any engine: the record, and the partners that it names.
-
+// Checks one member: the record, and the partners that it names.
 import { canonicalEmail, formerEmail } from '@partner-loyalty/runtime/email.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import * as z from 'zod';
@@ -26,29 +25,6 @@ export async function checkMember(
       reportMember(`an enrollment is with partner ${partnerId}, which does not exist`);
   return value;
 }
-
-/** What a key is, in words. Keys contain addresses, so reports do not have them. */
-export function describeKey(key: string): string {
-  const [kind, partnerId] = key.split('\n');
-  switch (kind) {
-    case 'a':
-      return 'an address';
-    case 'e':
-      return `an address with partner ${partnerId}`;
-    case 'x':
-      return `an external ID of partner ${partnerId}`;
-    case 't':
-      return 'a mailed token';
-    default:
-      return 'an unknown key';
-  }
-}
-
-/** What reports say if a merged member leads to nobody. */
-export const PART_OF_NOBODY = 'is part of a member who does not exist';
-
-/** What reports say if an index of lists differs from a record. */
-export const MISPLACED = 'the lists of partners do not have the member where it is';
 
 const text = z.string().min(1);
 const time = z.number().nonnegative();
@@ -108,18 +84,12 @@ const EVENT = z.looseObject({
   externalId: text.optional(),
 });
 
-/** Whether these are events. Calls `report` if not. */
-export function areEvents(
-  value: unknown,
-  report: (problem: string) => void,
-): value is MemberEvent[] {
-  const { success } = z.array(EVENT).nonempty().safeParse(value);
-  if (!success) report('the events are not valid');
-  return success;
+export function isEvent(value: unknown): value is MemberEvent {
+  return EVENT.safeParse(value).success;
 }
 
 /** Whether it has the shape of a record. Calls `report` for each field that is wrong. */
-export function isRecord(value: unknown, report: (problem: string) => void): value is MemberRecord {
+function isRecord(value: unknown, report: (problem: string) => void): value is MemberRecord {
   const { error } = RECORD.safeParse(value);
   for (const { path } of error?.issues ?? [])
     report(path.length === 0 ? 'the record has no fields' : `${path.join('.')} is not valid`);

@@ -1,56 +1,48 @@
-// Members' rights on any engine: shows all that the store has of a member, and erases it.
+// Members' rights: shows all that the store has of a member, and erases it.
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canonicalEmail, formerEmail } from '@partner-loyalty/runtime/email.ts';
-import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+import type { Store } from '@partner-loyalty/runtime/store/engine/store.ts';
+import { pagesOf } from '@partner-loyalty/runtime/store/engine/verify.ts';
+import type { Marks } from '@partner-loyalty/runtime/store/marks/marks.ts';
 import { enrolledMark } from '../rules/enrollment.ts';
-import type { MergedMember } from '../rules/member.ts';
 import { addressKey, type MemberRecord } from '../rules/record.ts';
 import type { MembersTables } from '../tables/tables.ts';
-import { addressesIn, isAbout, isLimitOf, type Traces } from './traces.ts';
+import type { ApplyRule } from './apply.ts';
+import type { EventStore } from './eventstore.ts';
+import { isMerged, MEMBERS, MENTIONS, type MemberRow } from './rows.ts';
+import type { FindRecord } from './tokenstore.ts';
+import { addressesIn, isAbout, isLimitOf, type Traces, withoutAddresses } from './traces.ts';
 
 export type RightsStore = ReturnType<typeof createRights>;
 
-/**
- * The member's record, or what is left of one who was merged, and how to delete it with all keys:
- * false if it was written since it was read.
- */
-type Loaded = { record?: MemberRecord; merged?: MergedMember; remove(): Promise<boolean> };
-
-/** What an engine provides for members' rights. */
-export type RightsEngine = {
-  marks: {
-    has(memberId: string): Promise<boolean>;
-    /** `id` is the ID of a member, or an `enrolledMark`. */
-    add(id: string): Promise<void>;
-    remove(memberId: string): Promise<boolean>;
-  };
-  find(key: string): MaybePromise<MemberRecord | undefined>;
-  load(memberId: string): Promise<Loaded | undefined>;
-  /** Takes addresses that were other members' before from the records of these. */
-  forgetAddresses(traces: Traces): Promise<void>;
-};
-
-type Parts = Omit<MembersTables, 'partners' | 'signingKeys' | 'apps'> & {
-  engine: RightsEngine;
+type Parts = {
+  store: Store;
+  marks: Marks;
+  events: Pick<EventStore, 'forget'>;
+  apply: ApplyRule;
+  find: FindRecord;
+  others: MembersTables;
   dataDir: string;
+  /** Called before anything is erased. */
+  onErasure(): Promise<void>;
 };
 
 export function createRights(parts: Parts) {
-  const { engine, outbox, invitations, endedSessions, access, signIns } = parts;
-  const { marks } = engine;
+  const { store, marks, events, apply, find, onErasure } = parts;
+  const { outbox, invitations, endedSessions, access, signIns, sandboxMails } = parts.others;
   return {
-    isErased: marks.has,
+    isErased: async (memberId: string) => marks.has(memberId),
     /** Takes the mark away that `erase` left. Whether there was one. */
-    liftMark: marks.remove,
+    liftMark: (memberId: string) => store.transact((tx) => marks.remove(tx, memberId)),
     /**
      * All that is kept of a member; undefined if there is no such member. Tokens, sessions and apps
      * are without the hashes that they are found by.
      */
     async find(memberId: string) {
-      const record = (await engine.load(memberId))?.record;
-      if (record === undefined) return undefined;
-      const traces = await tracesOf(record, engine);
+      const record = await store.get(MEMBERS, [memberId]);
+      if (record === undefined || isMerged(record)) return undefined;
+      const traces = await tracesOf(record, find);
       const { tokens = [], ...member } = record;
       const { sessions = [], apps = [], language } = (await access.find(memberId)) ?? {};
       return {
@@ -63,7 +55,7 @@ export function createRights(parts: Parts) {
         apps: apps.map(({ grants: _, ...app }) => app),
         language,
         signIns: await signIns.select((address) => traces.addresses.has(address)),
-        sandboxMails: await parts.sandboxMails.select((address) => traces.addresses.has(address)),
+        sandboxMails: await sandboxMails.select((address) => traces.addresses.has(address)),
       };
     },
     /**
@@ -72,32 +64,45 @@ export function createRights(parts: Parts) {
      * repeated. Whether there was such a member.
      */
     async erase(memberId: string): Promise<boolean> {
+      await onErasure();
       // First, so that nobody imports the member again meanwhile.
-      await marks.add(memberId);
+      await store.transact((tx) => marks.add(tx, memberId));
       for (;;) {
-        const loaded = await engine.load(memberId);
-        const traces = loaded?.record
-          ? await tracesOf(loaded.record, engine)
-          : { memberId, addresses: new Set<string>() };
+        const row = await store.get(MEMBERS, [memberId]);
+        const traces =
+          row === undefined || isMerged(row)
+            ? { memberId, addresses: new Set<string>() }
+            : await tracesOf(row, find);
         // The record comes last: only it leads to the rest.
         await removeQueued(traces, parts);
-        if (loaded === undefined) return false;
-        if (loaded.record) await engine.forgetAddresses(traces);
-        const { record, merged } = loaded;
-        const partnerIds = record?.enrollments.map(({ partnerId }) => partnerId);
-        for (const partnerId of partnerIds ?? merged?.partnerIds ?? [])
-          await marks.add(enrolledMark(partnerId, memberId));
-        if (!(await loaded.remove())) continue;
+        await forgetAddresses(traces, parts);
+        const isGone = row === undefined || (await remove(memberId, row));
+        if (!isGone) continue;
+        await events.forget(memberId);
         // What was queued as long as there was a member.
         await removeQueued(traces, parts);
-        return true;
+        return row !== undefined;
       }
     },
   };
+
+  /** False if it was written since it was read. */
+  function remove(memberId: string, row: MemberRow): Promise<boolean> {
+    const partnerIds = isMerged(row)
+      ? row.partnerIds
+      : row.enrollments.map(({ partnerId }) => partnerId);
+    return apply((records, tx) => {
+      const stored = tx.get(MEMBERS, [memberId]);
+      if (JSON.stringify(stored) !== JSON.stringify(row)) return false;
+      for (const partnerId of partnerIds) marks.add(tx, enrolledMark(partnerId, memberId));
+      records.remove(memberId, row);
+      return true;
+    });
+  }
 }
 
 /** Addresses that lead to another member by now are that member's. */
-async function tracesOf(record: MemberRecord, { find }: RightsEngine): Promise<Traces> {
+async function tracesOf(record: MemberRecord, find: FindRecord): Promise<Traces> {
   const { memberId } = record;
   const addresses = new Set<string>();
   for (const address of addressesIn(record)) {
@@ -107,16 +112,30 @@ async function tracesOf(record: MemberRecord, { find }: RightsEngine): Promise<T
   return { memberId, addresses };
 }
 
+/** Takes the addresses from the records of other members, who had them before. */
+async function forgetAddresses({ memberId, addresses }: Traces, { store, apply }: Parts) {
+  for (const address of addresses)
+    for await (const page of pagesOf(store, MENTIONS, { prefix: [address] }))
+      for (const { key } of page) {
+        const other = String(key[1]);
+        if (other !== memberId)
+          await apply((records) => {
+            const record = records.byId(other);
+            if (record !== undefined) records.write(record, withoutAddresses(record, addresses));
+          });
+      }
+}
+
 /** Jobs before invitations: whoever holds a job adds one, then looks whether the job is gone. */
-async function removeQueued(traces: Traces, parts: Parts): Promise<void> {
-  const { outbox, invitations, endedSessions, endedSubjects, access, dataDir } = parts;
+async function removeQueued(traces: Traces, { others, dataDir }: Parts): Promise<void> {
+  const { outbox, invitations, endedSessions, endedSubjects, access } = others;
   await outbox.discard((task) => isAbout(task, traces));
   await outbox.discardCounts((key) => isLimitOf(key, traces));
   await invitations.discard((address) => traces.addresses.has(address));
-  await parts.signIns.discard((address) => traces.addresses.has(address));
-  await parts.sandboxMails.discard((address) => traces.addresses.has(address));
+  await others.signIns.discard((address) => traces.addresses.has(address));
+  await others.sandboxMails.discard((address) => traces.addresses.has(address));
   // Its tokens lead to nobody, so nothing has to be refused.
-  for (const { forget } of [endedSessions, endedSubjects, access, parts.payloads])
+  for (const { forget } of [endedSessions, endedSubjects, access, others.payloads])
     await forget(traces.memberId);
   await removeMailFiles(dataDir, traces);
 }

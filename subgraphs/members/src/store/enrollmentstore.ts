@@ -1,0 +1,57 @@
+// Enrollments and names, as the rules have them.
+import { randomUUID } from 'node:crypto';
+import {
+  changeExternalId,
+  endEnrollment,
+  enroll,
+  enrollInvited,
+  updateNames,
+} from '../rules/enrollment.ts';
+import type { EnrollInput, NamesChange } from '../rules/member.ts';
+import { formsOf } from '../rules/ownership.ts';
+import { updateOwnNames } from '../rules/ownnames.ts';
+import { addressKey, externalKey, type MemberRecords } from '../rules/record.ts';
+import type { ApplyRule } from './apply.ts';
+
+export type EnrollmentStore = ReturnType<typeof createEnrollmentStore>;
+
+/** The rules of enrollments and names, each applied in one transaction. */
+export function createEnrollmentStore(apply: ApplyRule) {
+  /** Whenever the rule is run again, a new member has the same ID. */
+  function enrollBy<T>(
+    rule: (records: MemberRecords, input: EnrollInput, newId: string) => T,
+    input: EnrollInput,
+  ): Promise<T> {
+    const newId = randomUUID();
+    return apply((records) => {
+      records.prefetch([newId], keysToEnroll(input));
+      return rule(records, input, newId);
+    });
+  }
+
+  return {
+    enroll: (input: EnrollInput) => enrollBy(enroll, input),
+
+    enrollInvited: (input: EnrollInput) => enrollBy(enrollInvited, input),
+
+    endEnrollment: (partnerId: string, memberId: string) =>
+      apply((records) => endEnrollment(records, partnerId, memberId)),
+
+    changeExternalId: (partnerId: string, memberId: string, externalId: string | undefined) =>
+      apply((records) => changeExternalId(records, partnerId, memberId, externalId)),
+
+    updateNames: (partnerId: string, memberId: string, change: NamesChange) =>
+      apply((records) => updateNames(records, partnerId, memberId, change)),
+
+    /** Returns the member. */
+    updateOwnNames: (memberId: string, change: NamesChange) =>
+      apply((records) => updateOwnNames(records, memberId, change)),
+  };
+}
+
+function keysToEnroll({ partnerId, address, externalId }: EnrollInput): string[] {
+  return [
+    ...formsOf(address).map(addressKey),
+    ...(externalId === undefined ? [] : [externalKey(partnerId, externalId)]),
+  ];
+}

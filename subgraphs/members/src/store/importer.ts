@@ -1,0 +1,61 @@
+// Imports members in slices, each in one transaction.
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Transaction } from '@partner-loyalty/runtime/store/engine/store.ts';
+import type { Marks } from '@partner-loyalty/runtime/store/marks/marks.ts';
+import { importMember } from '../rules/import.ts';
+import type { ImportResult, MemberImport } from '../rules/member.ts';
+import { formsOf } from '../rules/ownership.ts';
+import { addressKey, externalKey } from '../rules/record.ts';
+import type { ApplyRule } from './apply.ts';
+import type { StoredRecords } from './records.ts';
+
+const SLICE = 100;
+
+/** Resolves with the results of importing one after the other, in their order. */
+export async function importMembers(
+  apply: ApplyRule,
+  marks: Marks,
+  imports: readonly MemberImport[],
+): Promise<ImportResult[]> {
+  const results: ImportResult[] = [];
+  for (let from = 0; from < imports.length; from += SLICE) {
+    // Whenever the rule is run again, a new member has the same ID.
+    const slice = imports.slice(from, from + SLICE).map((line) => ({ line, newId: randomUUID() }));
+    results.push(...(await apply((records, tx) => importSlice(records, tx, marks, slice))));
+    await nextTurn();
+  }
+  return results;
+}
+
+function importSlice(
+  records: StoredRecords,
+  tx: Transaction,
+  marks: Marks,
+  slice: readonly { line: MemberImport; newId: string }[],
+): ImportResult[] {
+  const ids = slice.map(({ line, newId }) => line.memberId ?? newId);
+  records.prefetch(
+    ids,
+    slice.flatMap(({ line }) => claimedKeys(line)),
+  );
+  const unknown = slice.flatMap(({ line: { memberId } }) =>
+    memberId === undefined || records.byId(memberId) ? [] : memberId,
+  );
+  const erased = marks.among(tx, unknown);
+  return slice.map(({ line, newId }) =>
+    line.memberId !== undefined && erased.has(line.memberId)
+      ? 'erased'
+      : importMember(records, line, newId),
+  );
+}
+
+/** The keys of all addresses and external IDs in an import. */
+function claimedKeys({ address, previousAddresses, enrollments }: MemberImport): string[] {
+  return [
+    ...[address, ...previousAddresses].flatMap(formsOf).map(addressKey),
+    ...enrollments.flatMap(({ partnerId, externalId }) =>
+      externalId === undefined ? [] : [externalKey(partnerId, externalId)],
+    ),
+  ];
+}
