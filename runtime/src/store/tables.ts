@@ -33,6 +33,7 @@ export function storedTable<Row extends object>({
         return at === undefined ? [] : [{ key: [at, id], row: {} }];
       },
       rowKeyOf: ({ key: [, id = ''] }) => [id],
+      isOwn: true,
     })),
   });
 }

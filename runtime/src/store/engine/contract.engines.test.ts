@@ -29,7 +29,19 @@ const PEOPLE = table<Person>('people', {
     },
   ],
 });
-const TABLES = [COUNTS, MEMBERS, OTHERS, LISTS, VALUES, PEOPLE];
+/** In the order of their times. */
+const TIMES = table('times');
+const VISITS = table<{ at: number }>('visits', {
+  indexes: [
+    {
+      table: TIMES,
+      entriesOf: ({ at }, [id = '']) => [{ key: [at, id], row: {} }],
+      rowKeyOf: ({ key: [, id = ''] }) => [id],
+      isOwn: true,
+    },
+  ],
+});
+const TABLES = [COUNTS, MEMBERS, OTHERS, LISTS, VALUES, PEOPLE, VISITS];
 
 const ENGINES = ['memory', 'lmdb', 'mongodb'] as const;
 
@@ -353,6 +365,26 @@ describe.each(ENGINES)('a store on %s', (engine) => {
       ['a', 2],
     ]);
     expect(await store.keys(COUNTS, { prefix: [], limit: 1, reverse: true })).toEqual([['b']]);
+  });
+
+  test("moves the entries of an index that are no other row's, however often in one rule", async () => {
+    const times = async () => (await store.keys(TIMES, { prefix: [], limit: 9 })).flat();
+    const visit = (...ats: number[]) =>
+      store.transact((tx) => {
+        for (const at of ats) tx.put(VISITS, ['a'], { at });
+      });
+    await visit(5);
+    await visit(7, 5, 7, 5);
+    expect(await times()).toEqual([5, 'a']);
+    await visit(6, 5, 9);
+    expect(await times()).toEqual([9, 'a']);
+    await store.transact((tx) => {
+      tx.remove(VISITS, ['a']);
+      tx.put(VISITS, ['a'], { at: 9 });
+    });
+    expect(await times()).toEqual([9, 'a']);
+    await together(12, (each, at) => each.transact((tx) => tx.put(VISITS, ['a'], { at })));
+    expect(await times()).toEqual([(await store.get(VISITS, ['a']))?.at, 'a']);
   });
 
   test('lets one of many have a key of an index that each has found free', async () => {

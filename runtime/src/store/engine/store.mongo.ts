@@ -99,7 +99,7 @@ export function openMongoStore(
         await Promise.all(reads.map(({ table, keys }) => view.read(table, keys.map(textOf))));
         const outcome = await view.run(rule);
         const isDone = await client
-          .withSession((session) => view.commit(session, guards, outcome.writes))
+          .withSession((session) => view.commit(session, guards, outcome))
           .catch((error) => {
             // Nothing of it is stored.
             failures += 1;
@@ -168,6 +168,8 @@ function rowsIn(collection: Collection<Stored>) {
   return { collection, get, getAll, find, range };
 }
 
+type Outcome = { writes: Writes; added: ReadonlySet<object> };
+
 /** What is written to a collection: to `removed`, whether it is there or not. */
 type Batch = { collection: Collection<Stored>; operations: Operation[]; removed: string[] };
 /** Rows that have to be as they were read. */
@@ -187,7 +189,7 @@ class View {
   }
 
   /** Runs the rule, reads what it asks for, and runs it again until it asks for nothing new. */
-  async run<T>(rule: Rule<T>): Promise<({ result: T } | { error: unknown }) & { writes: Writes }> {
+  async run<T>(rule: Rule<T>): Promise<({ result: T } | { error: unknown }) & Outcome> {
     for (;;) {
       this.used = new Map();
       this.groups = new Set();
@@ -199,7 +201,7 @@ class View {
       try {
         return runRule(rule, this.source(stop));
       } catch (error) {
-        if (wanted === undefined) return { error, writes: new Map() };
+        if (wanted === undefined) return { error, writes: new Map(), added: new Set() };
         await wanted();
       }
     }
@@ -260,7 +262,7 @@ class View {
   async commit(
     session: ClientSession,
     guards: Collection<Stored>,
-    writes: Writes,
+    { writes, added }: Outcome,
   ): Promise<boolean> {
     const isWriting = [...writes.values()].some((rows) => rows.size > 0);
     const batches: Batch[] = [];
@@ -276,7 +278,7 @@ class View {
         if (table.group !== undefined) groups.add(groupOf(table.group, text));
         if (used.has(text)) batch.operations.push(...operationsOf(text, row, known.get(text)));
         else if (row === undefined) batch.removed.push(text);
-        else batch.operations.push(operationOf(text, row));
+        else batch.operations.push(added.has(row) ? insertOf(text, row) : operationOf(text, row));
       }
       const kept = [...used].filter((text) => !written.has(text));
       if (table.group !== undefined || !isWriting) {
@@ -362,9 +364,11 @@ async function commitOf(session: ClientSession): Promise<void> {
 /** Writes a row over what was read. */
 function operationsOf(text: string, row: object | undefined, stored?: Stored): Operation[] {
   if (stored !== undefined) return [operationOf(text, row, stored)];
-  return row === undefined
-    ? []
-    : [{ insertOne: { document: { _id: text, _v: new ObjectId(), ...row } } }];
+  return row === undefined ? [] : [insertOf(text, row)];
+}
+
+function insertOf(text: string, row: object): Operation {
+  return { insertOne: { document: { _id: text, _v: new ObjectId(), ...row } } };
 }
 
 function operationOf(text: string, row: object | undefined, stored?: Stored): Operation {

@@ -29,6 +29,8 @@ export type Index<Row extends object = never> = {
   entriesOf(row: Row, key: Key): readonly Entry<object>[];
   /** The key of the row that has an entry. */
   rowKeyOf(entry: Entry<object>): Key;
+  /** Whether the key of an entry has all of its row's key, so that no other row can have it. */
+  isOwn?: true;
 };
 
 type Options<Row extends object> = Pick<Table, 'group' | 'nearby'> & {
@@ -143,9 +145,16 @@ export function withIndexes(tables: readonly Table[]): Table[] {
   return tables.flatMap((each) => [each, ...(each.indexes ?? []).map((index) => index.table)]);
 }
 
-/** Runs a rule over what the source reads. Throws what the rule throws. */
-export function runRule<T>(rule: Rule<T>, source: Source): { result: T; writes: Writes } {
+/**
+ * Runs a rule over what the source reads. Throws what the rule throws. No row has the keys of
+ * `added` before.
+ */
+export function runRule<T>(
+  rule: Rule<T>,
+  source: Source,
+): { result: T; writes: Writes; added: ReadonlySet<object> } {
   const writes = new Map<Table, Map<string, object | undefined>>();
+  const added = new Set<object>();
 
   function write(to: Table, text: string, row: object | undefined): void {
     const rows = writes.get(to) ?? new Map<string, object | undefined>();
@@ -185,6 +194,8 @@ export function runRule<T>(rule: Rule<T>, source: Source): { result: T; writes: 
     for (const text of old.keys()) if (!next.has(text)) write(index.table, text, undefined);
     for (const [text, entry] of next) {
       const present = old.get(text);
+      if (present === undefined && index.isOwn && !writes.get(index.table)?.has(text))
+        added.add(entry);
       if (present === undefined || !isDeepStrictEqual(present, entry))
         write(index.table, text, entry);
     }
@@ -216,7 +227,7 @@ export function runRule<T>(rule: Rule<T>, source: Source): { result: T; writes: 
     remove: (from, key) => replace(from, key, undefined),
   };
   const result = rule(transaction);
-  return { result, writes };
+  return { result, writes, added };
 }
 
 /** What an index has of a row, by the texts of keys. */

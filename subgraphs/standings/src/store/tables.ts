@@ -42,6 +42,7 @@ const BY_MEMBER: Index<ActivityRow> = {
     { key: [memberId, partnerId, timePart(at), activityId], row: {} },
   ],
   rowKeyOf: ({ key }) => activityKeyOf(key),
+  isOwn: true,
 };
 /** By partner and the partner's own ID. */
 export const ACTIVITIES = table<ActivityRow>('activities', { indexes: [BY_MEMBER] });
