@@ -1,15 +1,5 @@
 // Opens a store in MongoDB with this project's deadlines, owned by one environment.
-import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type Collection,
-  type CreateIndexesOptions,
-  type Db,
-  type Document,
-  type IndexSpecification,
-  MongoClient,
-  MongoNetworkTimeoutError,
-  MongoServerError,
-} from 'mongodb';
+import { type Db, MongoClient, MongoServerError } from 'mongodb';
 import type { Environment } from '../environment.ts';
 import { type Ownership, ownershipOf, refuseOwner } from './ownership.ts';
 import type { StoreName } from './private.ts';
@@ -17,7 +7,6 @@ import type { StoreName } from './private.ts';
 const DEADLINE_MS = 2_000;
 // Callers have deadlines of their own; this one keeps a dead socket from staying in the pool.
 const SOCKET_TIMEOUT_MS = 10_000;
-const MAX_CONFLICTS = 100;
 
 export type Mongo = {
   client: MongoClient;
@@ -53,20 +42,6 @@ export async function openMongo<T>(
     await mongo.close();
     throw error;
   }
-}
-
-/** Opens a store for `work`, and closes it afterwards. */
-export function withMongo<T>(
-  url: string,
-  store: StoreName,
-  environment: Environment,
-  work: (db: Db) => Promise<T>,
-): Promise<T> {
-  return openMongo(url, store, environment, async ({ db, close }) => {
-    const result = await work(db);
-    await close();
-    return result;
-  });
 }
 
 /** The stores of a database. Rejects if the server is unreachable or one belongs to others. */
@@ -117,61 +92,6 @@ export function isDuplicate(error: unknown): boolean {
 }
 
 /** MongoDB's error codes that stores handle. */
-export const DUPLICATE_KEY = 11000;
+const DUPLICATE_KEY = 11000;
 export const WRITE_CONFLICT = 112;
 export const NAMESPACE_EXISTS = 48;
-const INDEX_ATTEMPTS = 5;
-/** An index of millions of documents takes minutes. The driver reads this; its types lack it. */
-const NO_DEADLINE = { socketTimeoutMS: 0 };
-
-/**
- * Opens a collection. If necessary, creates it with its validator ($jsonSchema), if it has one, and
- * its indexes. An existing validator stays, since a start of an older version must not weaken what
- * a newer one has set. Several processes may do this at once.
- */
-export async function openCollection<T extends Document>(
-  db: Db,
-  name: string,
-  schema?: Document,
-  indexes: readonly [IndexSpecification, CreateIndexesOptions][] = [],
-): Promise<Collection<T>> {
-  try {
-    await db.createCollection(name, schema && { validator: { $jsonSchema: schema } });
-  } catch (error) {
-    if (!(error instanceof MongoServerError && error.code === NAMESPACE_EXISTS)) throw error;
-  }
-  const collection = db.collection<T>(name);
-  for (const [fields, options] of indexes)
-    await createIndex(
-      () => collection.createIndex(fields, { ...options, ...NO_DEADLINE }),
-      INDEX_ATTEMPTS,
-    );
-  return collection;
-}
-
-/**
- * Retries if the server aborts it because another process creates the same index. The server goes
- * on with an index that takes longer than a socket's deadline, and the next request waits for it.
- */
-async function createIndex(create: () => Promise<unknown>, attempts: number): Promise<void> {
-  try {
-    await create();
-  } catch (error) {
-    if (error instanceof MongoNetworkTimeoutError) return createIndex(create, attempts);
-    if (attempts === 1 || !(error instanceof MongoServerError && error.code === WRITE_CONFLICT))
-      throw error;
-    // Without a random delay, two processes that collided would collide again.
-    await pause(Math.random() * 50);
-    await createIndex(create, attempts - 1);
-  }
-}
-
-/** Repeats what other writers defeat, until it resolves with a result. Rejects after 100 times. */
-export async function retryOnConflict<T>(attempt: () => Promise<T | undefined>): Promise<T> {
-  for (let count = 1; count <= MAX_CONFLICTS; count += 1) {
-    const result = await attempt();
-    if (result !== undefined) return result;
-    await pause(Math.random() * count);
-  }
-  throw new Error(`other writers changed the same ${MAX_CONFLICTS} times in a row`);
-}

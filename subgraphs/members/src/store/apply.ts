@@ -1,10 +1,14 @@
 // Applies rules to the records of members, each in one transaction.
-import type { Store, Transaction } from '@partner-loyalty/runtime/store/engine/store.ts';
+import type { Reads, Store, Transaction } from '@partner-loyalty/runtime/store/engine/store.ts';
 import type { Enrollment } from '../rules/member.ts';
 import type { MemberRecords } from '../rules/record.ts';
 import { recordsOf, type StoredRecords } from './records.ts';
 
-export type ApplyRule = <T>(rule: (records: StoredRecords, tx: Transaction) => T) => Promise<T>;
+/** `reads` is as in `transact`. */
+export type ApplyRule = <T>(
+  rule: (records: StoredRecords, tx: Transaction) => T,
+  reads?: readonly Reads[],
+) => Promise<T>;
 
 /** Less than SETTLED_MS, by as much as the clocks of two processes may differ. */
 const LATE_MS = 800;
@@ -15,14 +19,14 @@ const MAX_STAMPS = 3;
  * and show at its end.
  */
 export function createApply(store: Store): ApplyRule {
-  return async (rule) => {
+  return async (rule, reads) => {
     let stampedAt = 0;
     let written: ReadonlySet<string> = new Set();
     const result = await store.transact((tx) => {
       const records = recordsOf(tx);
       [stampedAt, written] = [Date.now(), records.written];
       return rule(records, tx);
-    });
+    }, reads);
     if (written.size === 0) return result;
     for (let stamps = 0; stamps < MAX_STAMPS && Date.now() - stampedAt > LATE_MS; stamps += 1) {
       const from = stampedAt;

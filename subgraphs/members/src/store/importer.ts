@@ -9,8 +9,10 @@ import { formsOf } from '../rules/ownership.ts';
 import { addressKey, externalKey } from '../rules/record.ts';
 import type { ApplyRule } from './apply.ts';
 import type { StoredRecords } from './records.ts';
+import { KEYS, MEMBERS, partsOf } from './rows.ts';
 
-const SLICE = 100;
+/** About how many rows a transaction writes. */
+const ROWS = 500;
 
 /** Resolves with the results of importing one after the other, in their order. */
 export async function importMembers(
@@ -19,13 +21,33 @@ export async function importMembers(
   imports: readonly MemberImport[],
 ): Promise<ImportResult[]> {
   const results: ImportResult[] = [];
-  for (let from = 0; from < imports.length; from += SLICE) {
+  for (const lines of slicesOf(imports)) {
     // Whenever the rule is run again, a new member has the same ID.
-    const slice = imports.slice(from, from + SLICE).map((line) => ({ line, newId: randomUUID() }));
-    results.push(...(await apply((records, tx) => importSlice(records, tx, marks, slice))));
+    const slice = lines.map((line) => ({ line, newId: randomUUID() }));
+    const reads = [
+      { table: KEYS, keys: lines.flatMap(claimedKeys).map(partsOf) },
+      { table: MEMBERS, keys: slice.map(({ line, newId }) => [line.memberId ?? newId]) },
+    ];
+    results.push(...(await apply((records, tx) => importSlice(records, tx, marks, slice), reads)));
     await nextTurn();
   }
   return results;
+}
+
+function slicesOf(imports: readonly MemberImport[]): MemberImport[][] {
+  const slices: MemberImport[][] = [];
+  let rows = ROWS;
+  for (const line of imports) {
+    // A member has a row and a key, and each enrollment two keys and a place in a list.
+    const own = 2 + 3 * line.enrollments.length;
+    rows += own;
+    if (rows > ROWS) {
+      slices.push([]);
+      rows = own;
+    }
+    slices.at(-1)?.push(line);
+  }
+  return slices;
 }
 
 function importSlice(

@@ -30,8 +30,8 @@ export type MemberRow = MemberRecord | MergedMember;
 export const MEMBERS = table<MemberRow>('members', {
   indexes: [
     indexOf(KEYS, keyEntries, (entry) => (entry.row as Found).memberId),
-    indexOf(LISTS, listEntries, ({ key }) => key[3]),
-    indexOf(MENTIONS, mentionEntries, ({ key }) => key[1]),
+    { ...indexOf(LISTS, listEntries, ({ key }) => key[3]), isOwn: true },
+    { ...indexOf(MENTIONS, mentionEntries, ({ key }) => key[1]), isOwn: true },
   ],
 });
 
