@@ -16,7 +16,7 @@ export type TableDefinition<Row> = {
 
 /**
  * Rows are plain JSON. Several processes may use a table at the same time: each write is atomic
- * among all of them, and resolves when it is on disk. Implemented by table.{lmdb,mongo}.ts.
+ * among all of them, and resolves when it is on disk. Implemented by tables.ts.
  */
 export type Table<Row> = {
   get(id: string): MaybePromise<Row | undefined>;
