@@ -16,6 +16,7 @@ import type { OpenTable, Table, TableDefinition } from './table.ts';
 const LAST = '\u{10ffff}';
 /** How many rows are read or written before others have their turn. */
 const SLICE = 200;
+const MAX_ATTEMPTS = 100;
 
 /** What the store of a definition has to be opened with. */
 export function storedTable<Row extends object>({
@@ -122,9 +123,10 @@ function createTable<Row extends object>(
     put: (row) => store.transact((tx) => tx.put(rows, keyOf(row), row)),
     update: (id, next) => store.transact((tx) => change(tx, id, next)),
     async updateFirst(order, until, next) {
-      for (;;) {
+      // Others may be faster, and a damaged index may have an entry without a row.
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
         const [first] = await firstIds(order, until, 1);
-        if (first === undefined) return undefined;
+        if (first === undefined) break;
         const outcome = await store.transact((tx) => {
           const row = tx.get(rows, [first.id]);
           if (row === undefined || numberIn(row, order) !== first.at) return undefined;
@@ -132,6 +134,7 @@ function createTable<Row extends object>(
         });
         if (outcome !== undefined) return outcome.row;
       }
+      return undefined;
     },
     remove: (id) => store.transact((tx) => tx.remove(rows, [id])),
     range: (order, from, limit) =>
@@ -149,10 +152,12 @@ function createTable<Row extends object>(
       for (;;) {
         const first = await firstIds(order, until, SLICE);
         if (first.length === 0) return;
-        await removeAll(
+        const count = await removeAll(
           first.map(({ id }) => id),
           (row) => (numberIn(row, order) ?? until + 1) <= until,
         );
+        // Others have removed them, or they are entries without rows.
+        if (count === 0) return;
         await nextTurn();
       }
     },

@@ -7,6 +7,7 @@ import {
   type ClientSession,
   type Collection,
   type FindOptions,
+  type MongoClient,
   MongoError,
   ObjectId,
   type TransactionOptions,
@@ -121,8 +122,13 @@ export function openMongoStore(
         const found = await rowsOf(table, reads).getAll(keys.map(textOf));
         return found.map((each) => rowOf(each) as Row | undefined);
       },
-      range: async <Row>(table: Table, range: Range) =>
-        entriesOf<Row>((await rowsOf(table, reads).range(boundsOf(range))).map(entryOf)),
+      async range<Row>(table: Table, range: Range) {
+        const bounds = boundsOf(range);
+        const found = range.snapshot
+          ? await inSnapshot(client, (session) => rowsOf(table).range(bounds, { session }))
+          : await rowsOf(table, reads).range(bounds);
+        return entriesOf<Row>(found.map(entryOf));
+      },
       keys: async (table, range) => {
         const found = await rowsOf(table, reads).range(boundsOf(range), { projection: { _id: 1 } });
         return found.map(({ _id }) => keyOf(_id));
@@ -140,6 +146,16 @@ export function openMongoStore(
       ready,
       close,
     };
+  });
+}
+
+/** A read by itself may have what is written while it goes on. */
+function inSnapshot<T>(client: MongoClient, read: (session: ClientSession) => Promise<T>) {
+  return client.withSession(async (session) => {
+    session.startTransaction(SNAPSHOT);
+    const found = await read(session);
+    await session.commitTransaction();
+    return found;
   });
 }
 

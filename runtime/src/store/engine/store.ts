@@ -55,6 +55,8 @@ export type Range = {
   until?: Key;
   limit: number;
   reverse?: boolean;
+  /** As of one moment: no row that was written later than another one is there without it. */
+  snapshot?: true;
 };
 
 /** What a rule reads and writes. It sees what it has written. */

@@ -77,12 +77,24 @@ async function* readablePages<Row extends object>(
     const rows = await readAll(store, table, keys);
     yield keys.flatMap((key, place) => {
       const row = rows[place];
-      if (row === UNREADABLE) unreadable(key);
-      return row === undefined || row === UNREADABLE ? [] : [{ key, row }];
+      if (row === undefined) return [];
+      if (row !== UNREADABLE && hasEntries(table, key, row)) return [{ key, row }];
+      unreadable(key);
+      return [];
     });
     if (keys.length < limit) return;
     after = keys.at(-1);
     await nextTurn();
+  }
+}
+
+/** Whether a row has what its indexes read of it. */
+function hasEntries(table: Table, key: Key, row: object): boolean {
+  try {
+    for (const index of table.indexes ?? []) index.entriesOf(row as never, key);
+    return true;
+  } catch {
+    return false;
   }
 }
 

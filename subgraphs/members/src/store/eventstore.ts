@@ -20,7 +20,7 @@ export function createEventStore(store: Store) {
   return {
     /** The oldest events, those of a member in the order of the changes. */
     pending: (limit: number): MaybePromise<PendingEvent[]> =>
-      mapMaybe(store.range(EVENTS, { prefix: [], limit }), (found) =>
+      mapMaybe(store.range(EVENTS, { prefix: [], limit, snapshot: true }), (found) =>
         found.map(({ key, row }) => ({ ack: textOf(key), event: row })),
       ),
     /** Takes events out for good. Unknown ones, and those taken out before, are no error. */

@@ -1,6 +1,5 @@
 // Events that have no positions yet: rows of the transaction that makes them.
 import { randomUUID } from 'node:crypto';
-import { textOf } from '@partner-loyalty/runtime/store/engine/keys.ts';
 import type { Store, Transaction } from '@partner-loyalty/runtime/store/engine/store.ts';
 import type { NewEvent } from '../rules/event.ts';
 import { encodeChange } from './changes.ts';
@@ -26,17 +25,13 @@ export function putPending(
 
 /**
  * The keys of the oldest events, about BATCH_SIZE. What is not among them was made at `until` or
- * later. A read that takes a while may have the later of two rows without the earlier one, but then
- * the next read has both: so it takes what two have found, up to where they differ.
+ * later.
  */
 export async function firstPending(store: Store) {
-  const range = { prefix: [], limit: BATCH_SIZE };
-  const seen = new Set((await store.range(PENDING, range)).map(({ key }) => textOf(key)));
-  if (seen.size === 0) return { keys: [], until: Number.POSITIVE_INFINITY };
-  const found = await store.range(PENDING, range);
+  const found = await store.range(PENDING, { prefix: [], limit: BATCH_SIZE, snapshot: true });
   let left = BATCH_SIZE;
-  const end = found.findIndex(({ key, row }) => {
-    const isTaken = left > 0 && seen.has(textOf(key));
+  const end = found.findIndex(({ row }) => {
+    const isTaken = left > 0;
     left -= row.count;
     return !isTaken;
   });
