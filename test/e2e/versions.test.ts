@@ -1,14 +1,22 @@
-// Gateways and subgraphs of neighbouring versions run beside each other, on the same stores.
+// Gateways and subgraphs of neighbouring versions run beside each other.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ensureSigningKey } from '@partner-loyalty/members';
-import { decodeProtectedHeader, importJWK, type JWK, SignJWT } from 'jose';
+import { importJWK, type JWK, SignJWT } from 'jose';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
 import { checkOutPrevious } from '../support/programs/previous.ts';
-import { programArgs, ROOT } from '../support/programs/programs.ts';
+import { freshMongodbUrl } from '../support/servers/databases.ts';
 import { run } from '../support/servers/process.ts';
 import { mailIn } from '../support/service/inprocess.ts';
-import { bareEnv } from '../support/service/loyalty.ts';
+import { bareEnv, type Env } from '../support/service/loyalty.ts';
 import { BUILT_IN, EXCHANGE, magicLink } from '../support/service/mailbox.ts';
-import { type DeployedService, type Deployment, startDeployed } from '../support/service/stack.ts';
+import {
+  type Checkout,
+  type Checkouts,
+  type DeployedService,
+  type Deployment,
+  startDeployed,
+} from '../support/service/stack.ts';
 import { addKey } from '../support/service/testdata.ts';
 import { until } from '../support/until.ts';
 
@@ -16,30 +24,73 @@ let previous: Folder;
 beforeAll(() => {
   previous = temporaryFolder();
   checkOutPrevious(previous.path);
+  writeFileSync(join(previous.path, 'fill.ts'), FILL);
 });
 afterAll(() => previous.remove());
 
-const PAIRS: [string, Deployment, () => { gateway?: string; subgraphs?: string }][] = [
-  ['a gateway of the version before', 'three processes', () => ({ gateway: previous.path })],
-  ['subgraphs of the version before', 'three processes', () => ({ subgraphs: previous.path })],
+/** Fills stores by the code of the version before, and prints the keys. */
+const FILL = `
+  import { openMembersStore } from '@partner-loyalty/members';
+  import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
+  import { openStandingsStore } from '@partner-loyalty/standings';
+  import { openKeyStore } from './gateway/src/stores.ts';
+  import { addKey, fillStores } from './test/support/service/testdata.ts';
+  const settings = readSettings(process.env, 'all');
+  const keys = await openKeyStore(settings);
+  const [members, standings] = [await openMembersStore(settings), await openStandingsStore(settings)];
+  await keys.setOrigin('operator');
+  const added = await fillStores({ keys, members, standings });
+  const scopes = ['read', 'enroll', 'ingest'];
+  const recorder = await addKey(keys, 'alpha', 'sandbox', { scopes });
+  for (const store of [keys, members, standings]) await store.close();
+  console.log(JSON.stringify({ ...added, recorder }));
+`;
+
+type Previous = Checkout & { keys: { recorder: string }; remove(): Promise<void> };
+
+/** The version before, on stores of its own: their format is another one. */
+async function openPrevious(onServers: boolean): Promise<Previous> {
+  const { path: root } = previous;
+  const folder = temporaryFolder();
+  const database = onServers ? freshMongodbUrl() : undefined;
+  const env: Env = { DATA_DIR: folder.path, ...(database && { MONGODB_URL: database.url }) };
+  const variables = Object.entries({ ...bareEnv(), ...env }).filter(([, value]) => value);
+  const program = [process.execPath, '--import', 'tsx', join(root, 'fill.ts')];
+  const args = ['-C', root, '-i', ...variables.map((pair) => pair.join('=')), ...program];
+  const keys = JSON.parse(await run('env', args));
+  const remove = async () => {
+    folder.remove();
+    await database?.drop();
+  };
+  return { root, env, keys, remove };
+}
+
+const PAIRS: [string, Deployment, (previous: Checkout) => Checkouts][] = [
+  ['a gateway of the version before', 'three processes', (gateway) => ({ gateway })],
+  ['subgraphs of the version before', 'three processes', (subgraphs) => ({ subgraphs })],
   [
     'a gateway of the version before',
     'three processes on MongoDB and Redis',
-    () => ({ gateway: previous.path }),
+    (gateway) => ({ gateway }),
   ],
   [
     'subgraphs of the version before',
     'three processes on MongoDB and Redis',
-    () => ({ subgraphs: previous.path }),
+    (subgraphs) => ({ subgraphs }),
   ],
 ];
 
 describe.each(PAIRS)('%s, in %s', (_, deployment, checkouts) => {
+  let former: Previous;
   let service: DeployedService;
   beforeAll(async () => {
-    service = await startDeployed(deployment, {}, checkouts());
+    former = await openPrevious(deployment !== 'three processes');
+    service = await startDeployed(deployment, {}, checkouts(former));
   });
-  afterAll(() => service.close());
+  afterAll(async () => {
+    await service.close();
+    await former.remove();
+  });
 
   const data = async (request: Parameters<DeployedService['send']>[0]) => {
     const { body, text } = await service.send(request);
@@ -65,7 +116,10 @@ describe.each(PAIRS)('%s, in %s', (_, deployment, checkouts) => {
 
   test('a partner enrolls, and records what standings asks members about', async () => {
     const scopes = ['read', 'enroll', 'ingest'] as const;
-    const key = await addKey(service.stack.stores.keys, 'alpha', 'sandbox', { scopes });
+    const key =
+      checkouts(former).gateway === undefined
+        ? await addKey(service.stack.stores.keys, 'alpha', 'sandbox', { scopes })
+        : former.keys.recorder;
     const enrolled = await data({
       query: 'mutation { enrollMember(input: { email: "n@example.com" }) { member { memberId } } }',
       key,
@@ -93,22 +147,21 @@ describe.each(PAIRS)('%s, in %s', (_, deployment, checkouts) => {
   });
 });
 
-describe.each(PAIRS.slice(0, 2))('the built-in provider, with %s', (_, deployment, checkouts) => {
+describe('the built-in provider, with a gateway of the version before', () => {
+  let former: Previous;
   let service: DeployedService;
   beforeAll(async () => {
+    former = await openPrevious(false);
     const env = { ...BUILT_IN, SANDBOX_URL: 'http://127.0.0.1:1' };
-    service = await startDeployed(deployment, env, checkouts());
+    service = await startDeployed('three processes', env, { gateway: former });
     // As a process of this version does at its start.
     await ensureSigningKey(service.stack.stores.members.signingKeys);
   });
-  afterAll(() => service.close());
+  afterAll(async () => {
+    await service.close();
+    await former.remove();
+  });
 
-  const issueWith = async (root: string) => {
-    const env = Object.entries({ ...bareEnv(), ...service.stack.env }).filter(([, value]) => value);
-    const command = [process.execPath, ...programArgs('bin/loyalty.ts', root)];
-    const args = ['-C', root, '-i', ...env.map((pair) => pair.join('=')), ...command];
-    return (await run('env', [...args, 'tokens', 'issue', 'm-both'])).trim();
-  };
   const read = async (token: string) => {
     const { body } = await service.send({
       query: '{ memberProfile(id: "m-both") { email } }',
@@ -116,12 +169,6 @@ describe.each(PAIRS.slice(0, 2))('the built-in provider, with %s', (_, deploymen
     });
     return body.data?.memberProfile;
   };
-
-  test('tokens are valid that the version before signs on the same stores', async () => {
-    const token = await issueWith(previous.path);
-    expect(decodeProtectedHeader(token).alg).toBe('RS256');
-    expect(await read(token)).toEqual({ email: 'Both@Example.com' });
-  });
 
   test('the token of an app shows no more than the version before does', async () => {
     const { signingKeys } = service.stack.stores.members;
@@ -165,7 +212,6 @@ describe.each(PAIRS.slice(0, 2))('the built-in provider, with %s', (_, deploymen
   test('people sign in through a gateway of the version before', async () => {
     const url = `${service.stack.gateway.url}/sign-in`;
     const page = await fetch(url);
-    if (checkouts().subgraphs !== undefined) return expect(page.status).toBeGreaterThanOrEqual(500);
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('id="email"')]);
     const body = new URLSearchParams({ email: 'nobody@example.com' });
     const headers = { 'sec-fetch-site': 'same-origin' };
@@ -179,8 +225,5 @@ describe.each(PAIRS.slice(0, 2))('the built-in provider, with %s', (_, deploymen
     const { body } = await service.send({ query: EXCHANGE, variables: { token } });
     const [, idToken = ''] = /"idToken":"([^"]+)"/.exec(JSON.stringify(body)) ?? [];
     expect(await read(idToken)).toEqual({ email: 'Both@Example.com' });
-    const { subgraphs = ROOT } = checkouts();
-    const signed = await issueWith(subgraphs);
-    expect(decodeProtectedHeader(idToken).alg).toBe(decodeProtectedHeader(signed).alg);
   });
 });

@@ -75,8 +75,13 @@ const FORMER_MAINS: Partial<Record<keyof typeof MAINS, string>> = {
   standings: 'subgraphs/standings/src/main.ts',
 };
 
-/** The checkouts that processes run from, if it is not this one. */
-export type Checkouts = { gateway?: string | undefined; subgraphs?: string | undefined };
+/**
+ * Another version's folder, the settings that lead to its stores, whose format may be another one,
+ * and the keys in them.
+ */
+export type Checkout = { root: string; env: Env; keys: Record<PartnerId, string> };
+/** What processes run from, if it is not this version. */
+export type Checkouts = { gateway?: Checkout; subgraphs?: Checkout };
 
 /**
  * Starts the service with empty stores and without demo data. `env` adds to the settings of every
@@ -95,8 +100,8 @@ export async function startStack(
   const starts = new WeakMap<Running, (port: string) => Promise<Running>>();
   const start = async (name: keyof typeof MAINS, settings: Env): Promise<Running> => {
     const isSubgraph = name === 'members' || name === 'standings';
-    const root = isSubgraph ? checkouts.subgraphs : checkouts.gateway;
-    const running = await startMain(name, settings, root);
+    const checkout = isSubgraph ? checkouts.subgraphs : checkouts.gateway;
+    const running = await startMain(name, { ...settings, ...checkout?.env }, checkout?.root);
     opened.push(running.stop);
     starts.set(running, (port) => start(name, { ...settings, PORT: port }));
     return running;
@@ -219,7 +224,8 @@ export async function startDeployed(
     }
     const stack = await startStack(deployment, { ...defaults, ...env }, checkouts);
     opened.push(stack.close);
-    const keys = await fillStores(stack.stores);
+    const own = await fillStores(stack.stores);
+    const keys = checkouts.gateway?.keys ?? own;
     return { stack, keys, provider, send: createClient(stack.gateway.url, keys.alpha), close };
   } catch (error) {
     await close();

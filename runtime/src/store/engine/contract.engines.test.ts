@@ -296,6 +296,28 @@ describe.each(ENGINES)('a store on %s', (engine) => {
     );
   });
 
+  test('lets nobody remove a row as absent that is there by then', async () => {
+    for (let round = 0; round < 8; round += 1) {
+      const [key, mark] = [
+        ['row', round],
+        [`g${round}`, 'mark'],
+      ];
+      await together(6, (each, index) =>
+        each.transact((tx) => {
+          const isMarked = tx.get(OTHERS, mark) !== undefined;
+          const n = tx.get(COUNTS, key)?.n ?? 0;
+          if (index === 0) {
+            // Each takes a while to read, in which others write.
+            for (let at = 0; at < 30; at += 1) tx.peek(VALUES, ['slow', round, at]);
+            tx.put(OTHERS, mark, { n: 1 });
+            tx.remove(COUNTS, key);
+          } else if (!isMarked) tx.put(COUNTS, key, { n: n + 1 });
+        }),
+      );
+      expect(await store.get(COUNTS, key)).toBeUndefined();
+    }
+  });
+
   test('has the last rows of a range first if it is reversed, and counts a range', async () => {
     await put(
       Array.from({ length: 9 }, (_, n): [Key, number] => [['g', n], n]),

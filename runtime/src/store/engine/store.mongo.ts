@@ -292,6 +292,9 @@ class View {
       const batch: Batch = { collection: rows.collection, operations: [], removed: [] };
       for (const [text, row] of written) {
         if (table.group !== undefined) groups.add(groupOf(table.group, text));
+        // Who has found nothing to remove writes nothing by which others conflict.
+        if (row === undefined && used.has(text) && known.get(text) === undefined)
+          checks.push({ rows, texts: [text], known });
         if (used.has(text)) batch.operations.push(...operationsOf(text, row, known.get(text)));
         else if (row === undefined) batch.removed.push(text);
         else batch.operations.push(added.has(row) ? insertOf(text, row) : operationOf(text, row));
