@@ -537,7 +537,7 @@ describe('a drain', () => {
   });
 
   // Less than the 10 seconds that a drain lasts at most.
-  const SOON_MS = 15_000;
+  const SOON_MS = 9_000;
   const LARGE = { finished: true, filling: 'x'.repeat(16 * 1024 * 1024) };
 
   test.each([
