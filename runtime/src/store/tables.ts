@@ -2,14 +2,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { mapMaybe } from '../maybe.ts';
 import type { Key } from './engine/keys.ts';
-import {
-  type Entry,
-  type Store,
-  type Table as Stored,
-  type Transaction,
-  table,
-} from './engine/store.ts';
-import { verifyTable } from './engine/verify.ts';
+import { type Store, type Table as Stored, type Transaction, table } from './engine/store.ts';
+import { pagesOf, verifyTable } from './engine/verify.ts';
 import type { OpenTable, Table, TableDefinition } from './table.ts';
 
 /** After everything else that an ID may go on with. */
@@ -90,18 +84,13 @@ function createTable<Row extends object>(
   }
 
   /** The rows whose IDs begin with a prefix, in slices: others have their turn after each. */
-  async function* slices(prefix: string, limit = SLICE): AsyncGenerator<Entry<Row>[]> {
-    const whole = { prefix: [], ...(prefix !== '' && { until: [prefix + LAST] }), limit };
-    for (let after: Entry<Row> | undefined; ; ) {
-      const from =
-        after === undefined ? { from: prefix === '' ? [] : [prefix] } : { after: after.key };
-      const slice = await store.range(rows, { ...whole, ...from });
-      yield slice;
-      if (slice.length < limit) return;
-      after = slice.at(-1);
-      await nextTurn();
-    }
-  }
+  const slices = (prefix: string, limit = SLICE) =>
+    pagesOf(
+      store,
+      rows,
+      { prefix: [], ...(prefix !== '' && { from: [prefix], until: [prefix + LAST] }) },
+      limit,
+    );
 
   /** Removes those that are still unwanted; resolves with how many. */
   const removeAll = (ids: readonly string[], isUnwanted: (row: Row) => boolean) =>

@@ -314,7 +314,7 @@ class View {
     }
     if (groups.size > 0)
       batches.push({ collection: guards, operations: guarding(groups), removed: [] });
-    // One read is a snapshot by itself.
+    // A single read is consistent without a transaction.
     const reads = checks.reduce((sum, { texts }) => sum + texts.length, 0) + this.ranges.size;
     if (!isWriting && reads <= 1) return true;
 

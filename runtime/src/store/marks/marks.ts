@@ -1,11 +1,13 @@
-// The marks of erased members in a store, written in its transactions.
+// The marks that erased members leave in a store: keyed hashes of IDs, which do not reveal them.
+import { createHmac, randomBytes } from 'node:crypto';
 import { type MaybePromise, mapMaybe } from '../../maybe.ts';
 import { type Store, type Transaction, table } from '../engine/store.ts';
-import { markOf, newMarkKey } from './mark.ts';
+
+const KEY_BYTES = 32;
 
 /** By mark; times are in milliseconds since 1970. */
 export const MARKS = table<{ erasedAt: number }>('marks', { group: 'mark' });
-/** Has the key that the marks are made with. */
+/** Has the random key that the marks are made with: they are useless without it. */
 export const MARK_KEYS = table<{ key: string }>('markkeys');
 
 export type Marks = Awaited<ReturnType<typeof openMarks>>;
@@ -15,7 +17,9 @@ export async function openMarks(store: Store) {
   const { key } =
     (await store.get(MARK_KEYS, ['key'])) ??
     (await store.transact((tx) => {
-      const row = tx.get(MARK_KEYS, ['key']) ?? { key: newMarkKey() };
+      const row = tx.get(MARK_KEYS, ['key']) ?? {
+        key: randomBytes(KEY_BYTES).toString('base64url'),
+      };
       tx.put(MARK_KEYS, ['key'], row);
       return row;
     }));
@@ -40,4 +44,9 @@ export async function openMarks(store: Store) {
       return isMarked;
     },
   };
+}
+
+/** HMAC-SHA256 of the ID. */
+function markOf(key: string, memberId: string): string {
+  return createHmac('sha256', key).update(memberId).digest('base64url');
 }

@@ -72,8 +72,8 @@ function newestFirst(one: Activity, other: Activity): number {
 }
 
 /**
- * The mark comes first, with which the standings go: nothing is recorded from then on. What says
- * who was merged with whom stays, since the other member is to be erased, too.
+ * The mark is set in the transaction that removes the standings: nothing is recorded from then on.
+ * The record of a merge stays, since the other member has to be erased as well.
  */
 export async function eraseMember(store: Store, marks: Marks, memberId: string): Promise<number> {
   await store.transact((tx) => {

@@ -50,7 +50,7 @@ export async function createStandingsStore(
     order += 1;
     return order;
   };
-  // Of two writers of a member's standings at once, one would have to start over.
+  // If two batches wrote one member's standings at once, one of them would have to start over.
   const recordMerged = mergeCalls(
     (batch: readonly DatedActivity[]) => {
       const order = nextOrder();

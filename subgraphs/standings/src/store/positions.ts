@@ -122,7 +122,7 @@ function giveAll(
     return { partnerId, occurredAt, count: 1, events };
   });
   for (const { key } of pending.slice(0, merged.own)) {
-    // As it was read: an erasure may change it.
+    // Conflicts with an erasure that rewrites it.
     tx.get(PENDING, key);
     tx.remove(PENDING, key);
   }
