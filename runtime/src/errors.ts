@@ -95,7 +95,7 @@ export const ERRORS = {
   BAD_USER_INPUT: {
     status: 400,
     message: 'an argument has an unusable value',
-    when: 'A variable has the wrong type (400), or an argument is empty, too long, or contains control characters or lone surrogates, or format characters or line separators in a name (200). If a cursor of `events` is older than an event that was dropped, `extensions.reason` is `EXPIRED`.',
+    when: 'A variable has the wrong type (400), or an argument is empty, too long, or contains control characters or lone surrogates, or format characters, line separators, invisible characters or more than 4 marks on a character in a name (200). If a cursor of `events` is older than an event that was dropped, `extensions.reason` is `EXPIRED`.',
     reasons: ['EXPIRED'],
     subgraphs: ['members', 'standings'],
   },

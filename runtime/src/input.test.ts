@@ -11,6 +11,7 @@ import {
   optional,
   quoted,
   text,
+  visibleName,
   withoutAltering,
 } from './input.ts';
 
@@ -137,11 +138,11 @@ test('a quoted name is short, in one line, and without control characters', () =
   expect(quoted('\u009b31m')).toBe('"?31m"');
 });
 
-const LINES = 'must not contain format characters or line separators';
+const LINES = 'format characters or line separators';
 const ALTERING = [0x202e, 0x200b, 0x200e, 0x2066, 0x2069, 0xfeff, 0x2028, 0x2029, 0xe0041, 0x61c];
 
 test('a name may have joiners and soft hyphens, and nothing that alters the text around it', () => {
-  const fault = { fault: `it ${LINES}` };
+  const fault = { fault: `it must not contain ${LINES}` };
   for (const code of ALTERING) {
     const name = `A${String.fromCodePoint(code)}da`;
     expect(createParser(text(9))(name)).toEqual(fault);
@@ -154,15 +155,51 @@ test('a name may have joiners and soft hyphens, and nothing that alters the text
     expect([createParser(text(9))(name), withoutAltering(name)]).toEqual([{ value: name }, name]);
 });
 
-test.each([0x115f, 0x3164, 0x2800, 0x034f, 0xffa0, 0xad, 0xfe0f])(
-  'a name of U+%i alone is none, since nobody sees it',
-  (code) => {
+const UNSEEN = [
+  0x34f, 0x115f, 0x1160, 0x17b4, 0x180b, 0x180f, 0x2800, 0x3164, 0xfe00, 0xfe0f, 0xffa0,
+];
+
+test('a name has no characters that nobody sees, which an ID and a description may have', () => {
+  const fault = { fault: 'it must not contain invisible characters' };
+  for (const code of [...UNSEEN, 0xe0100, 0xe0fff]) {
     const unseen = String.fromCodePoint(code);
-    const fault = { fault: 'it must have a visible character' };
-    expect(createParser(text(9))(`${unseen} ${unseen}`)).toEqual(fault);
-    expect(createParser(text(9))(`x${unseen}`)).toEqual({ value: `x${unseen}` });
-  },
-);
+    for (const name of [unseen, `Ada${unseen}`, `A${unseen}da`, `2${unseen}0`]) {
+      expect(createParser(text(9))(name)).toEqual(fault);
+      expect(createParser(idText(9))(name)).toEqual({ value: name });
+      expect(characterFault(name, true)).toBeUndefined();
+      expect(visibleName(name)).toBe(name.replace(unseen, ''));
+    }
+  }
+  expect(createParser(text(9))('\u00ad \u200d')).toEqual({
+    fault: 'it must not contain only invisible characters',
+  });
+});
+
+test('a name of any script is as it was, decomposed or not, and so are emoji', () => {
+  const names = [
+    ...['Nguy\u1ec5n Th\u1ecb \u1ed4i', 'Zo\u00eb', 'Jose\u0301', '\u017d\u030c'],
+    // Hebrew with points and accents, Arabic with vowels, Thai, Devanagari, Tibetan, Burmese.
+    '\u05e9\u05bc\u05c1\u05b8\u05bd\u05dc\u05d5\u05b9\u05dd',
+    '\u0645\u064f\u062d\u064e\u0645\u0651\u064e\u0670\u062f',
+    ...['\u0e17\u0e35\u0e48\u0e23\u0e31\u0e01', '\u0936\u094d\u0930\u0940\u092e\u0924\u0940'],
+    ...['\u0f56\u0f66\u0f92\u0fb2\u0f74\u0f56', '\u1019\u103b\u103e\u1031\u102c\u103a'],
+    // A variant of a Japanese name, and emoji of several characters.
+    ...['\u8fbb\u{e0100}', '\u{1f44b}\u{1f3fd}', '\u2764\ufe0f\u200d\u{1f525}', '1\ufe0f\u20e3'],
+  ];
+  for (const name of names.flatMap((name) => [name, name.normalize('NFD')]))
+    expect([createParser(text(30))(name), visibleName(name)]).toEqual([{ value: name }, name]);
+});
+
+test('a character has at most four marks, with joiners between them too', () => {
+  const [stack, more] = ['\u0301\u0302\u0328\u20dd', '\u0489\u0300'];
+  expect(createParser(text(10))(`Z${stack}a${stack}`)).toHaveProperty('value');
+  for (const name of [`Z${stack}${more}a`, `Z${stack}\u200d${more}a`, `${stack}${more}`]) {
+    const fault = 'it must not contain more than 4 marks on a character';
+    expect(createParser(text(99))(name)).toEqual({ fault });
+  }
+  expect(visibleName(`Z${stack}${more}a`)).toBe(`Z${stack}a`);
+  expect(createParser(text(9))('\u0301'.repeat(1_000_000))).toHaveProperty('fault');
+});
 
 test('a description may have line feeds and tabs too, and no other control character', () => {
   expect(characterFault('a\n\tb', true)).toBeUndefined();
@@ -171,5 +208,5 @@ test('a description may have line feeds and tabs too, and no other control chara
     ['a\rb', true],
     ['a\0b', true],
   ] as const)
-    expect(characterFault(lines, allowed)).toBe('must not contain control characters');
+    expect(characterFault(lines, allowed)).toBe('control characters');
 });

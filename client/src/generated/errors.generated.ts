@@ -76,7 +76,7 @@ export const SERVICE_CODES = {
    */
   GRAPHQL_VALIDATION_FAILED: { status: 400, reasons: [], retry: 'never' },
   /**
-   * A variable has the wrong type (400), or an argument is empty, too long, or contains control characters or lone surrogates, or format characters or line separators in a name (200). If a cursor of `events` is older than an event that was dropped, `extensions.reason` is `EXPIRED`.
+   * A variable has the wrong type (400), or an argument is empty, too long, or contains control characters or lone surrogates, or format characters, line separators, invisible characters or more than 4 marks on a character in a name (200). If a cursor of `events` is older than an event that was dropped, `extensions.reason` is `EXPIRED`.
    * HTTP status 400.
    */
   BAD_USER_INPUT: { status: 400, reasons: ["EXPIRED"], retry: 'never' },

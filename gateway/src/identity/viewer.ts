@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
-import { withoutAltering } from '@partner-loyalty/runtime/input.ts';
+import { visibleName } from '@partner-loyalty/runtime/input.ts';
 import { GATEWAY_SUBGRAPH } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Subgraph, SubgraphContext } from '@partner-loyalty/runtime/subgraph/types.ts';
@@ -40,7 +40,7 @@ async function viewerOf(
   if (key === undefined || partner === undefined) return fail('SERVICE_UNAVAILABLE');
   return {
     partnerId: partner.partnerId,
-    partnerName: withoutAltering(partner.name),
+    partnerName: visibleName(partner.name),
     keyId,
     scopes: key.scopes ?? defaultScopes(key.endpoint ?? 'graphql'),
     expiresAt: key.expiresAt?.toISOString(),

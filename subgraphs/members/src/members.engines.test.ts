@@ -221,6 +221,12 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
     expect(await enroll(INN, { email: 'new@example.com', lastName: 'A\u202eb' })).toEqual(
       badInput('enrollMember', 'input.lastName holds format characters or line separators'),
     );
+    expect(await enroll(INN, { email: 'new@example.com', firstName: 'Ad\u3164a' })).toEqual(
+      badInput('enrollMember', 'input.firstName holds invisible characters'),
+    );
+    expect(await enroll(INN, { email: 'new@example.com', firstName: '\u00ad' })).toEqual(
+      badInput('enrollMember', 'input.firstName holds only invisible characters'),
+    );
     expect(await byEmail(INN, 'new@example.com')).toEqual(notFound('memberByEmail'));
   });
 

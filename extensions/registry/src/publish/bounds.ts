@@ -43,7 +43,7 @@ export function proseFaults(sdl: string, file: string): string[] {
     else content += length;
     const fault = isComment ? characterFault(token.value, true) : undefined;
     if (fault !== undefined)
-      faults.push(`${file}:${token.line}:${token.column}: a comment ${fault}`);
+      faults.push(`${file}:${token.line}:${token.column}: a comment must not contain ${fault}`);
   }
   visit(document, {
     Name(node) {
@@ -54,7 +54,7 @@ export function proseFaults(sdl: string, file: string): string[] {
     StringValue(node, key) {
       if (key === 'description') bytes += Buffer.byteLength(node.value);
       const fault = characterFault(node.value, true);
-      if (fault !== undefined) faults.push(located(`a text ${fault}`, [node]));
+      if (fault !== undefined) faults.push(located(`a text must not contain ${fault}`, [node]));
     },
     Directive(node) {
       const [{ reason } = {}] = argumentsOf([node], 'deprecated');

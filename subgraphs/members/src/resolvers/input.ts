@@ -38,14 +38,14 @@ export function parseOptionalText(
   return value === null || value === undefined ? undefined : parseText(argument, value, limit);
 }
 
-/** Does the same for a name, which must not alter the text around it either. */
+/** Does the same for a name, of which others must see all, and which must not alter their text. */
 export function parseOptionalName(
   argument: string,
   value: string | null | undefined,
 ): string | undefined {
   const name = parseOptionalText(argument, value, LENGTHS.name);
-  if (name !== undefined && characterFault(value ?? '') !== undefined)
-    failInput(argument, 'holds format characters or line separators');
+  const unwanted = characterFault(value ?? '');
+  if (unwanted !== undefined) failInput(argument, `holds ${unwanted}`);
   return name;
 }
 

@@ -1,6 +1,6 @@
 // Resolvers that look up members: identify the caller, check the arguments, read the store.
 import { ApiError, fail, failInput } from '@partner-loyalty/runtime/errors.ts';
-import { textFault, withoutAltering } from '@partner-loyalty/runtime/input.ts';
+import { textFault, visibleName } from '@partner-loyalty/runtime/input.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import type { MemberKey, Profile } from '../rules/member.ts';
@@ -105,7 +105,7 @@ export function createLookups(
           return fail('INTERNAL_SERVER_ERROR');
         return mapMaybe(store.partners.get(partnerId), (partner) => ({
           partnerId,
-          partnerName: withoutAltering(partner?.name ?? partnerId),
+          partnerName: visibleName(partner?.name ?? partnerId),
         }));
       },
     },

@@ -1,5 +1,5 @@
 // The names of a member: the member's own, those that a partner sent, and those of the record.
-import { withoutAltering } from '@partner-loyalty/runtime/input.ts';
+import { visibleName } from '@partner-loyalty/runtime/input.ts';
 import type { Enrollment, Member, Names, NamesChange } from './member.ts';
 
 /** The names that are given, without keys for those that are not. */
@@ -17,7 +17,7 @@ export function shownNames({ firstName, lastName }: Names): Names {
 
 /** Undefined if nothing is left of it. */
 export function shownName(name: string | null | undefined): string | undefined {
-  return withoutAltering(name ?? '') || undefined;
+  return visibleName(name ?? '') || undefined;
 }
 
 /**

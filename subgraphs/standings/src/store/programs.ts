@@ -1,5 +1,5 @@
 // Caches programs for a few seconds, so that reading a standing is one read of the store.
-import { withoutAltering } from '@partner-loyalty/runtime/input.ts';
+import { visibleName } from '@partner-loyalty/runtime/input.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { LRUCache } from 'lru-cache';
 import type { Program } from '../rules/program.ts';
@@ -37,6 +37,6 @@ export function cachePrograms(
 
 /** The program without what names may no longer have, but stored ones may. */
 export function shownProgram(program: Program | undefined): Program | undefined {
-  const shown = (tier: Program['tiers'][number]) => ({ ...tier, name: withoutAltering(tier.name) });
+  const shown = (tier: Program['tiers'][number]) => ({ ...tier, name: visibleName(tier.name) });
   return program && { ...program, tiers: program.tiers.map(shown) };
 }
