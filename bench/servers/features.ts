@@ -187,7 +187,8 @@ function noLimiter(): Omit<Limiter, 'refusals' | 'pages'> {
   // a limiter costs, so a row without it would not be comparable.
   const consume = () => pollDone().then(() => verdict);
   const counts = { consumeRefusal: consume, consumePage: consume, consumeApp: consume };
-  return { consume, ...counts, consumeRegistry: consume, hasPlenty: () => false };
+  const ofOthers = { consumeSession: consume, consumeRegistry: consume };
+  return { consume, ...counts, ...ofOthers, hasPlenty: () => false };
 }
 
 // The handler writes RateLimit headers for any verdict. They are part of the limiter's cost.

@@ -13,9 +13,9 @@ import { createKeyring } from './identity/keyring.ts';
 import { createOwnProvider, createOwnTokens } from './identity/ownprovider.ts';
 import { createSuspensions } from './identity/suspensions.ts';
 import { createShared } from './operate.ts';
-import { createForms } from './pages/forms.ts';
+import { createCookies, createForms } from './pages/forms.ts';
 import { createVisit } from './pages/visit.ts';
-import type { Core, GatewayExtension, GatewayParts } from './ports.ts';
+import type { Core, Extension, GatewayExtension, GatewayParts } from './ports.ts';
 import { createReadiness } from './readiness.ts';
 import { createDeprecationHeaders } from './schema/dates.ts';
 
@@ -64,12 +64,15 @@ export function openGateway(
     correctEndpoint: `${other}/graphql`,
   };
   const graphql = (request: HttpRequest) => handle(context, request);
-  const visit = createVisit({ limiter, log });
+  const visit = createVisit({
+    ...{ limiter, log, cookies: createCookies(own) },
+    sessions: () => opened.flatMap(({ sessions }) => sessions ?? []),
+  });
   const core: Core = {
     ...{ ...shared, own, other, ownProvider, apps, keyring, graphql, visit },
     forms: createForms(own, keyStore),
   };
-  const opened = extensions.map(({ open }) => open?.(core) ?? {});
+  const opened: Extension[] = extensions.map(({ open }) => open?.(core) ?? {});
 
   return {
     handle(request) {

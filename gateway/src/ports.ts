@@ -19,7 +19,7 @@ import type { KeyStore } from './identity/keystore.ts';
 import type { Origins, OwnProvider } from './identity/ownprovider.ts';
 import type { createShared } from './operate.ts';
 import type { Forms } from './pages/forms.ts';
-import type { Visit } from './pages/visit.ts';
+import type { BrowserSessions, Visit } from './pages/visit.ts';
 
 import type { Usage } from './usage/usage.ts';
 
@@ -61,6 +61,7 @@ export type Core = GatewayParts &
 type Handle = (request: HttpRequest) => Promise<HttpResponse>;
 
 export type Extension = {
+  sessions?: BrowserSessions | undefined;
   /** Returns undefined, without doing anything, if the path is not this extension's. */
   handle?(request: HttpRequest): Promise<HttpResponse> | undefined;
   /** Ends what it does in the background. */

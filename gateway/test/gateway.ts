@@ -1,6 +1,7 @@
 // A gateway in this process, on stores of its own and on subgraphs that a test answers for.
 import { readFileSync } from 'node:fs';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
@@ -82,12 +83,13 @@ export async function openPlace() {
 export function answering(
   answers: Readonly<Record<string, () => unknown>>,
   asked: (request: SubgraphRequest) => void,
-  forward?: (request: IdentityRequest) => IdentityResponse,
+  forward?: (request: IdentityRequest) => MaybePromise<IdentityResponse>,
 ): Transport {
   return {
     execute(request: SubgraphRequest) {
       asked(request);
-      if (request.forwarded !== undefined) return { data: forward?.(request.forwarded) };
+      if (request.forwarded !== undefined)
+        return mapMaybe(forward?.(request.forwarded), (data) => ({ data }));
       const named = Object.entries(answers).filter(([name]) => request.query.includes(name));
       return { data: Object.fromEntries(named.map(([name, make]) => [name, make()])) };
     },

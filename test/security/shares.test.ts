@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { makeSecret } from '@partner-loyalty/members';
+import { digest } from '@partner-loyalty/members/tables/access.ts';
 import { calibrate, cpuOf } from '../support/cpu.ts';
 import { loyalty } from '../support/service/loyalty.ts';
 import { BUILT_IN } from '../support/service/mailbox.ts';
@@ -307,10 +308,11 @@ const postForm = (form: string, headers: string[] = []) =>
   post(form, headers).replace('/graphql', TOKEN).replace('json', 'x-www-form-urlencoded');
 
 /** The status of a page for a client of its own address, and of the provider when it is loaded. */
-async function visit(path: string): Promise<string> {
+async function visit(path: string, ...headers: string[]): Promise<string> {
   const socket = await open('127.0.0.64');
   listen(socket);
-  socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+  const lines = [`GET ${path} HTTP/1.1`, 'host: x', 'connection: close', ...headers, '', ''];
+  socket.write(lines.join('\r\n'));
   await once(socket, 'close');
   return socket.received.slice(9, 12);
 }
@@ -366,6 +368,30 @@ test('1,400 connections of three addresses that ask for tokens with any grant ta
   });
   expect(new Set(visits)).toEqual(new Set(['200']));
   for (const status of seen.keys()) expect(['400', '401', '408', '429', '503']).toContain(status);
+});
+
+test('900 addresses that begin to sign in take no page from a member who is signed in', async () => {
+  await providerIsLoaded();
+  const { payloads, access } = service.stack.stores.members;
+  const [id, uid, memberId] = ['s'.repeat(43), 'u'.repeat(43), 'm-both'];
+  const ends = Date.now() + 3_600_000;
+  const login = { accountId: memberId, uid, kind: 'Session', loginTs: 1, exp: ends / 1_000 };
+  await payloads.put(`Session:${digest(id)}`, login, ends);
+  await access.begin(memberId, { sessionId: digest(uid), usedAt: Date.now(), browser: 'x' });
+  const session = `cookie: session=${id}`;
+  expect(await visit('/account', session)).toBe('200');
+  const own = ['origin: null', 'sec-fetch-site: same-origin'];
+  const begin = (email: string) => postForm(`email=${email}`, own).replace(TOKEN, '/sign-in');
+  const connections = Array.from({ length: 900 }, (_, n) => ({
+    address: `127.0.${1 + Math.floor(n / 200)}.${1 + (n % 200)}`,
+    request: n % 2 ? 'GET /sign-in HTTP/1.1\r\nhost: x\r\n\r\n' : begin(`flood-${n}@example.com`),
+  }));
+  const visits: string[] = [];
+  await flooding(connections, async (seen) => {
+    await until(() => (seen.get('503') ?? 0) > 0);
+    for (const _ of Array(10).keys()) visits.push(await visit('/account', session));
+  });
+  expect(new Set(visits)).toEqual(new Set(['200']));
 });
 
 test("a partner's 480 connections with a valid secret at /oauth/token take no look-up from another", async () => {

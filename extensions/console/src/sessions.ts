@@ -13,7 +13,7 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 const SESSION_MS = 12 * 3_600_000;
 /** A session is prolonged no more often, so that few views of a page write. */
 const PROLONGED_MS = 5 * 60_000;
-const COOKIE = 'console';
+export const SESSION_COOKIE = 'console';
 
 /** What a browser is signed in to. */
 export type SignedIn = {
@@ -28,10 +28,19 @@ export type SignedIn = {
 
 export type Sessions = ReturnType<typeof createSessions>;
 
+const idOf = (held: string) => hash('sha256', held);
+const isLive = ({ isLink, expiresAt }: ConsoleSession) => !isLink && expiresAt > Date.now();
+
+/** Finds who is signed in with what a browser holds. */
+export function createOwnerOf(keys: Pick<KeyStore, 'staffTables'>) {
+  return async (held: string): Promise<string | undefined> => {
+    const session = await (await keys.staffTables()).sessions.get(idOf(held));
+    return session && isLive(session) ? `staff ${session.address}` : undefined;
+  };
+}
+
 /** Nothing is cached, so that a change of the staff shows at once in every process. */
 export function createSessions(keys: Pick<KeyStore, 'staffTables'>, cookies: Cookies) {
-  const idOf = (held: string) => hash('sha256', held);
-
   const placesIn = async ({ address, demoPartnerId }: ConsoleSession) =>
     demoPartnerId === undefined
       ? placesOf(await keys.staffTables(), address)
@@ -43,18 +52,17 @@ export function createSessions(keys: Pick<KeyStore, 'staffTables'>, cookies: Coo
     const until = Date.now() + SESSION_MS;
     // It may have ended meanwhile.
     await sessions.update(idOf(held), (before) => before && { ...before, expiresAt: until });
-    return [cookies.write(COOKIE, held, SESSION_MS)];
+    return [cookies.write(SESSION_COOKIE, held, SESSION_MS)];
   }
 
   return {
     /** Undefined without a session, or once the person is not staff there any more. */
     async current(request: HttpRequest): Promise<SignedIn | undefined> {
-      const held = cookies.read(request, COOKIE);
+      const held = cookies.read(request, SESSION_COOKIE);
       if (held === '') return undefined;
       const { sessions } = await keys.staffTables();
       const session = await sessions.get(idOf(held));
-      if (session === undefined || session.isLink || session.expiresAt <= Date.now())
-        return undefined;
+      if (session === undefined || !isLive(session)) return undefined;
       const places = await placesIn(session);
       const staff = places.find(({ staffId }) => staffId === session.staffId);
       if (places.length === 0 || (session.staffId !== undefined && staff === undefined))
@@ -80,10 +88,10 @@ export function createSessions(keys: Pick<KeyStore, 'staffTables'>, cookies: Coo
       const tables = await keys.staffTables();
       const { sessions } = tables;
       if (chosen !== undefined) await joinStaff(tables, chosen.staffId);
-      await sessions.remove(idOf(cookies.read(request, COOKIE)));
+      await sessions.remove(idOf(cookies.read(request, SESSION_COOKIE)));
       await sessions.put({ ...session, ...(chosen && { staffId: chosen.staffId }) });
       await sessions.removeUntil('expiresAt', now);
-      return { cookie: cookies.write(COOKIE, held, SESSION_MS), staff: chosen };
+      return { cookie: cookies.write(SESSION_COOKIE, held, SESSION_MS), staff: chosen };
     },
 
     async choose({ sessionId }: SignedIn, { staffId }: Staff): Promise<void> {
@@ -95,7 +103,7 @@ export function createSessions(keys: Pick<KeyStore, 'staffTables'>, cookies: Coo
     /** Resolves with the cookie that says so. */
     async end({ sessionId }: SignedIn): Promise<string> {
       await (await keys.staffTables()).sessions.remove(sessionId);
-      return cookies.write(COOKIE, '');
+      return cookies.write(SESSION_COOKIE, '');
     },
 
     /** The partner of a link of the demo, which works once; undefined if there is no such link. */

@@ -99,6 +99,8 @@ export function createLimiter(
     consumeRefusal: byAddress('refusal', refusals, REFUSAL_BUDGET),
     /** Counts a request for a page or another public document, in the same way. */
     consumePage: byAddress('page', pages, PAGE_BUDGET),
+    /** Counts the same of a browser, by who is signed in in it. */
+    consumeSession: (owner: string) => consume('page', owner, 1, PAGE_BUDGET),
     /** Counts a request of a registered app that showed its secret. */
     consumeApp: (clientId: string) => consume('app', clientId, 1, APP_BUDGET),
     /** Counts a request to the registry by the token of a subgraph. Changes include checks. */

@@ -21,6 +21,8 @@ export type HttpRequest = {
   readonly requestId: string;
   /** Aborts if the client goes away before the whole response is sent. */
   readonly signal: AbortSignal;
+  /** Who is signed in in the browser, if that is known. */
+  owner?: string | undefined;
   /**
    * Reads the whole body; call it once. Rejects with an ApiError: UNSUPPORTED_MEDIA_TYPE if it is
    * compressed, PAYLOAD_TOO_LARGE above `limitBytes`, BAD_REQUEST if the client stops early.
@@ -64,6 +66,7 @@ export class NodeRequest implements HttpRequest {
   readonly requestId: string;
   /** Whether the client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean;
+  owner: string | undefined = undefined;
   private readonly incoming: IncomingMessage;
   private readonly outgoing: ServerResponse;
   private readonly connection: Connection;

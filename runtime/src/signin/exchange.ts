@@ -25,6 +25,9 @@ export const FORWARDED_HEADERS = [
 /** Answers with the claims behind an access token, whose own claims are the body, in JSON. */
 export const USERINFO_PATH = '/oauth/userinfo';
 
+/** Answers with the member who is signed in with a session, whose ID is the body. No URL has it. */
+export const SESSION_PATH = 'session';
+
 /** A response to pass through, or an account that the gateway renders with the member's profile. */
 export type IdentityResponse = {
   status: number;
@@ -36,7 +39,7 @@ export type IdentityResponse = {
    * address. Absent: a page.
    */
   counts?: 'valid' | 'refused' | undefined;
-  /** The partner whose app showed its secret, and the app. */
+  /** The partner whose app showed its secret, and the app; or who is signed in. */
   owner?: string | undefined;
   clientId?: string | undefined;
 };

@@ -1,5 +1,5 @@
 // What the gateway does around the built-in identity provider: forwarding, counting, pages, tokens.
-
+import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Gateway } from '@partner-loyalty/gateway/gateway.ts';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
@@ -71,8 +71,9 @@ function providerWith(key: object): Transport {
       appOrigins: () => [APP],
     },
     () => {},
-    (forwarded) => {
+    async (forwarded) => {
       asked.push(forwarded);
+      await nextTick();
       return answer;
     },
   );
@@ -614,6 +615,53 @@ describe('pages', () => {
     expect((await visit()).status).toBe(429);
     expect(lines).toHaveLength(600);
     expect(refused).toMatchObject([{ path: '/oauth/authorize', status: 429 }]);
+  });
+
+  test('whoever is signed in is counted apart from the address, once its session was seen', async () => {
+    const session = 's'.repeat(43);
+    const visit = (cookie?: string) =>
+      send('/sign-in', { address: '198.51.100.10', headers: { ...(cookie && { cookie }) } });
+    answer = { status: 200, headers: {}, body: '', owner: 'member m' };
+    expect((await visit(`a=b; session=${session}`)).status).toBe(200);
+    expect(asked).toMatchObject([{ path: 'session', body: session }, { path: '/sign-in' }]);
+    answer = { status: 200, headers: {}, body: '' };
+    for (let sent = 1; sent < 600; sent += 1) await visit();
+    asked.length = 0;
+    const statuses = [];
+    for (const cookie of [undefined, `session=${'x'.repeat(43)}`, `session=${session}`])
+      statuses.push((await visit(cookie)).status);
+    expect([statuses, asked.map(({ path }) => path)]).toEqual([[429, 429, 200], ['/sign-in']]);
+    for (let sent = 2; sent < 601; sent += 1) await visit(`session=${session}`);
+    expect((await visit(`session=${session}`)).status).toBe(429);
+  });
+
+  test('a session that has ended is that of nobody a minute later', async () => {
+    const visit = () => send('/sign-in', { headers: { cookie: `session=${'u'.repeat(43)}` } });
+    answer = { status: 200, headers: {}, body: '', owner: 'member o' };
+    for (let sent = 0; sent < 2; sent += 1) await visit();
+    answer = { status: 200, headers: {}, body: '' };
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_001);
+    for (let sent = 0; sent < 2; sent += 1) await visit();
+    clock.mockRestore();
+    const [found, ended] = [
+      ['session', '/sign-in', '/sign-in'],
+      ['session', '/sign-in'],
+    ];
+    expect(asked.map(({ path }) => path)).toEqual([...found, ...ended, ...ended]);
+  });
+
+  test('whoever is signed in waits for no address of 300 that begin to sign in', async () => {
+    const cookie = `session=${'t'.repeat(43)}`;
+    answer = { status: 200, headers: {}, body: '', owner: 'member n' };
+    await send('/account', { headers: { cookie } });
+    answer = { status: 200, headers: {}, body: '' };
+    const flood = Array.from({ length: 300 }, () => send('/oauth/authorize?client_id=c'));
+    while (asked.length < 10) await nextTick();
+    asked.length = 0;
+    const account = send('/account', { headers: { cookie } });
+    await Promise.all([...flood, account]);
+    expect(asked.length).toBeGreaterThan(200);
+    expect(asked.findIndex(({ path }) => path === '/account')).toBeLessThan(100);
   });
 
   test('with a slash, they lead to the one without; documents are not found', async () => {

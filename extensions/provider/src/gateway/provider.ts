@@ -1,6 +1,7 @@
 // Hands requests over to the built-in identity provider, and passes on what it responds with.
 import { failed } from '@partner-loyalty/gateway/graph/exchange.ts';
 import type { ServedGraphs } from '@partner-loyalty/gateway/graph/served.ts';
+import type { BrowserSessions } from '@partner-loyalty/gateway/pages/visit.ts';
 import type { Core } from '@partner-loyalty/gateway/ports.ts';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
@@ -12,6 +13,7 @@ import {
   FORWARDED_HEADERS,
   type IdentityRequest,
   type IdentityResponse,
+  SESSION_PATH,
 } from '@partner-loyalty/runtime/signin/exchange.ts';
 import { showAccount } from './profile.ts';
 
@@ -52,7 +54,11 @@ export function createProvider(core: Pick<Core, 'graphql' | 'graphs' | 'keyStore
   const place = createPlaces(PLACES);
 
   return {
-    async ask(request, body, { formId, owner = '', within = (ask: Ask) => ask() } = {}) {
+    async ask(
+      request,
+      body,
+      { formId, owner = request.owner ?? '', within = (ask: Ask) => ask() } = {},
+    ) {
       const { path, search, address: clientAddress, requestId, signal } = request;
       if (hasTooMany(search) || hasTooMany(body)) fail('BAD_REQUEST');
       // The provider resolves dots, so it would see another path than was checked.
@@ -77,6 +83,14 @@ export function createProvider(core: Pick<Core, 'graphql' | 'graphs' | 'keyStore
       const rendered = await showAccount(core, request, account, textsOf(request));
       return { ...rendered, headers: { ...passed, ...rendered.headers } };
     },
+  };
+}
+
+/** Finds which member is signed in with a session. */
+export function createOwnerOf({ graphs }: Pick<Core, 'graphs'>): BrowserSessions['ownerOf'] {
+  return async (body, { address: clientAddress, requestId }) => {
+    const asked = { method: 'GET', path: SESSION_PATH, search: '', headers: {}, language: 'en' };
+    return (await forward(graphs, { ...asked, clientAddress, body }, requestId)).owner;
   };
 }
 

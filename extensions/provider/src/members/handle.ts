@@ -5,6 +5,7 @@ import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import {
   type IdentityRequest,
   type IdentityResponse,
+  SESSION_PATH,
   USERINFO_PATH,
 } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { KoaContextWithOIDC as Context, Provider } from 'oidc-provider';
@@ -53,6 +54,8 @@ export function createIdentity(parts: Omit<MembersCore, 'settings'>): Identity {
       const body = await userinfoOf(store, request.body);
       return { status: body === undefined ? 401 : 200, headers: {}, body };
     }
+    if (request.path === SESSION_PATH)
+      return { status: 200, headers: {}, owner: await sessions.ownerOf(request.body) };
     const provider = await providerNow();
     const outgoing = new Outgoing(request, basePath, {
       host,

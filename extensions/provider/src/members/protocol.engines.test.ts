@@ -765,6 +765,15 @@ describe.each(ENGINES)('the provider on %s', (engine) => {
     expect((await browser.submit(codePage, { code })).page?.name).toBe('consent');
   });
 
+  test('a session has its member as its owner until it ends', async () => {
+    await authorize(stage, browser, configure(stage, await addApp(stage)));
+    const body = browser.cookies.get('__Host-session /')?.value ?? '';
+    const ownerOf = async (body: string) => (await forward(stage, { path: 'session', body })).owner;
+    expect([await ownerOf(body), await ownerOf(`${body}x`)]).toEqual(['member ada', undefined]);
+    await stage.store.access.endAll('ada');
+    expect(await ownerOf(body)).toBeUndefined();
+  });
+
   test('a browser that is not signed in leaves no session in the store, whatever cookie it sends', async () => {
     const { url } = await authorization(configure(stage, await addApp(stage)));
     for (const address of [url, '/oauth/end-session?state=x', '/sign-in']) {

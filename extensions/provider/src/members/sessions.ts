@@ -8,7 +8,7 @@ import { textsOf } from './render.ts';
 export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions({
-  store: { access },
+  store: { access, payloads },
   issuer,
 }: Pick<MembersCore, 'store' | 'issuer'>) {
   /** `__Host-` makes browsers refuse the cookie without TLS (RFC 6265bis, section 4.1.3). */
@@ -53,6 +53,13 @@ export function createSessions({
     forgetForms,
     /** As it was recorded; undefined if it has ended. */
     find,
+    /** Who is signed in with the ID of a session that has not ended. */
+    async ownerOf(id: string): Promise<string | undefined> {
+      const { accountId, uid } = (await payloads.find(`Session:${digest(id)}`)) ?? {};
+      if (typeof accountId !== 'string') return undefined;
+      const isOpen = await access.has(accountId, 'Session', digest(String(uid)));
+      return isOpen ? `member ${accountId}` : undefined;
+    },
     /** The session that the browser is signed in with, prolonged; undefined if there is none. */
     async current(ctx: Context, provider: Provider) {
       const session = await provider.Session.get(ctx);
