@@ -22,13 +22,12 @@ export function storedTable<Row extends object>({
 }): Stored<Row> {
   return table<Row>(name, {
     indexes: orders.map((order) => ({
-      table: table(indexName(name, order)),
+      table: table(indexName(name, order), { isUnique: true }),
       entriesOf(row: Row, [id = '']) {
         const at = numberIn(row, order);
         return at === undefined ? [] : [{ key: [at, id], row: {} }];
       },
       rowKeyOf: ({ key: [, id = ''] }) => [id],
-      isOwn: true,
     })),
   });
 }

@@ -30,18 +30,31 @@ const PEOPLE = table<Person>('people', {
   ],
 });
 /** In the order of their times. */
-const TIMES = table('times');
+const TIMES = table('times', { isUnique: true });
 const VISITS = table<{ at: number }>('visits', {
   indexes: [
     {
       table: TIMES,
       entriesOf: ({ at }, [id = '']) => [{ key: [at, id], row: {} }],
       rowKeyOf: ({ key: [, id = ''] }) => [id],
-      isOwn: true,
     },
   ],
 });
-const TABLES = [COUNTS, MEMBERS, OTHERS, LISTS, VALUES, PEOPLE, VISITS];
+/** By each tag, with what all entries of a note share. */
+const TAGS = table<{ title: string }>('tags', { isUnique: true });
+const NOTES = table<{ title: string; tags: string[] }>('notes', {
+  indexes: [
+    {
+      table: TAGS,
+      entriesOf({ title, tags }, [id = '']) {
+        const row = { title };
+        return tags.map((tag) => ({ key: [tag, id], row }));
+      },
+      rowKeyOf: ({ key: [, id = ''] }) => [id],
+    },
+  ],
+});
+const TABLES = [COUNTS, MEMBERS, OTHERS, LISTS, VALUES, PEOPLE, VISITS, NOTES];
 
 const ENGINES = ['memory', 'lmdb', 'mongodb'] as const;
 
@@ -409,6 +422,18 @@ describe.each(ENGINES)('a store on %s', (engine) => {
     expect(await times()).toEqual([(await store.get(VISITS, ['a']))?.at, 'a']);
   });
 
+  test('changes entries of an index that share a row with one that is added', async () => {
+    const note = (title: string, ...tags: string[]) =>
+      store.transact((tx) => tx.put(NOTES, ['a'], { title, tags }));
+    await note('first', 'x');
+    await note('second', 'x', 'y');
+    const found = await store.range(TAGS, { prefix: [], limit: 9 });
+    expect(found.map(({ key: [tag], row }) => [tag, row.title])).toEqual([
+      ['x', 'second'],
+      ['y', 'second'],
+    ]);
+  });
+
   test('lets one of many have a key of an index that each has found free', async () => {
     const taken = await together(20, (each, n) =>
       each.transact((tx) => {
@@ -461,6 +486,21 @@ describe.each(ENGINES)('a store on %s', (engine) => {
     });
     expect(await numbers(['a'], { limit: 2_000 })).toHaveLength(1_000);
     expect(await numbers(['g'], {}, MEMBERS)).toEqual([1]);
+  });
+
+  test('loses no change to one of many rows that are replaced and removed at once', async () => {
+    const keys = Array.from({ length: 12 }, (_, at): Key => ['a', at]);
+    await put(keys.map((key) => [key, 0]));
+    await together(24, (each, index) =>
+      each.transact((tx) => {
+        const own = keys.filter((_, at) => at % 3 !== index % 3);
+        const sum = own.reduce((total, key) => total + (tx.get(COUNTS, key)?.n ?? 0), 0);
+        for (const [at, key] of own.entries())
+          if (at === index % 8) tx.put(COUNTS, key, { n: sum + 1 });
+          else tx.remove(COUNTS, key);
+      }),
+    );
+    expect((await numbers(['a'])).reduce((sum, n) => sum + n, 0)).toBe(24);
   });
 
   test('loses no change that others make to the same row at once', async () => {

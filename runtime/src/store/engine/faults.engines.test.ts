@@ -100,12 +100,12 @@ describe('a database that', () => {
 
   test('loses the reply to a write runs the whole transaction again', async () => {
     await count(0);
-    for (const text of ['startTransaction', 'bulkWrite', 'update', 'find']) {
+    for (const text of ['startTransaction', 'update', 'find']) {
       proxy.loseReply(text);
       await count(0);
       proxy.loseReply('no such text');
     }
-    expect((await store.get(ACCOUNTS, ['count', 0]))?.amount).toBe(5);
+    expect((await store.get(ACCOUNTS, ['count', 0]))?.amount).toBe(4);
   });
 
   test('is frozen fails transactions as an outage, and takes them again afterwards', async () => {

@@ -3,7 +3,6 @@ import { hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   type AnyBulkWriteOperation,
-  type BulkWriteResult,
   type ClientSession,
   type Collection,
   type FindOptions,
@@ -19,6 +18,7 @@ import { isDuplicate, NAMESPACE_EXISTS, openMongo, WRITE_CONFLICT } from '../mon
 import type { StoreName } from '../private.ts';
 import { type Key, keyOf, textOf } from './keys.ts';
 import {
+  type Added,
   type Addition,
   type Bounds,
   boundsOf,
@@ -36,7 +36,6 @@ import {
 
 /** `_v` is new with each write. */
 type Stored = { _id: string; _v: ObjectId; [field: string]: unknown };
-type Operation = AnyBulkWriteOperation<Stored>;
 
 const MAX_ATTEMPTS = 100;
 /** Some transactions of another process, so that many writers of one row are soon apart. */
@@ -184,10 +183,15 @@ function rowsIn(collection: Collection<Stored>) {
   return { collection, get, getAll, find, range };
 }
 
-type Outcome = { writes: Writes; added: ReadonlySet<object> };
+type Outcome = { writes: Writes; added: Added };
 
-/** What is written to a collection: to `removed`, whether it is there or not. */
-type Batch = { collection: Collection<Stored>; operations: Operation[]; removed: string[] };
+/** What is written to a collection: rows go as they were read, or as they are, and others come. */
+type Batch = {
+  collection: Collection<Stored>;
+  read: Stored[];
+  unread: string[];
+  inserted: Stored[];
+};
 /** Rows that have to be as they were read. */
 type Check = { rows: Rows; texts: string[]; known: ReadonlyMap<string, Stored | undefined> };
 
@@ -217,7 +221,7 @@ class View {
       try {
         return runRule(rule, this.source(stop));
       } catch (error) {
-        if (wanted === undefined) return { error, writes: new Map(), added: new Set() };
+        if (wanted === undefined) return { error, writes: new Map(), added: new Map() };
         await wanted();
       }
     }
@@ -289,15 +293,15 @@ class View {
       const known = this.knownOf(table);
       const used = this.used.get(table) ?? new Set<string>();
       const written = writes.get(table) ?? new Map<string, object | undefined>();
-      const batch: Batch = { collection: rows.collection, operations: [], removed: [] };
+      const batch: Batch = { collection: rows.collection, read: [], unread: [], inserted: [] };
       for (const [text, row] of written) {
         if (table.group !== undefined) groups.add(groupOf(table.group, text));
+        const stored = known.get(text);
+        if (used.has(text) && stored !== undefined) batch.read.push(stored);
         // Who has found nothing to remove writes nothing by which others conflict.
-        if (row === undefined && used.has(text) && known.get(text) === undefined)
-          checks.push({ rows, texts: [text], known });
-        if (used.has(text)) batch.operations.push(...operationsOf(text, row, known.get(text)));
-        else if (row === undefined) batch.removed.push(text);
-        else batch.operations.push(added.has(row) ? insertOf(text, row) : operationOf(text, row));
+        else if (used.has(text) && row === undefined) checks.push({ rows, texts: [text], known });
+        else if (!used.has(text) && !added.get(table)?.has(text)) batch.unread.push(text);
+        if (row !== undefined) batch.inserted.push(storedOf(text, row));
       }
       const kept = [...used].filter((text) => !written.has(text));
       if (table.group !== undefined || !isWriting) {
@@ -308,23 +312,25 @@ class View {
           const stored = known.get(text);
           if (stored === undefined)
             throw new Error(`the table ${table.name} has no groups, and no row ${text}`);
-          batch.operations.push(operationOf(text, rowOf(stored), stored));
+          batch.read.push(stored);
+          batch.inserted.push({ ...stored, _v: new ObjectId() });
         }
-      if (batch.operations.length + batch.removed.length > 0) batches.push(batch);
+      batches.push(batch);
     }
-    if (groups.size > 0)
-      batches.push({ collection: guards, operations: guarding(groups), removed: [] });
+    // In an order, so that no two wait for each other.
+    const guarded = [...groups].sort();
+    const inserted = guarded.map((group) => storedOf(group, {}));
+    batches.push({ collection: guards, read: [], unread: guarded, inserted });
     // A single read is consistent without a transaction.
     const reads = checks.reduce((sum, { texts }) => sum + texts.length, 0) + this.ranges.size;
     if (!isWriting && reads <= 1) return true;
 
     session.startTransaction(SNAPSHOT);
     try {
-      const isUnchanged = await this.check(session, checks);
-      if (isUnchanged && (await write(session, batches))) {
-        await commitOf(session);
-        return true;
-      }
+      let isUnchanged = await this.check(session, checks);
+      for (const batch of batches) isUnchanged &&= await write(session, batch);
+      if (isUnchanged) await commitOf(session);
+      return isUnchanged;
     } catch (error) {
       if (!isConflict(error)) throw error;
     } finally {
@@ -351,20 +357,31 @@ class View {
   }
 }
 
-async function write(session: ClientSession, batches: readonly Batch[]): Promise<boolean> {
-  for (const { collection, operations, removed } of batches) {
-    if (operations.length > 0) {
-      const options = { session, ordered: false, ignoreUndefined: true };
-      const done = await collection.bulkWrite(operations, options);
-      if (changesOf(done) !== operations.length) return false;
-    }
-    if (removed.length > 0) await collection.deleteMany({ _id: { $in: removed } }, { session });
+/** False if a row is not as it was read. */
+async function write(
+  session: ClientSession,
+  { collection, read, unread, inserted }: Batch,
+): Promise<boolean> {
+  const ids = read.map(({ _id }) => _id);
+  const [gone, ...others] = [...ids, ...unread];
+  const [row, ...more] = inserted;
+  if (row !== undefined && row._id === gone && others.length + more.length === 0) {
+    const { _id, _v, ...replacement } = row;
+    const [before] = read;
+    const filter = before === undefined ? { _id } : { _id, _v: before._v };
+    const options = { session, upsert: before === undefined };
+    const done = await collection.replaceOne(filter, { _v, ...replacement }, options);
+    return done.matchedCount + done.upsertedCount === 1;
   }
+  if (ids.length > 0) {
+    // Each write has a version of its own: no row can have that of another one.
+    const filter = { _id: { $in: ids }, _v: { $in: read.map(({ _v }) => _v) } };
+    const { deletedCount } = await collection.deleteMany(filter, { session });
+    if (deletedCount < ids.length) return false;
+  }
+  if (unread.length > 0) await collection.deleteMany({ _id: { $in: unread } }, { session });
+  if (inserted.length > 0) await collection.insertMany(inserted, { session, ordered: false });
   return true;
-}
-
-function changesOf(done: BulkWriteResult): number {
-  return done.insertedCount + done.matchedCount + done.upsertedCount + done.deletedCount;
 }
 
 /** Once more if the reply was lost: a server commits a transaction once. */
@@ -380,24 +397,11 @@ async function commitOf(session: ClientSession): Promise<void> {
     }
 }
 
-/** Writes a row over what was read. */
-function operationsOf(text: string, row: object | undefined, stored?: Stored): Operation[] {
-  if (stored !== undefined) return [operationOf(text, row, stored)];
-  return row === undefined ? [] : [insertOf(text, row)];
+function storedOf(_id: string, row: object): Stored {
+  return { _id, _v: new ObjectId(), ...row };
 }
 
-function insertOf(text: string, row: object): Operation {
-  return { insertOne: { document: { _id: text, _v: new ObjectId(), ...row } } };
-}
-
-function operationOf(text: string, row: object | undefined, stored?: Stored): Operation {
-  const filter = stored === undefined ? { _id: text } : { _id: text, _v: stored._v };
-  if (row === undefined) return { deleteOne: { filter } };
-  const replacement = { _v: new ObjectId(), ...row };
-  return { replaceOne: { filter, replacement, upsert: stored === undefined } };
-}
-
-function additionOf({ key, amounts, highest, initially }: Addition): Operation {
+function additionOf({ key, amounts, highest, initially }: Addition): AnyBulkWriteOperation<Stored> {
   const update = {
     $set: { _v: new ObjectId() },
     ...(Object.keys(amounts).length > 0 && { $inc: amounts }),
@@ -413,13 +417,6 @@ function additionOf({ key, amounts, highest, initially }: Addition): Operation {
 function groupOf(group: string, text: string): string {
   const hashed = hash('sha256', `${group} ${text.split(' ', 1)[0]}`, 'buffer');
   return hashed.toString('hex', 0, GUARD_BYTES);
-}
-
-/** In an order, so that no two wait for each other. */
-function guarding(groups: ReadonlySet<string>): Operation[] {
-  return [...groups].sort().map((_id) => ({
-    updateOne: { filter: { _id }, update: { $set: { _v: new ObjectId() } }, upsert: true },
-  }));
 }
 
 function isSame(one: Stored | undefined, other: Stored | undefined): boolean {

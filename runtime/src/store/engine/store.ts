@@ -14,6 +14,8 @@ export type Table<Row extends object = object> = {
   readonly group?: string;
   /** Reads in no transaction may come from a server that lags, if the URL of MongoDB says so. */
   readonly nearby?: boolean;
+  /** Whether rules put no row over another one that they have not read, under the same key. */
+  readonly isUnique?: boolean;
   readonly indexes?: readonly Index[];
   /** Has no value. */
   readonly rows?: Row;
@@ -29,11 +31,9 @@ export type Index<Row extends object = never> = {
   entriesOf(row: Row, key: Key): readonly Entry<object>[];
   /** The key of the row that has an entry. */
   rowKeyOf(entry: Entry<object>): Key;
-  /** Whether the key of an entry has all of its row's key, so that no other row can have it. */
-  isOwn?: true;
 };
 
-type Options<Row extends object> = Pick<Table, 'group' | 'nearby'> & {
+type Options<Row extends object> = Pick<Table, 'group' | 'nearby' | 'isUnique'> & {
   indexes?: readonly Index<Row>[];
 };
 
@@ -141,26 +141,32 @@ export function entriesOf<Row>(found: readonly [text: string, row: object][]): E
 
 /** The rows to put, and undefined for those to remove, by the texts of their keys. */
 export type Writes = ReadonlyMap<Table, ReadonlyMap<string, object | undefined>>;
+/** The texts of keys under which nobody has put a row before. */
+export type Added = ReadonlyMap<Table, ReadonlySet<string>>;
 
 /** The tables with their indexes. */
 export function withIndexes(tables: readonly Table[]): Table[] {
   return tables.flatMap((each) => [each, ...(each.indexes ?? []).map((index) => index.table)]);
 }
 
-/**
- * Runs a rule over what the source reads. Throws what the rule throws. No row has the keys of
- * `added` before.
- */
+/** Runs a rule over what the source reads. Throws what the rule throws. */
 export function runRule<T>(
   rule: Rule<T>,
   source: Source,
-): { result: T; writes: Writes; added: ReadonlySet<object> } {
+): { result: T; writes: Writes; added: Added } {
   const writes = new Map<Table, Map<string, object | undefined>>();
-  const added = new Set<object>();
+  const added = new Map<Table, Set<string>>();
 
   function write(to: Table, text: string, row: object | undefined): void {
     const rows = writes.get(to) ?? new Map<string, object | undefined>();
     writes.set(to, rows.set(text, row));
+  }
+
+  /** Writes a row that the rule has not read. */
+  function add(to: Table, text: string, row: object): void {
+    if (to.isUnique && !writes.get(to)?.has(text))
+      added.set(to, (added.get(to) ?? new Set()).add(text));
+    write(to, text, row);
   }
 
   function read(from: Table, text: string, source: () => object | undefined) {
@@ -188,7 +194,8 @@ export function runRule<T>(
       const before = read(to, text, () => source.get(to, text));
       for (const index of to.indexes) replaceEntries(index, key, before, row);
     }
-    write(to, text, row);
+    if (row === undefined) write(to, text, undefined);
+    else add(to, text, row);
   }
 
   function replaceEntries(index: Index, key: Key, before?: object, after?: object): void {
@@ -196,10 +203,8 @@ export function runRule<T>(
     for (const text of old.keys()) if (!next.has(text)) write(index.table, text, undefined);
     for (const [text, entry] of next) {
       const present = old.get(text);
-      if (present === undefined && index.isOwn && !writes.get(index.table)?.has(text))
-        added.add(entry);
-      if (present === undefined || !isDeepStrictEqual(present, entry))
-        write(index.table, text, entry);
+      if (present === undefined) add(index.table, text, entry);
+      else if (!isDeepStrictEqual(present, entry)) write(index.table, text, entry);
     }
   }
 

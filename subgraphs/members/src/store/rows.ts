@@ -18,11 +18,11 @@ import { addressesIn } from './traces.ts';
 type Found = Pick<PartnerMember, 'memberId'> & Partial<PartnerMember>;
 
 /** By what leads to a member (rules/record.ts). */
-export const KEYS = table<Found>('keys', { nearby: true });
+export const KEYS = table<Found>('keys', { nearby: true, isUnique: true });
 /** What a partner sees in its lists, by [partner, status, time, member]. */
-export const LISTS = table<Partial<PartnerMember>>('lists');
+export const LISTS = table<Partial<PartnerMember>>('lists', { isUnique: true });
 /** The members whose records have an address that does not lead to them, by [address, member]. */
-export const MENTIONS = table('mentions');
+export const MENTIONS = table('mentions', { isUnique: true });
 
 /** A member, or what is left under the ID of one who is part of another member now. */
 export type MemberRow = MemberRecord | MergedMember;
@@ -30,13 +30,13 @@ export type MemberRow = MemberRecord | MergedMember;
 export const MEMBERS = table<MemberRow>('members', {
   indexes: [
     indexOf(KEYS, keyEntries, (entry) => (entry.row as Found).memberId),
-    { ...indexOf(LISTS, listEntries, ({ key }) => key[3]), isOwn: true },
-    { ...indexOf(MENTIONS, mentionEntries, ({ key }) => key[1]), isOwn: true },
+    indexOf(LISTS, listEntries, ({ key }) => key[3]),
+    indexOf(MENTIONS, mentionEntries, ({ key }) => key[1]),
   ],
 });
 
 /** Events of changes that have not been taken over yet, in the order of time. */
-export const EVENTS = table<MemberEvent>('events');
+export const EVENTS = table<MemberEvent>('events', { isUnique: true });
 
 export function isMerged(row: MemberRow): row is MergedMember {
   return 'mergedInto' in row;

@@ -35,14 +35,13 @@ export const PROGRAMS = table<Program>('programs', { nearby: true });
 export const MEMBERS = table<MemberRow>('standings', { nearby: true });
 
 /** The activities of each member, by partner and in the order of time. The key says it all. */
-export const MEMBER_ACTIVITIES = table('memberActivities');
+export const MEMBER_ACTIVITIES = table('memberActivities', { isUnique: true });
 const BY_MEMBER: Index<ActivityRow> = {
   table: MEMBER_ACTIVITIES,
   entriesOf: ({ memberId, at }, [partnerId = '', activityId = '']) => [
     { key: [memberId, partnerId, timePart(at), activityId], row: {} },
   ],
   rowKeyOf: ({ key }) => activityKeyOf(key),
-  isOwn: true,
 };
 /** By partner and the partner's own ID. */
 export const ACTIVITIES = table<ActivityRow>('activities', { indexes: [BY_MEMBER] });
@@ -51,7 +50,10 @@ export const ACTIVITIES = table<ActivityRow>('activities', { indexes: [BY_MEMBER
  * Events of one partner and time without positions: by their time, then in the order in which a
  * process has made them. `events` is what encodeChange makes of them.
  */
-export const PENDING = table<{ partnerId: string; count: number; events: string }>('pendingEvents');
+export const PENDING = table<{ partnerId: string; count: number; events: string }>(
+  'pendingEvents',
+  { isUnique: true },
+);
 /** Events with one position after the other, by partner and the first position. */
 export const EVENTS = table<{ events: string }>('events');
 /** The last position of each partner, and the day on which it was given. */
