@@ -8,8 +8,8 @@ import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 import { freshMongodbUrl, redisUrl } from '../test/support/servers/databases.ts';
 import { run, type ServerProcess, startProcess } from '../test/support/servers/process.ts';
-import startServers from '../test/support/setup.ts';
-import stopServers from '../test/support/teardown.ts';
+import { provide } from '../test/support/setup/needs.ts';
+import stopServers from '../test/support/setup/teardown.ts';
 
 type Service = {
   build: { target: string };
@@ -29,7 +29,7 @@ const { services }: { services: Record<string, Service> } = parse(
 const images = new Map<string, Promise<Image>>();
 const running: ServerProcess[] = [];
 
-await startServers();
+await provide('servers');
 const database = freshMongodbUrl();
 try {
   for (const name of ['members', 'standings', 'gateway']) await up(name);

@@ -25,4 +25,4 @@ node -e '
 npm install --ignore-scripts --prefer-offline
 node .ci/start.js
 node bin/loyalty.js doctor
-npx jest --selectProjects unit --testPathPatterns '^'"$PWD"'/(gateway|runtime|subgraphs)/'
+npm test -- --testPathPatterns '^'"$PWD"'/(gateway|runtime|subgraphs)/'

@@ -13,21 +13,21 @@ import passport from 'passport';
 import { codeIn } from '../support/servers/mailserver.ts';
 import { freePort } from '../support/servers/process.ts';
 import { createVisitor, type Visited, type Visitor } from '../support/servers/visitor.ts';
-import { ENGINES, type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import { BUILT_IN, newMember, nextEmail } from '../support/service/mailbox.ts';
 import { until } from '../support/until.ts';
 
 const CALLBACK = 'http://app.localhost:1/callback';
 const PROFILE = 'query ($id: ID!) { memberProfile(id: $id) { email } }';
 
-describe.each(ENGINES)('an app on %s', (engine) => {
+describe('an app', () => {
   let service: InProcessService;
   let issuer: string;
   beforeAll(async () => {
     const port = await freePort();
     issuer = `http://127.0.0.1:${port}`;
     const env = { ...BUILT_IN, PORT: `${port}`, SANDBOX_URL: issuer };
-    service = await startInProcess({ engine, env });
+    service = await startInProcess({ env });
   });
   afterAll(() => service?.close());
 
@@ -149,7 +149,7 @@ describe.each(ENGINES)('an app on %s', (engine) => {
 
   test('an app sees what the member agreed to, and its partner only after a click, until it is revoked', async () => {
     const { members } = service.stores;
-    const email = `few-${engine.length}@example.com`;
+    const email = 'few@example.com';
     const address = { typed: email, canonical: email };
     const enrolled = await members.enroll({ partnerId: 'alpha', address });
     if (enrolled.outcome !== 'enrolled') throw new Error(enrolled.outcome);
@@ -265,9 +265,6 @@ describe.each(ENGINES)('an app on %s', (engine) => {
       expect(apps.flatMap(({ grants }) => grants)).toEqual([]);
     },
   );
-
-  // The rest does not depend on the engine.
-  if (engine === 'MongoDB') return;
 
   test('a member who refreshes the tokens of 11 public apps in a loop gets 100, and adds no rows', async () => {
     const { email } = await newMember(service);

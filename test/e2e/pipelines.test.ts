@@ -46,7 +46,7 @@ beforeAll(async () => {
   mkdirSync(bin);
   mkdirSync(repository);
   git('init', '--quiet');
-  // bin/package.e2e.test.ts installs the package.
+  // bin/package.languages.test.ts installs the package.
   const command = `#!/bin/sh\nexec ${[process.execPath, ...programArgs('bin/loyalty.ts')].join(' ')} "$@"\n`;
   writeFileSync(join(bin, 'packed'), command, { mode: 0o755 });
   const install = `#!/bin/sh\n[ "$*" = 'install --global ${PACKAGE}' ] && cp ${bin}/packed ${bin}/loyalty\n`;

@@ -1,6 +1,6 @@
 // The controls of a sandbox: another time, and faults at will; in production they do nothing.
 import { type ApiRequest, BUDGET_HEADERS } from '../support/service/client.ts';
-import { ENGINES, type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 import { addKey, address } from '../support/service/testdata.ts';
 
@@ -16,10 +16,10 @@ const fault = (name: string): ApiRequest => ({
   headers: { 'x-sandbox-fault': name },
 });
 
-describe.each(ENGINES)('a sandbox on %s', (engine) => {
+describe('a sandbox', () => {
   let service: InProcessService;
   beforeAll(async () => {
-    service = await startInProcess({ engine, now: () => NOW });
+    service = await startInProcess({ now: () => NOW });
     const { members, standings } = service.stores;
     const enrollments = [{ partnerId: 'alpha' }];
     await members.importMembers([

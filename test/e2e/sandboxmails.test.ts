@@ -2,7 +2,7 @@
 import { codeIn } from '../support/servers/mailserver.ts';
 import { freePort } from '../support/servers/process.ts';
 import { createVisitor, type Visited } from '../support/servers/visitor.ts';
-import { ENGINES, type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import { BUILT_IN, linkIn } from '../support/service/mailbox.ts';
 import { addKey, address } from '../support/service/testdata.ts';
 import { until } from '../support/until.ts';
@@ -15,14 +15,14 @@ const CALLBACK = 'http://app.localhost:1/callback';
 
 type Mail = { id: string; to: string; subject: string; text: string; sentAt: string };
 
-describe.each(ENGINES)('mail to inbox.test on %s', (engine) => {
+describe('mail to inbox.test', () => {
   let service: InProcessService;
   let issuer: string;
   beforeAll(async () => {
     const port = await freePort();
     issuer = `http://127.0.0.1:${port}`;
     const env = { ...BUILT_IN, PORT: `${port}`, SANDBOX_URL: issuer };
-    service = await startInProcess({ engine, env });
+    service = await startInProcess({ env });
     for (const partnerId of ['alpha', 'beta', 'gamma'])
       await service.stores.members.apps.add({
         clientId: `app-${partnerId}`,
@@ -115,9 +115,6 @@ describe.each(ENGINES)('mail to inbox.test on %s', (engine) => {
     await rights.erase(memberId);
     expect(await mails(email)).toEqual([]);
   });
-
-  // The rest does not depend on the engine.
-  if (engine === 'MongoDB') return;
 
   test('an invitation is a call of its partner too', async () => {
     await call(INVITE, 'invited@inbox.test');

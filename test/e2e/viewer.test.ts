@@ -1,14 +1,14 @@
-// The field `viewer`: what a key is and may do, on each engine.
-import { ENGINES, type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+// The field `viewer`: what a key is and may do.
+import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import { addKey, addPartner } from '../support/service/testdata.ts';
 
 const QUERY =
   '{ viewer { partnerId partnerName keyId scopes expiresAt budget windowSeconds environment } }';
 
-describe.each(ENGINES)('viewer on %s', (engine) => {
+describe('viewer', () => {
   let service: InProcessService;
   beforeAll(async () => {
-    service = await startInProcess({ engine, env: { RATE_LIMIT_WINDOW_SECONDS: '30' } });
+    service = await startInProcess({ env: { RATE_LIMIT_WINDOW_SECONDS: '30' } });
   });
   afterAll(() => service.close());
 

@@ -5,7 +5,7 @@ import { hashKey, issueKey, type KeyLimits, newKey } from '@partner-loyalty/gate
 import { UNKNOWN_KEY } from '../support/cases/outcomes.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { type ApiResponse, BUDGET_HEADERS, budgetHeaders } from '../support/service/client.ts';
-import { ENGINES, type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import { loyaltyJson } from '../support/service/loyalty.ts';
 import { callMcp } from '../support/service/mcp.ts';
 import { addKey, addPartner } from '../support/service/testdata.ts';
@@ -42,11 +42,11 @@ test.each([
   expect(statuses.slice(60)).toEqual(Array(10).fill(429));
 });
 
-describe.each(ENGINES)('unknown keys on %s', (engine) => {
+describe('unknown keys', () => {
   let service: InProcessService;
   beforeAll(async () => {
     const env = { TRUSTED_PROXIES: '127.0.0.1' };
-    service = await startInProcess({ engine, env });
+    service = await startInProcess({ env });
   });
   afterAll(() => service.close());
 

@@ -3,10 +3,10 @@ import TestSequencer from '@jest/test-sequencer';
 
 const KINDS = [
   // A minute or more each, most of which is spent waiting.
-  /\/test\/(faults\/(outages|signin)|memory|e2e\/(languages|reconciliation|teams|webhooks))|\/(merge|supergraph)\.engines/,
+  /\/test\/(faults\/(outages|signin)|memory|e2e\/(languages|reconciliation|teams|webhooks))|\/(merge|supergraph)\.test/,
   /\/test\/(faults|security)\//,
-  /\.e2e\.test\.ts$|\/test\/e2e\//,
-  /\.engines\.test\.ts$/,
+  /\/test\/e2e\//,
+  /\.stores\.test\.ts$/,
   /./,
 ];
 

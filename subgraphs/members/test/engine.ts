@@ -1,4 +1,5 @@
 // A members store for tests, on either engine, and short ways to write its input.
+import type { Engine } from '../../../test/support/engines.ts';
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
 import {
   type Address,
@@ -7,8 +8,6 @@ import {
   type MembersStore,
   openMembersStore,
 } from '../src/index.ts';
-
-export const ENGINES = ['lmdb', 'mongodb'] as const;
 
 export type Place = {
   settings: { mongodbUrl?: string; dataDir: string };
@@ -21,7 +20,7 @@ export type Place = {
 };
 
 /** Prepares an empty place for a store. */
-export function newPlace(engine: (typeof ENGINES)[number]): Place {
+export function newPlace(engine: Engine = 'lmdb'): Place {
   const { settings, release } = emptyPlace(engine);
   const opened: MembersStore[] = [];
   const closeAll = async () => {

@@ -14,7 +14,7 @@ import {
 import { until } from '../../../test/support/until.ts';
 import { type MembersExtension, type MembersStore, startMembers } from '../src/index.ts';
 import type { SigningKey } from '../src/signingkeys/signingkey.ts';
-import { type ENGINES, memberImport, newPlace, type Place } from './engine.ts';
+import { memberImport, newPlace, type Place } from './engine.ts';
 
 export const BASE = 'https://api.example';
 export const SERVICE: Caller = { kind: 'service' };
@@ -77,11 +77,8 @@ let knownKeys: readonly SigningKey[] | undefined;
 /**
  * Starts the subgraph with two members: ada, enrolled with inn and spa, and bob, enrolled with spa.
  */
-export async function startSignIn(
-  engine: (typeof ENGINES)[number],
-  extensions: MembersExtension[] = [],
-): Promise<SignInStage> {
-  const place = newPlace(engine);
+export async function startSignIn(extensions: MembersExtension[] = []): Promise<SignInStage> {
+  const place = newPlace();
   const server = await startMailServer();
   const store = await place.open();
   await store.importMembers([

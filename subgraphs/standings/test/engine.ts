@@ -1,9 +1,8 @@
 // Standings stores for tests, each in an empty place on one of the engines, and their activities.
+import type { Engine } from '../../../test/support/engines.ts';
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
 import { type DatedActivity, openStandingsStore, type StandingsStore } from '../src/index.ts';
 import type { PendingMemberEvent } from '../src/members.ts';
-
-export const ENGINES = ['lmdb', 'mongodb'] as const;
 
 export type Place = {
   settings: { mongodbUrl?: string; dataDir: string };
@@ -14,7 +13,7 @@ export type Place = {
 };
 
 /** An empty place for a store. */
-export function newPlace(engine: (typeof ENGINES)[number]): Place {
+export function newPlace(engine: Engine = 'lmdb'): Place {
   const { settings, release } = emptyPlace(engine);
   const opened: StandingsStore[] = [];
   return {

@@ -1,4 +1,4 @@
-// Starts the Chromium on PATH for tests. setup.ts installs Debian's if there is none.
+// Starts the Chromium on PATH for tests.
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { findCommand } from './debian.ts';

@@ -1,6 +1,7 @@
 // The MongoDB and the Redis server of this test run, and databases for single tests.
 import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
+import type { Engine } from '../engines.ts';
 import { temporaryFolder } from '../folder.ts';
 
 /** The MongoDB-compatible server of this run, without a database name. Throws if there is none. */
@@ -48,7 +49,7 @@ let emptied: ReturnType<typeof freshMongodbUrl> | undefined;
  * it. Making indexes takes a second, so tests that follow each other get the same database; one
  * that is open beside another is new.
  */
-export function emptyPlace(engine: string): {
+export function emptyPlace(engine: Engine | 'memory' = 'lmdb'): {
   settings: { mongodbUrl?: string; dataDir: string };
   release(): Promise<void>;
 } {

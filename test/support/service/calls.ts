@@ -1,6 +1,8 @@
 // The API's operations as functions. Each resolves with the result, or with the error's code.
+
+import type { Engine } from '../engines.ts';
 import type { ApiRequest } from './client.ts';
-import { type ENGINES, type InProcessService, startInProcess } from './inprocess.ts';
+import { type InProcessService, startInProcess } from './inprocess.ts';
 import type { PartnerId } from './testdata.ts';
 
 export type Read = {
@@ -27,7 +29,7 @@ export const NOON = new Date('2026-05-15T12:00:00Z');
 export type Calls = ReturnType<typeof createCalls>;
 
 /** Starts the service on an engine. Tests set its clock with `at.now`. */
-export async function startWithCalls(engine: (typeof ENGINES)[number]): Promise<Calls> {
+export async function startWithCalls(engine: Engine = 'lmdb'): Promise<Calls> {
   const at = { now: NOON };
   return createCalls(
     await startInProcess({ engine, now: () => at.now, env: { RATE_LIMIT_BUDGET: '100000' } }),

@@ -13,6 +13,7 @@ import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inpr
 import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
 import { openWebhooks } from '@partner-loyalty/webhooks/extension.ts';
 import { gatewayExtensions, membersExtensions } from '../../../bin/extensions/list.ts';
+import type { Engine } from '../engines.ts';
 import { temporaryFolder } from '../folder.ts';
 import { freshMongodbUrl } from '../servers/databases.ts';
 import { type Provider, startProvider } from '../servers/provider.ts';
@@ -38,17 +39,14 @@ export type InProcessService = {
   close(): Promise<void>;
 };
 
-/** The engines that the stores can run on. */
-export const ENGINES = ['the embedded store', 'MongoDB'] as const;
-
 /** Starts it with test data. `env` adds to its settings; `now` is the clock of the standings. */
 export async function startInProcess({
-  engine = ENGINES[0],
+  engine = 'lmdb',
   env = {},
   now = () => new Date(),
   log = createLog('silent'),
 }: {
-  engine?: (typeof ENGINES)[number];
+  engine?: Engine;
   env?: Record<string, string>;
   now?: () => Date;
   log?: Log;
@@ -62,7 +60,7 @@ export async function startInProcess({
     DATA_DIR: folder.path,
     ...provider.env,
   };
-  if (engine === 'MongoDB') {
+  if (engine === 'mongodb') {
     const database = freshMongodbUrl();
     defaults.MONGODB_URL = database.url;
     opened.push(database.drop);

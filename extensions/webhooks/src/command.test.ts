@@ -1,0 +1,350 @@
+// `loyalty webhooks`: its output, its refusals, and what a receiver gets.
+
+import { openStandingsStore, type StandingsStore } from '@partner-loyalty/standings';
+import { Webhook } from 'standardwebhooks';
+import { temporaryFolder } from '../../../test/support/folder.ts';
+import {
+  type Received,
+  type Receiver,
+  startReceiver,
+} from '../../../test/support/servers/receiver.ts';
+import { emptyStores } from '../../../test/support/service/emptystores.ts';
+import { type Env, loyalty, loyaltyJson } from '../../../test/support/service/loyalty.ts';
+
+const PUBLIC = { SANDBOX_URL: 'https://sandbox.example' };
+const URL = 'https://hooks.example/a';
+const ALL = [
+  ...['MEMBER_ENROLLED', 'ENROLLMENT_ENDED', 'MEMBER_UPDATED', 'EXTERNAL_ID_CHANGED'],
+  ...['MEMBER_ERASED', 'MEMBER_MERGED', 'POINTS_CHANGED', 'TIER_CHANGED', 'YEAR_ENDED'],
+  'PROGRAM_CHANGED',
+];
+
+describe('webhooks', () => {
+  let env: Env;
+  let remove: () => unknown;
+  beforeEach(async () => {
+    ({ env, remove } = emptyStores());
+    await loyaltyJson(env, 'partners', 'create', 'blue', '--name', 'Blue');
+  });
+  afterEach(() => remove());
+
+  const run = (...args: string[]) => loyaltyJson(env, 'webhooks', ...args);
+  const refused = async (from: Env, ...args: string[]) => {
+    const { code, stdout, stderr } = await loyalty(from, 'webhooks', ...args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    return stderr;
+  };
+  const create = async (...options: string[]) => {
+    const [made] = await run('create', 'blue', '--url', URL, ...options);
+    return made as { webhookId: string; secret: string };
+  };
+  const inStore = async <T>(work: (store: StandingsStore) => Promise<T> | T): Promise<T> => {
+    const store = await openStandingsStore({
+      environment: 'sandbox',
+      dataDir: env.DATA_DIR ?? '',
+      ...(env.MONGODB_URL !== undefined && { mongodbUrl: env.MONGODB_URL }),
+    });
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  };
+
+  test('an endpoint is created, its secret printed once, and listed', async () => {
+    const [made] = await run('create', 'blue', '--url', URL, '--types', 'TIER_CHANGED,YEAR_ENDED');
+    const endpoint = {
+      webhookId: expect.stringMatching(/^wh_[\w-]{16}$/),
+      partnerId: 'blue',
+      url: URL,
+      types: ['TIER_CHANGED', 'YEAR_ENDED'],
+      state: 'active',
+      createdAt: expect.any(String),
+    };
+    const listed = { ...endpoint, attempts: 0, waiting: 0 };
+    const secret = expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(made).toEqual({ ...endpoint, secret });
+    const [other] = await run('create', 'blue', '--url', URL);
+    expect(other).toMatchObject({ types: ALL });
+    const { stdout } = await loyalty(env, 'webhooks', 'list', 'blue', '--json');
+    expect(
+      stdout
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line)),
+    ).toEqual([listed, { ...listed, types: ALL }]);
+    expect(stdout).not.toContain('whsec_');
+    const text = await loyalty(env, 'webhooks', 'create', 'blue', '--url', URL);
+    expect([text.code, text.stderr]).toEqual([0, 'Save the secret now: it is not shown again.\n']);
+  });
+
+  test('the sixth endpoint of a partner is refused', async () => {
+    for (let i = 0; i < 5; i += 1) await create();
+    expect(await refused(env, 'create', 'blue', '--url', URL)).toBe(
+      'loyalty: partner blue has 5 endpoints, which is the most\n',
+    );
+    const [first] = await run('list', 'blue');
+    await run('remove', String(first?.webhookId));
+    await create();
+  });
+
+  test('an endpoint is disabled, enabled and removed', async () => {
+    const { webhookId } = await create();
+    expect(await run('disable', webhookId)).toMatchObject([
+      { webhookId, url: URL, state: 'disabled', disabledBecause: 'COMMAND' },
+    ]);
+    expect(await refused(env, 'replay', webhookId, '--since', '1h')).toBe(
+      `loyalty: webhook ${webhookId} is disabled: loyalty webhooks enable ${webhookId}\n`,
+    );
+    expect(await run('enable', webhookId)).toMatchObject([{ webhookId, state: 'active' }]);
+    expect(await run('remove', webhookId)).toEqual([{ webhookId, state: 'removed' }]);
+    const { stdout, stderr } = await loyalty(env, 'webhooks', 'list', 'blue');
+    expect([stdout, stderr]).toEqual([
+      '',
+      'partner blue has no webhooks: loyalty webhooks create blue\n',
+    ]);
+  });
+
+  test('an endpoint is changed, what is left out stays, and one event is sent again by its ID', async () => {
+    const { webhookId } = await create('--types', 'TIER_CHANGED');
+    const url = 'https://hooks.example/b';
+    expect(await run('update', webhookId, '--url', url)).toMatchObject([
+      { webhookId, url, types: ['TIER_CHANGED'] },
+    ]);
+    expect(await run('update', webhookId, '--types', 'YEAR_ENDED')).toMatchObject([
+      { url, types: ['YEAR_ENDED'] },
+    ]);
+    expect(await run('update', webhookId, '--all-types')).toMatchObject([{ url, types: ALL }]);
+    expect(await refused(env, 'update', webhookId)).toContain('there is nothing to change');
+    const unsafe = ['update', webhookId, '--url', 'http://hooks.example/'];
+    expect(await refused({ ...env, ...PUBLIC }, ...unsafe)).toContain('loyalty: --url must be');
+    expect(await refused(env, 'replay', webhookId)).toContain('either --since or --event');
+    expect(await refused(env, 'replay', webhookId, '--event', 'e')).toBe(
+      'loyalty: there is no event to send again "e"\n',
+    );
+  });
+
+  test('those of a suspended partner are disabled, and stay so until they are enabled', async () => {
+    const [mine, other] = [await create(), await create()];
+    await run('disable', other.webhookId);
+    const suspended = await loyalty(env, 'partners', 'suspend', 'blue');
+    expect(suspended.stderr).toBe(`Disabled webhooks: ${mine.webhookId}\n`);
+    expect(await run('list', 'blue')).toMatchObject([
+      { state: 'disabled', disabledBecause: 'SUSPENDED' },
+      { state: 'disabled', disabledBecause: 'COMMAND' },
+    ]);
+    const fault = 'loyalty: partner blue is suspended: loyalty partners resume blue\n';
+    expect(await refused(env, 'enable', mine.webhookId)).toBe(fault);
+    expect(await refused(env, 'create', 'blue', '--url', URL)).toBe(fault);
+    const again = await loyalty(env, 'partners', 'suspend', 'blue');
+    expect([again.code, again.stderr]).toEqual([0, '']);
+    const resumed = await loyalty(env, 'partners', 'resume', 'blue');
+    expect(resumed.stderr).toBe(
+      `Webhooks stay disabled: ${mine.webhookId}. To send events again: loyalty webhooks enable ` +
+        'ID, then loyalty webhooks replay ID --since TIME\n',
+    );
+    expect(await run('enable', mine.webhookId)).toMatchObject([{ state: 'active' }]);
+  });
+
+  test('what was delivered and given up is listed, the newest first', async () => {
+    const { webhookId } = await create();
+    const { stderr } = await loyalty(env, 'webhooks', 'deliveries', webhookId);
+    expect(stderr).toBe(`nothing was sent to webhook ${webhookId} yet\n`);
+    const one = { id: 'e', type: 'TIER_CHANGED', attempts: 1, durationMs: 7 };
+    await inStore((store) =>
+      store.webhooks.logs.put({
+        webhookId,
+        delivered: [{ ...one, at: 1_000, status: 200 }],
+        failed: [{ ...one, at: 2_000, attempts: 10, reason: 'TIMEOUT' }],
+      }),
+    );
+    expect(await run('deliveries', webhookId)).toEqual([
+      {
+        ...one,
+        attempts: 10,
+        outcome: 'failed',
+        reason: 'TIMEOUT',
+        at: '1970-01-01T00:00:02.000Z',
+      },
+      { ...one, outcome: 'delivered', status: 200, at: '1970-01-01T00:00:01.000Z' },
+    ]);
+  });
+
+  test('list and deliveries say how an endpoint fails, and when the next attempt is', async () => {
+    const { webhookId } = await create();
+    const [retrying, failing] = [
+      { failingSince: 1_000, failures: 1, lastStatus: 500, nextAttemptAt: 6_000, waiting: 2 },
+      {
+        failingSince: 1_000,
+        failures: 12,
+        lastReason: 'TIMEOUT',
+        nextAttemptAt: 61_000,
+        waiting: 2,
+      },
+    ];
+    const set = (health: object) =>
+      inStore((store) =>
+        store.webhooks.endpoints.update(webhookId, (row) => row && { ...row, ...health }),
+      );
+    await set(retrying);
+    const shown = { webhookId, state: 'retrying', failingSince: '1970-01-01T00:00:01.000Z' };
+    const next = { attempts: 1, lastStatus: 500, waiting: 2 };
+    const [listed] = await run('list', 'blue');
+    expect(listed).toMatchObject({ ...shown, ...next, nextAttemptAt: '1970-01-01T00:00:06.000Z' });
+    await set({ ...failing, lastStatus: undefined });
+    expect(await run('deliveries', webhookId)).toEqual([
+      {
+        ...shown,
+        state: 'failing',
+        attempts: 12,
+        lastReason: 'TIMEOUT',
+        waiting: 2,
+        nextAttemptAt: '1970-01-01T00:01:01.000Z',
+      },
+    ]);
+    const { stdout, stderr } = await loyalty(env, 'webhooks', 'deliveries', webhookId);
+    expect([stdout, stderr]).toEqual([expect.stringMatching(/^state +failing$/m), '']);
+    expect(await run('disable', webhookId)).toMatchObject([{ state: 'disabled' }]);
+    expect(await run('enable', webhookId)).toMatchObject([{ state: 'active' }]);
+    expect(await run('deliveries', webhookId)).toEqual([]);
+  });
+
+  test('replay sets the place back to a time, by a duration or an instant', async () => {
+    const { webhookId } = await create();
+    const at = new Date(Date.now() - 60_000).toISOString();
+    expect(await run('replay', webhookId, '--since', at)).toEqual([{ webhookId, since: at }]);
+    expect(await run('replay', webhookId, '--since', '2h')).toMatchObject([{ webhookId }]);
+    const replay = { after: 0, to: 9, startedAt: 0 };
+    await inStore((store) =>
+      store.webhooks.endpoints.update(webhookId, (row) => row && { ...row, replay }),
+    );
+    expect(await run('list', 'blue')).toMatchObject([
+      { replay: { done: 0, total: 9, startedAt: '1970-01-01T00:00:00.000Z' } },
+    ]);
+    expect(await refused(env, 'replay', webhookId, '--since', '2h')).toBe(
+      `loyalty: webhook ${webhookId} is sending events again already\n`,
+    );
+  });
+
+  test.each([
+    ['http', 'http://hooks.example/', 'must be a URL that starts with https://'],
+    ['user info', 'https://user:word@hooks.example/', 'must not contain a user name or a password'],
+    [
+      'a private address',
+      'https://10.0.0.1/',
+      'must not have an address that webhooks may not go to',
+    ],
+    ['a decimal loopback address', 'https://2130706433/', 'must not have an address'],
+    ['a metadata address', 'https://169.254.169.254/', 'must not have an address'],
+  ])('a URL with %s is refused, and nothing of it repeated', async (_, url, message) => {
+    const stderr = await refused({ ...env, ...PUBLIC }, 'create', 'blue', '--url', url);
+    expect(stderr).toContain(`loyalty: --url ${message}`);
+    expect(stderr).not.toContain('word@');
+    expect(await inStore((store) => store.webhooks.endpoints.select(() => true))).toEqual([]);
+  });
+
+  test('wrong arguments are refused', async () => {
+    const types = await refused(
+      env,
+      'create',
+      'blue',
+      '--url',
+      URL,
+      '--types',
+      'TIER_CHANGED,TEST',
+    );
+    expect(types).toMatch(/^loyalty: --types must be a list of MEMBER_ENROLLED, .*\n$/);
+    expect(await refused(env, 'create', 'blue', '--url', URL, '--types', ',')).toBe(
+      'loyalty: --types must name a type\n',
+    );
+    expect(await refused(env, 'create', 'blue')).toContain('--url');
+    for (const command of ['create', 'list'])
+      expect(
+        await refused(env, command, 'amber', ...(command === 'list' ? [] : ['--url', URL])),
+      ).toBe('loyalty: there is no partner "amber"\n');
+    const since = ['--since', '1h'];
+    for (const command of ['rotate-secret', 'test', 'deliveries', 'disable', 'enable', 'remove'])
+      expect(await refused(env, command, 'wh_1')).toBe('loyalty: there is no webhook "wh_1"\n');
+    expect(await refused(env, 'replay', 'wh_1', ...since)).toBe(
+      'loyalty: there is no webhook "wh_1"\n',
+    );
+    expect(await refused(env, 'replay', 'wh_1', '--since', 'soon')).toContain('--since must be');
+  });
+
+  test('in production, secrets are encrypted, and without KEY_ENCRYPTION_KEY there are none', async () => {
+    const folder = temporaryFolder();
+    const production = { DATA_DIR: folder.path, ENVIRONMENT: 'production' };
+    const key = { KEY_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') };
+    await loyaltyJson(production, 'partners', 'create', 'blue', '--name', 'Blue');
+    const args = ['create', 'blue', '--url', URL];
+    expect(await refused(production, ...args)).toBe(
+      'loyalty: KEY_ENCRYPTION_KEY must be set in production\n',
+    );
+    const [made] = await loyaltyJson({ ...production, ...key }, 'webhooks', ...args);
+    const store = await openStandingsStore({ environment: 'production', dataDir: folder.path });
+    const stored = JSON.stringify(await store.webhooks.endpoints.select(() => true));
+    await store.close();
+    expect(stored).toContain('"sealed":"eyJ');
+    expect(stored).not.toContain(String(made?.secret).slice(6));
+    const { webhookId } = made as { webhookId: string };
+    expect(await refused(production, 'rotate-secret', webhookId)).toContain('KEY_ENCRYPTION_KEY');
+    folder.remove();
+  });
+
+  describe('with a receiver', () => {
+    let receiver: Receiver;
+    let url: string;
+    beforeEach(async () => {
+      receiver = await startReceiver(() => 200);
+      url = `${receiver.url}/hooks`;
+    });
+    afterEach(() => receiver.close());
+
+    const verify = (
+      secret: string,
+      { body, headers }: Pick<Received, 'body' | 'headers'> = receiver.received.at(-1) ?? {
+        body: '',
+        headers: {},
+      },
+    ) => new Webhook(secret).verify(body, headers as Record<string, string>);
+
+    test('test sends a message that a stock verifier accepts, by both secrets after a rotation', async () => {
+      const [made] = await run('create', 'blue', '--url', url);
+      const { webhookId, secret } = made as { webhookId: string; secret: string };
+      const [sent] = await run('test', webhookId);
+      expect(sent).toEqual({
+        webhookId,
+        id: expect.stringMatching(/^test_/),
+        outcome: 'delivered',
+        status: 200,
+        durationMs: expect.any(Number),
+      });
+      expect(verify(secret)).toEqual({ type: 'TEST', timestamp: expect.any(String), data: {} });
+      expect(receiver.received[0]?.headers['webhook-id']).toBe(sent?.id);
+      const [rotated] = await run('rotate-secret', webhookId);
+      await run('test', webhookId);
+      verify(secret);
+      verify(String(rotated?.secret));
+      expect(receiver.received).toHaveLength(2);
+    });
+
+    test('test that is not accepted exits with 1 and says why', async () => {
+      const [made] = await run('create', 'blue', '--url', url);
+      const webhookId = String(made?.webhookId);
+      receiver.respond = () => 500;
+      const failed = await loyalty(env, 'webhooks', 'test', webhookId, '--json');
+      expect(failed.code).toBe(1);
+      expect(JSON.parse(failed.stdout)).toMatchObject({
+        outcome: 'failed',
+        status: 500,
+        reason: 'STATUS',
+      });
+      expect(failed.stderr).toBe(
+        `loyalty: the message was not delivered to webhook ${webhookId}\n`,
+      );
+      const off = await loyalty({ ...env, ...PUBLIC }, 'webhooks', 'test', webhookId, '--json');
+      expect(JSON.parse(off.stdout)).toMatchObject({ outcome: 'failed', reason: 'ADDRESS' });
+      expect(receiver.received).toHaveLength(1);
+    });
+  });
+});

@@ -1,0 +1,561 @@
+// Delivery to real receivers: order, retries, takeover, and what disables.
+import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { createSequencer } from '@partner-loyalty/standings/events/sequencer.ts';
+import type { EventType } from '@partner-loyalty/standings/rules/event.ts';
+import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
+import type { Endpoint } from '@partner-loyalty/standings/store/webhooks.ts';
+import { activity, newPlace, type Place } from '../../../subgraphs/standings/test/engine.ts';
+import { type Receiver, startReceiver } from '../../../test/support/servers/receiver.ts';
+import { until } from '../../../test/support/until.ts';
+import { createEndpoint, editEndpoint, replayEvents, resendEvent } from './endpoints.ts';
+import { takeEndpoint, takeShare } from './holding.ts';
+import { RETRY_MS } from './queue.ts';
+import { createSender } from './send.ts';
+import { createWebhookSecrets } from './target.ts';
+import { summaryOf, TYPES } from './view.ts';
+import { startDeliveries } from './worker.ts';
+
+const HOUR_MS = 3_600_000;
+
+const lineOf = ({ partner, webhookId, status, reason }: LogFields, message: string) =>
+  [message, partner, webhookId, status, reason].filter((one) => one !== undefined).join(' ');
+
+const secrets = createWebhookSecrets({ environment: 'sandbox', keyEncryptionKey: undefined });
+
+describe('webhooks', () => {
+  let place: Place;
+  let store: StandingsStore;
+  let receiver: Receiver;
+  let laterMs: number;
+  let sender: ReturnType<typeof createSender>;
+  let workers: ReturnType<typeof startDeliveries>[];
+  let metrics: ReturnType<typeof createMetrics>;
+  const warnings: string[] = [];
+  const lines: string[] = [];
+
+  beforeEach(async () => {
+    place = newPlace();
+    store = await place.open();
+    receiver = await startReceiver();
+    sender = createSender({ webhookPrivate: 'on', host: '127.0.0.1' }, secrets);
+    laterMs = 0;
+    workers = [];
+    metrics = createMetrics();
+    warnings.length = 0;
+    lines.length = 0;
+  });
+  afterEach(async () => {
+    for (const worker of workers) await worker.stop();
+    await sender.close();
+    await receiver.close();
+    await place.release();
+  });
+
+  const now = () => Date.now() + laterMs;
+  function start(of = store) {
+    const log = {
+      ...createLog('silent'),
+      info: (fields: LogFields, message: string) => void lines.push(lineOf(fields, message)),
+      warn(fields: LogFields, message: string) {
+        if (message === 'webhook disabled') warnings.push(`${fields.reason}`);
+        else lines.push(lineOf(fields, message));
+      },
+    };
+    const worker = startDeliveries(of, { send: sender.send, log, metrics, now });
+    workers.push(worker);
+    return worker;
+  }
+  async function create(webhookId = 'wh_1', change: Partial<Endpoint> = {}): Promise<string> {
+    await store.webhooks.endpoints.put({
+      webhookId,
+      partnerId: 'inn',
+      url: `${receiver.url}/${webhookId}`,
+      state: 'active',
+      secrets: [{ sealed: (await secrets.create()).sealed }],
+      position: await store.feed.last('inn'),
+      revision: 0,
+      createdAt: now(),
+      ...change,
+    });
+    return webhookId;
+  }
+  /** Gives everything a position. */
+  async function sequence(): Promise<void> {
+    const members = { pendingEvents: async () => [], acknowledgeEvents: async () => {} };
+    const sequencer = createSequencer(store.feed, { members, retentionDays: 30 });
+    while ((await sequencer.pass()) === true);
+    await sequencer.release();
+    for (const { wake } of workers) wake();
+  }
+  let count = 0;
+  async function record(...memberIds: string[]): Promise<void> {
+    for (const memberId of memberIds) {
+      count += 1;
+      await store.record([activity(`${count}`, count, { memberId })]);
+    }
+    await sequence();
+  }
+  const endpoint = async (webhookId = 'wh_1') => store.webhooks.endpoints.get(webhookId);
+  const rows = () => store.webhooks.waiting.startingWith('wh_1/');
+  const log = async () => store.webhooks.logs.get('wh_1');
+  const members = (path = '/wh_1') =>
+    receiver.received.flatMap((one) =>
+      one.path === path ? [JSON.parse(one.body).data.memberId] : [],
+    );
+  const ids = () => receiver.received.map(({ headers }) => headers['webhook-id']);
+  const receives = (total: number) => until(() => receiver.received.length >= total);
+
+  test('an endpoint gets events from its creation on, each once, and where it is goes on after a restart', async () => {
+    await record('ada');
+    await create();
+    const first = start();
+    await record('bob', 'eve');
+    await receives(2);
+    await first.stop();
+    await record('ada');
+    start();
+    await receives(3);
+    expect(members()).toEqual(['bob', 'eve', 'ada']);
+    const [{ body = '' } = {}] = receiver.received;
+    expect(JSON.parse(body)).toEqual({
+      type: 'POINTS_CHANGED',
+      timestamp: expect.stringMatching(/Z$/),
+      data: {
+        id: ids()[0],
+        type: 'POINTS_CHANGED',
+        occurredAt: JSON.parse(body).timestamp,
+        memberId: 'bob',
+        activityId: expect.any(String),
+        points: expect.any(Number),
+      },
+    });
+  });
+
+  test('an event that was delivered is sent once more, with its ID, while others go on', async () => {
+    await create();
+    start();
+    await record('ada', 'bob');
+    await receives(2);
+    await until(async () => (await log())?.delivered.length === 2);
+    const [first] = (await log())?.delivered ?? [];
+    const held = await endpoint();
+    expect(
+      first?.position !== undefined && held && (await resendEvent(store, held, first.position)),
+    ).toBe(true);
+    await receives(3);
+    expect(ids()).toEqual([first?.id, expect.any(String), first?.id]);
+    await until(async () => (await rows()).length === 0);
+    await record('eve');
+    await receives(4);
+    expect(members()).toEqual(['ada', 'bob', 'ada', 'eve']);
+  });
+
+  test('12 replays that are asked for at once send each event once, and a new one does not wait for them', async () => {
+    const everybody = Array.from({ length: 25 }, (_, index) => `m-${index}`);
+    await record(...everybody);
+    await create();
+    const held = await endpoint();
+    if (held === undefined) throw new Error('no endpoint');
+    const asked = Array.from({ length: 12 }, () => replayEvents(store, held, new Date(0)));
+    const started = (await Promise.all(asked)).filter((one) => one !== undefined);
+    expect(started).toMatchObject([{ position: 0, replay: { after: 0, to: 25 } }]);
+    await record('new');
+    start();
+    start();
+    await receives(26);
+    expect(members().sort()).toEqual([...everybody, 'new'].sort());
+    expect(members().indexOf('new')).toBeLessThan(20);
+    await until(async () => (await endpoint())?.replay === undefined);
+    expect((await endpoint())?.position).toBe(26);
+    expect(receiver.received).toHaveLength(26);
+    const { replaysUntil = 0 } = (await store.webhooks.partners.get('inn')) ?? {};
+    expect(replaysUntil).toBeGreaterThan(Date.now() - 2_000);
+  });
+
+  test("a partner's endpoints take turns of a second, whatever the clock of a process says", async () => {
+    const share = (at: number) => takeShare(store.webhooks, 'inn', at);
+    const taken = await Promise.all([share(1_000_000), share(1_000_000), share(1_000_000)]);
+    expect(taken.sort()).toEqual([1_000_000, 1_001_000, 1_002_000]);
+    await createEndpoint(store, secrets, { partnerId: 'inn', url: receiver.url });
+    expect([await share(1_001_000), await share(500_000)]).toEqual([1_003_000, 560_000]);
+  });
+
+  test('while a retry waits, later events of the same member wait too, those of others do not', async () => {
+    await create();
+    let isDown = true;
+    receiver.respond = ({ body }) => (isDown && body.includes('"ada"') ? 500 : 200);
+    const worker = start();
+    await record('ada', 'bob', 'ada', 'eve');
+    await receives(3);
+    await until(async () => (await endpoint())?.position === 4);
+    expect(members().sort()).toEqual(['ada', 'bob', 'eve']);
+    expect((await rows()).map(({ position }) => position).sort()).toEqual([1, 3]);
+    isDown = false;
+    laterMs = 5_000;
+    worker.wake();
+    await receives(5);
+    expect(members().slice(3)).toEqual(['ada', 'ada']);
+    expect(new Set(ids()).size).toBe(4);
+    await until(async () => (await rows()).length === 0);
+  });
+
+  test('after the last attempt a message is failed and later events go on', async () => {
+    await create();
+    const failing: string[] = [];
+    receiver.respond = ({ headers }) => {
+      const id = `${headers['webhook-id']}`;
+      if (failing.length === 0) failing.push(id);
+      return failing.includes(id) ? 503 : 204;
+    };
+    const worker = start();
+    await record('ada', 'ada');
+    for (const [index, retryMs] of RETRY_MS.entries()) {
+      await until(async () => (await rows()).some(({ attempts }) => attempts === index + 1));
+      laterMs += retryMs;
+      worker.wake();
+    }
+    // After ten failures in a row, the next attempt is 5 s later.
+    await until(async () => (await log())?.failed.length === 1);
+    laterMs += 5_000;
+    worker.wake();
+    await receives(11);
+    expect(ids().slice(0, 10)).toEqual(Array.from({ length: 10 }, () => failing[0]));
+    await until(async () => (await log())?.delivered.length === 1);
+    expect(await log()).toMatchObject({
+      failed: [{ id: failing[0], attempts: 10, status: 503 }],
+      delivered: [{ id: ids()[10], attempts: 1, status: 204 }],
+    });
+    expect(JSON.stringify(await log())).not.toContain('ada');
+    const text = await metrics.text();
+    expect(text).toContain(
+      'loyalty_webhook_deliveries_total{partner="inn",outcome="delivered"} 1\n',
+    );
+    expect(text).toContain('loyalty_webhook_deliveries_total{partner="inn",outcome="failed"} 1\n');
+  });
+
+  test('an endpoint that refuses everything is spared, says so, and gets what waits in order once it recovers', async () => {
+    await create();
+    let status = 500;
+    receiver.respond = () => status;
+    const first = start();
+    const everybody = Array.from({ length: 30 }, (_, index) => `m-${index}`);
+    await record(...everybody);
+    await until(async () => (await endpoint())?.failures === 10);
+    expect(ids()).toHaveLength(10);
+    expect(lines).toEqual(['webhook failing inn wh_1 500 STATUS']);
+    const held = await endpoint();
+    expect(held && (await summaryOf(store, held))).toMatchObject({
+      state: 'failing',
+      failingSince: held?.failingSince,
+      attempts: 10,
+      lastStatus: 500,
+      waiting: 30,
+      nextAttemptAt: Number(held?.lastAttemptAt) + 5_000,
+    });
+    // Another process goes on with it.
+    await first.stop();
+    const worker = start();
+    await until(async () => (await endpoint())?.lease !== undefined);
+    expect((await endpoint())?.failures).toBe(10);
+    laterMs += 5_000;
+    worker.wake();
+    await until(async () => (await endpoint())?.failures === 11);
+    expect(members()[10]).toBe('m-0');
+    expect((await rows()).map(({ attempts }) => attempts)).toEqual(Array(10).fill(1));
+    status = 204;
+    laterMs += 10_000;
+    worker.wake();
+    await receives(41);
+    expect(members().slice(11)).toEqual(everybody);
+    const recovered = await until(async () => {
+      const row = await endpoint();
+      const summary = row && (await summaryOf(store, row));
+      return summary?.waiting === 0 && summary;
+    });
+    expect(recovered).toMatchObject({ state: 'active', attempts: 0 });
+    const { failingSince, lastStatus, nextAttemptAt } = recovered;
+    expect([failingSince, lastStatus, nextAttemptAt]).toEqual([undefined, undefined, undefined]);
+    expect(lines.slice(1)).toEqual(['webhook recovered inn wh_1']);
+    const attempts = (outcome: string, count: number) =>
+      `loyalty_webhook_attempts_total{partner="inn",outcome="${outcome}"} ${count}\n`;
+    const text = await metrics.text();
+    expect(text).toContain(attempts('delivered', 30));
+    expect(text).toContain(attempts('refused', 11));
+    expect(text).toContain(attempts('timeout', 0));
+  });
+
+  test('two processes do not try a failing endpoint at once, and a change by a command is tried at once', async () => {
+    await create();
+    receiver.respond = () => 500;
+    const other = await place.open();
+    const both = [start(), start(other)];
+    await record(...Array.from({ length: 12 }, (_, index) => `m-${index}`));
+    await until(async () => (await endpoint())?.failures === 10);
+    laterMs += 5_000;
+    for (const { wake } of both) wake();
+    await until(async () => (await endpoint())?.failures === 11);
+    expect(ids()).toHaveLength(11);
+    const { url = '' } = (await endpoint()) ?? {};
+    await editEndpoint(store, 'wh_1', { url: `${url}/moved` });
+    receiver.respond = ({ path }) => (path.endsWith('/moved') ? 204 : 500);
+    await until(() => new Set(members('/wh_1/moved')).size === 12);
+  });
+
+  test('410 disables, and what waits is failed', async () => {
+    await create();
+    receiver.respond = ({ body }) => (body.includes('"bob"') ? 410 : 500);
+    start();
+    await record('ada', 'ada');
+    await until(async () => (await rows()).length === 2);
+    await record('bob');
+    await until(async () => (await rows()).length === 0);
+    expect(await endpoint()).toMatchObject({
+      state: 'disabled',
+      disabledBecause: 'GONE',
+      disabledAt: expect.any(Number),
+    });
+    await until(() => warnings.length > 0);
+    expect(warnings).toEqual(['GONE']);
+    const failed = 'loyalty_webhook_deliveries_total{partner="inn",outcome="failed"} 3\n';
+    expect(await metrics.text()).toContain(failed);
+    const { length } = receiver.received;
+    await record('eve');
+    await create('wh_2');
+    await record('eve');
+    await until(() => members('/wh_2').length === 1);
+    expect(receiver.received).toHaveLength(length + 1);
+  });
+
+  test('two processes never deliver one event at the same time', async () => {
+    await create();
+    const open = new Set<string>();
+    const twice: string[] = [];
+    receiver.respond = async ({ headers }) => {
+      const id = `${headers['webhook-id']}`;
+      if (open.has(id)) twice.push(id);
+      open.add(id);
+      await new Promise(setImmediate);
+      open.delete(id);
+      return 204;
+    };
+    const other = await place.open();
+    const [first] = [start(), start(other)];
+    for (let round = 0; round < 20; round += 1) await record('ada', 'bob', 'eve');
+    await first?.stop();
+    for (let round = 0; round < 5; round += 1) await record('ada', 'bob', 'eve');
+    await receives(75);
+    expect([twice, ids().length, new Set(ids()).size]).toEqual([[], 75, 75]);
+    for (const member of ['ada', 'bob', 'eve'])
+      expect(members().filter((one) => one === member)).toHaveLength(25);
+  });
+
+  test('a killed process’s deliveries are taken over within 30 s, and not before its lease ends', async () => {
+    await create();
+    await record('ada');
+    const killed = await takeEndpoint(store.webhooks, 'wh_1', now());
+    expect(killed?.endpoint.position).toBe(0);
+    start();
+    await create('wh_2', { position: 0 });
+    await until(() => members('/wh_2').length === 1);
+    expect(members()).toEqual([]);
+    laterMs = 25_000;
+    await until(() => members().length === 1);
+  });
+
+  test('the position passes nothing whose row could not be written, also if the process stops then', async () => {
+    await create();
+    receiver.respond = () => 500;
+    let fail = () => {};
+    const failed = new Promise<void>((_, reject) => {
+      fail = () => reject(new Error('the disk is full'));
+    });
+    const isWriting = new Promise<void>((resolve) => {
+      const put = () => {
+        resolve();
+        return failed;
+      };
+      const { webhooks } = store;
+      start({ ...store, webhooks: { ...webhooks, waiting: { ...webhooks.waiting, put } } });
+    });
+    await record('ada', 'ada');
+    await isWriting;
+    const stopped = workers[0]?.stop();
+    fail();
+    await stopped;
+    expect(await endpoint()).toMatchObject({ position: 0 });
+    receiver.respond = () => 204;
+    // Its lease was not given up.
+    laterMs = 25_000;
+    start();
+    await until(async () => (await endpoint())?.position === 2);
+    expect(members()).toEqual(['ada', 'ada', 'ada']);
+  });
+
+  test('a member erased while a retry waits has nothing but his ID in it', async () => {
+    await create();
+    receiver.respond = () => 500;
+    const worker = start();
+    await record('ada');
+    await until(async () => (await rows()).length === 1);
+    expect(receiver.received[0]?.body).toContain('activityId');
+    await store.eraseMember('ada');
+    laterMs = 5_000;
+    worker.wake();
+    await receives(2);
+    const { memberId, activityId } = JSON.parse(receiver.received[1]?.body ?? '').data;
+    expect([memberId, activityId]).toEqual(['ada', undefined]);
+    expect(JSON.stringify([await rows(), await log()])).not.toContain('activityId');
+  });
+
+  test('what a command changes is never overwritten, and the worker begins again with it', async () => {
+    await create();
+    const worker = start();
+    await record('ada', 'bob');
+    await until(async () => (await endpoint())?.position === 2);
+    await store.webhooks.endpoints.update(
+      'wh_1',
+      (row) => row && { ...row, position: 0, revision: row.revision + 1 },
+    );
+    worker.wake();
+    await receives(4);
+    expect(new Set(ids()).size).toBe(2);
+    await store.webhooks.endpoints.remove('wh_1');
+    await record('eve');
+    await create('wh_2', { position: 2 });
+    await until(() => members('/wh_2').includes('eve'));
+    expect(await endpoint()).toBeUndefined();
+  });
+
+  test('edits in a loop send nothing twice, whatever is in progress', async () => {
+    await create();
+    const worker = start();
+    let edits = 0;
+    receiver.respond = async ({ body }) => {
+      if (!body.includes('"ada"')) return 204;
+      edits += 1;
+      await until(() => members().length >= 9 + 2 * edits);
+      await editEndpoint(store, 'wh_1', { url: `${receiver.url}/wh_1`, types: TYPES.slice(edits) });
+      await record(`new-${edits}`);
+      return 204;
+    };
+    const others = Array.from({ length: 10 }, (_, index) => `m-${index}`);
+    await record('ada', 'ada', 'ada', ...others);
+    for (let done = 0; done < 3; done += 1) await until(() => edits > done);
+    worker.wake();
+    await until(async () => (await endpoint())?.position === 16 && (await rows()).length === 0);
+    expect(members().sort()).toEqual(
+      ['ada', 'ada', 'ada', ...others, 'new-1', 'new-2', 'new-3'].sort(),
+    );
+    await until(async () => (await log())?.delivered.length === 16);
+  });
+
+  test('a replay that the own URL refuses keeps its 600 a minute when the URL becomes another', async () => {
+    await record(...Array.from({ length: 35 }, (_, index) => `m-${index % 5}`));
+    await create();
+    receiver.respond = () => 500;
+    const held = await endpoint();
+    if (held === undefined) throw new Error('no endpoint');
+    await replayEvents(store, held, new Date(0));
+    const worker = start();
+    await until(async () => (await endpoint())?.position === 35);
+    expect(members()).toHaveLength(5);
+    receiver.respond = () => 204;
+    const { lease } = (await endpoint()) ?? {};
+    await editEndpoint(store, 'wh_1', { url: `${receiver.url}/victim` });
+    await until(async () => ((await endpoint())?.lease?.token ?? lease?.token) !== lease?.token);
+    laterMs += 5_000;
+    const editedAt = now();
+    worker.wake();
+    await until(() => members('/victim').length === 35);
+    // Each second of it lets ten go.
+    const { replaysUntil = 0 } = (await store.webhooks.partners.get('inn')) ?? {};
+    expect(replaysUntil).toBeGreaterThanOrEqual(editedAt + 3_000);
+  });
+
+  test('each endpoint has its types', async () => {
+    await create('wh_1', { types: ['PROGRAM_CHANGED'] satisfies EventType[] });
+    await create('wh_2');
+    start();
+    await record('ada');
+    await store.changeProgram('inn', {
+      membershipYear: { start: '01-01', timeZone: 'UTC' },
+      tiers: [{ name: 'Gold', points: 0 }],
+    });
+    await record('ada');
+    await receives(4);
+    expect(members('/wh_1')).toEqual([undefined]);
+    expect(members('/wh_2')).toHaveLength(3);
+    await until(async () => (await endpoint('wh_1'))?.position === 3);
+  });
+
+  test('what happens after an edit of the types is of those', async () => {
+    await create('wh_1', { types: ['PROGRAM_CHANGED'] });
+    start();
+    await until(async () => (await endpoint())?.lease !== undefined);
+    await editEndpoint(store, 'wh_1', { url: `${receiver.url}/wh_1` });
+    await record('ada');
+    await receives(1);
+    expect(members()).toEqual(['ada']);
+  });
+
+  test('five days of failures without one success disable, and the log says so', async () => {
+    await create();
+    receiver.respond = () => 500;
+    const worker = start();
+    await record('ada');
+    await until(async () => (await endpoint())?.failingSince !== undefined);
+    laterMs += 5 * 24 * HOUR_MS;
+    worker.wake();
+    await until(async () => (await endpoint())?.state === 'disabled');
+    expect(await endpoint()).toMatchObject({
+      disabledBecause: 'FAILING',
+      disabledAt: expect.any(Number),
+    });
+    await until(() => warnings.length > 0);
+    expect([warnings, await rows()]).toEqual([['FAILING'], []]);
+  });
+
+  test('one success begins the five days anew', async () => {
+    await create();
+    receiver.respond = ({ body }) => (body.includes('"ada"') ? 500 : 204);
+    const worker = start();
+    await record('ada');
+    await until(async () => (await endpoint())?.failingSince !== undefined);
+    laterMs += 4 * 24 * HOUR_MS;
+    await record('bob');
+    await until(async () => (await log())?.delivered.length === 1);
+    laterMs += 2 * 24 * HOUR_MS;
+    worker.wake();
+    await until(async () => (await rows()).some(({ attempts }) => attempts >= 3));
+    expect((await endpoint())?.state).toBe('active');
+  });
+
+  test('one slow receiver delays no other', async () => {
+    await create();
+    await create('wh_2');
+    let release = (_: number) => {};
+    const hangs = new Promise<number>((resolve) => {
+      release = resolve;
+    });
+    receiver.respond = ({ path }) => (path === '/wh_1' ? hangs : 204);
+    start();
+    await record(...Array.from({ length: 30 }, (_, index) => `m-${index}`));
+    await until(() => members('/wh_2').length === 30);
+    expect(members('/wh_1')).toHaveLength(10);
+    release(204);
+    await until(() => members('/wh_1').length === 30);
+  });
+
+  test('the backlog and its age come from the process that delivers', async () => {
+    await create();
+    receiver.respond = () => 500;
+    start();
+    await record('ada', 'ada', 'bob');
+    await until(async () => (await metrics.text()).includes('backlog{partner="inn"} 3\n'));
+    laterMs = 4_000;
+    const line = /loyalty_webhook_oldest_seconds\{partner="inn"\} ([4-9]\.\d*|4)\n/;
+    await until(async () => line.test(await metrics.text()));
+  });
+});

@@ -1,0 +1,451 @@
+// Mailed tokens and changes of address in the members store.
+import { randomUUID } from 'node:crypto';
+import { address, memberImport, newPlace, type Place } from '../../test/engine.ts';
+import { makeToken, TOKEN_USES } from '../rules/mailedtoken.ts';
+import type { MembersStore } from './store.ts';
+
+const NOW = Date.parse('2026-03-04T05:06:07.089Z');
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+describe('mailed tokens', () => {
+  let place: Place;
+  let store: MembersStore;
+
+  beforeEach(async () => {
+    place = newPlace();
+    store = await place.open();
+    await add('ada', 'Ada@Example.com');
+  });
+  afterEach(() => place.release());
+
+  const add = (memberId: string, email: string, previous: string[] = []) =>
+    store.importMembers([
+      memberImport(email, {
+        memberId,
+        previous,
+        enrollments: [{ partnerId: 'inn', externalId: `${memberId}-1` }, { partnerId: 'spa' }],
+      }),
+    ]);
+  const mailLink = async (
+    partnerId = 'inn',
+    { ownPage = true, at = NOW, sought = 'ada@example.com' } = {},
+  ) => {
+    const { hash } = makeToken('sign-in');
+    const expiresAt = at + TOKEN_USES['sign-in'].lifetimeMs;
+    return (
+      (await store.tokens.addSignIn(
+        { use: 'sign-in', hash, expiresAt, partnerId, ownPage },
+        sought,
+        at,
+      )) && hash
+    );
+  };
+  const mailedLink = async (...args: Parameters<typeof mailLink>) =>
+    (await mailLink(...args)) ?? 'nobody';
+  const mailChange = async (email: string, memberId = 'ada', at = NOW) => {
+    const { hash } = makeToken('change');
+    const token = {
+      use: 'change',
+      hash,
+      expiresAt: at + TOKEN_USES.change.lifetimeMs,
+      address: address(email),
+    } as const;
+    return (await store.tokens.addChange(token, memberId, at)) ? hash : 'refused';
+  };
+  const changeTo = async (email: string, memberId = 'ada', at = NOW) => {
+    const changeId = randomUUID();
+    const { outcome } = await store.tokens.confirmChange(
+      await mailChange(email, memberId, at),
+      changeId,
+      at,
+    );
+    return { outcome, changeId };
+  };
+  const mailUndo = async (changeId: string, memberId = 'ada', at = NOW) => {
+    const { hash } = makeToken('undo');
+    await store.tokens.addUndo(hash, memberId, changeId, at);
+    return hash;
+  };
+  const redeemUndo = async (hash: string, at = NOW, from = store) => {
+    const taken = (await from.tokens.findUndo(hash, at))?.taken ?? [];
+    return from.tokens.undoChange(hash, { undoId: randomUUID(), taken }, at);
+  };
+  const undo = async (hash: string, at = NOW) => (await redeemUndo(hash, at)).outcome;
+  const who = async (canonical: string) => (await store.memberByEmail('inn', canonical))?.memberId;
+  const emailOf = async (memberId: string) => (await store.member(memberId))?.email;
+
+  describe('signing in', () => {
+    test('a link goes to the current address, even if requested by an earlier one', async () => {
+      await add('bob', 'New@Example.com', ['old@example.com']);
+      const { hash } = makeToken('sign-in');
+      const token = {
+        use: 'sign-in',
+        hash,
+        expiresAt: NOW + MINUTE,
+        partnerId: 'inn',
+        ownPage: true,
+      } as const;
+      const mailbox = await store.tokens.addSignIn(token, 'old@example.com', NOW);
+      expect(mailbox).toMatchObject({
+        memberId: 'bob',
+        email: 'New@Example.com',
+        address: 'new@example.com',
+      });
+    });
+
+    test('no link for a member who is unknown or not actively enrolled with the partner', async () => {
+      await store.endEnrollment('spa', 'ada');
+      expect(await mailLink('inn', { sought: 'eve@example.com' })).toBeUndefined();
+      expect(await mailLink('pub')).toBeUndefined();
+      expect(await mailLink('spa')).toBeUndefined();
+    });
+
+    test('of 20 concurrent exchanges of one link, on two opened stores, one succeeds', async () => {
+      const other = await place.open();
+      const hash = await mailedLink();
+      const tries = await Promise.all(
+        Array.from({ length: 20 }, (_, i) =>
+          (i % 2 ? store : other).tokens.redeemSignIn(hash, { partnerId: 'inn' }, NOW),
+        ),
+      );
+      expect(tries.filter(Boolean)).toEqual([
+        expect.objectContaining({ memberId: 'ada', email: 'Ada@Example.com' }),
+      ]);
+      expect(await store.tokens.redeemSignIn(hash, { partnerId: 'inn' }, NOW)).toBeUndefined();
+    });
+
+    test("another partner's attempt is refused and does not use up the link", async () => {
+      const hash = await mailedLink('inn');
+      expect(await store.tokens.redeemSignIn(hash, { partnerId: 'spa' }, NOW)).toBeUndefined();
+      expect(await store.tokens.redeemSignIn(hash, { partnerId: 'inn' }, NOW)).toMatchObject({
+        memberId: 'ada',
+      });
+    });
+
+    test('a link is valid for 15 minutes, and not a millisecond longer', async () => {
+      const [first, second] = [await mailedLink(), await mailedLink()];
+      expect(
+        await store.tokens.redeemSignIn(first, { partnerId: 'inn' }, NOW + 15 * MINUTE - 1),
+      ).toMatchObject({ memberId: 'ada' });
+      expect(
+        await store.tokens.redeemSignIn(second, { partnerId: 'inn' }, NOW + 15 * MINUTE),
+      ).toBeUndefined();
+    });
+
+    test("a link to a partner's page is refused on our own, so that no partner avoids `azp`", async () => {
+      const hash = await mailedLink('inn', { ownPage: false });
+      expect(await store.tokens.redeemSignIn(hash, 'own-page', NOW)).toBeUndefined();
+      expect(await store.tokens.redeemSignIn(hash, { partnerId: 'inn' }, NOW)).toMatchObject({
+        memberId: 'ada',
+      });
+    });
+
+    test('a link to our own page is valid there once, or for the partner that requested it', async () => {
+      const hash = await mailedLink('inn');
+      expect(await store.tokens.redeemSignIn(hash, 'own-page', NOW)).toMatchObject({
+        memberId: 'ada',
+      });
+      expect(await store.tokens.redeemSignIn(hash, { partnerId: 'inn' }, NOW)).toBeUndefined();
+    });
+
+    test('the form that used a link can be sent again for a minute; nothing else uses it', async () => {
+      const hash = await mailedLink();
+      const redeem = async (formId?: string, at = NOW) =>
+        (await store.tokens.redeemSignIn(hash, 'own-page', at, formId))?.memberId;
+      const forms = ['a', 'b', 'a', 'b'];
+      const signedIn = await Promise.all(forms.map((formId) => redeem(formId)));
+      const [first, other] = signedIn[0] === undefined ? ['b', 'a'] : ['a', 'b'];
+      expect(signedIn).toEqual(forms.map((formId) => (formId === first ? 'ada' : undefined)));
+      expect(await redeem(first, NOW + MINUTE - 1)).toBe('ada');
+      expect([await redeem(other), await redeem(), await redeem(first, NOW + MINUTE)]).toEqual([
+        ...[undefined, undefined, undefined],
+      ]);
+      const exchanged = await store.tokens.redeemSignIn(hash, { partnerId: 'inn' }, NOW);
+      expect([exchanged, await store.tokens.findSignIn(hash, NOW)]).toEqual([undefined, undefined]);
+      await changeTo('ada@example.org');
+      expect(await redeem(first)).toBeUndefined();
+    });
+
+    test('a partner cannot exchange a link once the enrollment has ended', async () => {
+      const hash = await mailedLink('inn');
+      await store.endEnrollment('inn', 'ada');
+      expect(await store.tokens.redeemSignIn(hash, { partnerId: 'inn' }, NOW)).toBeUndefined();
+    });
+
+    test('a link is invalid when its mailbox is no longer the current address', async () => {
+      const [imported, changed] = [await mailedLink(), await mailedLink()];
+      await changeTo('next@example.com');
+      expect(await store.tokens.redeemSignIn(changed, { partnerId: 'inn' }, NOW)).toBeUndefined();
+      await add('ada', 'third@example.com');
+      expect(await store.tokens.redeemSignIn(imported, { partnerId: 'inn' }, NOW)).toBeUndefined();
+    });
+
+    test('several links of a member are valid, and an import or an enrollment does not change that', async () => {
+      const hashes = await Promise.all(Array.from({ length: 5 }, () => mailedLink()));
+      await add('ada', 'Ada@Example.com');
+      await store.enroll({ partnerId: 'pub', address: address('ada@example.com') });
+      for (const hash of hashes)
+        expect(await store.tokens.redeemSignIn(hash, { partnerId: 'inn' }, NOW)).toMatchObject({
+          memberId: 'ada',
+        });
+    });
+
+    test('a token is valid for its own use only', async () => {
+      const [link, change] = [await mailedLink(), await mailChange('next@example.com')];
+      expect(await store.tokens.redeemSignIn(change, 'own-page', NOW)).toBeUndefined();
+      expect(await store.tokens.findChange(link, NOW)).toBeUndefined();
+      expect((await store.tokens.confirmChange(link, 'c1', NOW)).outcome).toBe('invalid-token');
+      expect(await undo(link)).toBe('invalid-token');
+      expect(await undo(change)).toBe('invalid-token');
+      expect(await store.tokens.redeemSignIn('0'.repeat(64), 'own-page', NOW)).toBeUndefined();
+    });
+  });
+
+  describe('changing the address', () => {
+    test('the new address is current as typed, and the former one still leads to the member', async () => {
+      const hash = await mailChange('Next@Example.com');
+      expect(await store.tokens.findChange(hash, NOW)).toEqual({
+        memberId: 'ada',
+        address: address('Next@Example.com'),
+        isMade: false,
+      });
+      expect(await store.tokens.confirmChange(hash, 'c1', NOW)).toMatchObject({
+        outcome: 'changed',
+        member: { memberId: 'ada', email: 'Next@Example.com' },
+      });
+      expect([
+        await who('next@example.com'),
+        await who('ada@example.com'),
+        await emailOf('ada'),
+      ]).toEqual(['ada', 'ada', 'Next@Example.com']);
+      expect(await store.tokens.findChange(hash, NOW)).toBeUndefined();
+    });
+
+    test('of 20 concurrent confirmations of one token, one succeeds', async () => {
+      const other = await place.open();
+      const hash = await mailChange('next@example.com');
+      const tries = await Promise.all(
+        Array.from({ length: 20 }, (_, i) =>
+          (i % 2 ? store : other).tokens.confirmChange(hash, randomUUID(), NOW),
+        ),
+      );
+      expect(tries.filter(({ outcome }) => outcome === 'changed')).toHaveLength(1);
+      expect(tries.filter(({ outcome }) => outcome === 'invalid-token')).toHaveLength(19);
+    });
+
+    test('the form that changed an address, or undid that, can be sent again for a minute', async () => {
+      const hash = await mailChange('next@example.com');
+      const confirm = async (formId?: string, at = NOW) => {
+        const result = await store.tokens.confirmChange(hash, randomUUID(), at, formId);
+        return 'member' in result ? result.member.email : result.outcome;
+      };
+      expect([await confirm('a'), await confirm('a', NOW + MINUTE - 1)]).toEqual([
+        ...['next@example.com', 'next@example.com'],
+      ]);
+      expect(await store.tokens.findChange(hash, NOW, 'a')).toMatchObject({ isMade: true });
+      for (const refused of [confirm('b'), confirm(), confirm('a', NOW + MINUTE)])
+        expect(await refused).toBe('invalid-token');
+      const { changes = [] } = (await store.member('ada')) as { changes?: { id: string }[] };
+      expect(changes).toHaveLength(1);
+
+      const undoing = await mailUndo(changes[0]?.id ?? '');
+      const takeBack = async (formId?: string, at = NOW) => {
+        const taken = (await store.tokens.findUndo(undoing, at, formId))?.taken ?? [];
+        const attempt = { undoId: randomUUID(), taken };
+        const result = await store.tokens.undoChange(undoing, attempt, at, formId);
+        return 'member' in result ? result.member.email : result.outcome;
+      };
+      expect([await takeBack('a'), await takeBack('a', NOW + MINUTE - 1)]).toEqual([
+        ...['Ada@Example.com', 'Ada@Example.com'],
+      ]);
+      expect(await store.tokens.findUndo(undoing, NOW, 'a')).toMatchObject({ taken: [] });
+      for (const refused of [takeBack('b'), takeBack(), takeBack('a', NOW + MINUTE)])
+        expect(await refused).toBe('invalid-token');
+    });
+
+    test('a token expires after 15 minutes', async () => {
+      const hash = await mailChange('next@example.com');
+      expect((await store.tokens.confirmChange(hash, 'c1', NOW + 15 * MINUTE)).outcome).toBe(
+        'invalid-token',
+      );
+      expect(await emailOf('ada')).toBe('Ada@Example.com');
+    });
+
+    test("another member's current address is refused, and nothing changes", async () => {
+      await add('bob', 'bob@example.com');
+      expect((await changeTo('Bob@example.com')).outcome).toBe('email-in-use');
+      expect([
+        await who('bob@example.com'),
+        await who('ada@example.com'),
+        await emailOf('ada'),
+      ]).toEqual(['bob', 'ada', 'Ada@Example.com']);
+    });
+
+    test("another member's earlier address is taken over, and a repeated import does not undo that", async () => {
+      await add('bob', 'bob@example.com', ['shared@example.com']);
+      expect((await changeTo('shared@example.com')).outcome).toBe('changed');
+      await add('bob', 'bob@example.com', ['shared@example.com']);
+      expect([await who('shared@example.com'), await emailOf('ada'), await emailOf('bob')]).toEqual(
+        ['ada', 'shared@example.com', 'bob@example.com'],
+      );
+    });
+
+    test('two members confirm a free address concurrently: one gets it, the other is refused', async () => {
+      await add('bob', 'bob@example.com');
+      const tokens = [
+        await mailChange('free@example.com', 'ada'),
+        await mailChange('free@example.com', 'bob'),
+      ];
+      const tries = await Promise.all(
+        tokens.map((hash) => store.tokens.confirmChange(hash, randomUUID(), NOW)),
+      );
+      expect(tries.map(({ outcome }) => outcome).sort()).toEqual(['changed', 'email-in-use']);
+    });
+
+    test("two members confirm a third one's earlier address while that one is written: one gets it", async () => {
+      await add('bob', 'bob@example.com');
+      await add('cyd', 'cyd@example.com', ['free@example.com']);
+      const tokens = [
+        await mailChange('free@example.com', 'ada'),
+        await mailChange('free@example.com', 'bob'),
+      ];
+      const [first, second] = await Promise.all([
+        ...tokens.map((hash) => store.tokens.confirmChange(hash, randomUUID(), NOW)),
+        ...Array.from({ length: 5 }, (_, i) =>
+          store.enroll({ partnerId: `p${i}`, address: address('cyd@example.com') }),
+        ),
+      ]);
+      expect([first?.outcome, second?.outcome].sort()).toEqual(['changed', 'email-in-use']);
+      const holder = await who('free@example.com');
+      expect(['ada', 'bob']).toContain(holder);
+      expect(await emailOf(holder ?? '')).toBe('free@example.com');
+    });
+
+    test('confirming a change makes the tokens of other changes invalid', async () => {
+      const hash = await mailChange('other@example.com');
+      await changeTo('next@example.com');
+      expect((await store.tokens.confirmChange(hash, 'c2', NOW)).outcome).toBe('invalid-token');
+    });
+
+    test('another spelling of the current address only changes what is displayed', async () => {
+      expect((await changeTo('ADA@example.com')).outcome).toBe('changed');
+      expect([await emailOf('ada'), await who('ada@example.com')]).toEqual([
+        'ADA@example.com',
+        'ada',
+      ]);
+    });
+  });
+
+  describe('undoing a change', () => {
+    test('the former address is current again, and the new one leads nowhere', async () => {
+      const { changeId } = await changeTo('evil@example.com');
+      const hash = await mailUndo(changeId);
+      expect(await redeemUndo(hash)).toMatchObject({
+        outcome: 'changed',
+        member: { email: 'Ada@Example.com' },
+      });
+      expect([
+        await who('ada@example.com'),
+        await who('evil@example.com'),
+        await emailOf('ada'),
+      ]).toEqual(['ada', undefined, 'Ada@Example.com']);
+      expect(await undo(hash)).toBe('invalid-token');
+    });
+
+    test('of 20 concurrent attempts, one succeeds', async () => {
+      const other = await place.open();
+      const hash = await mailUndo((await changeTo('evil@example.com')).changeId);
+      const tries = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => redeemUndo(hash, NOW, i % 2 ? store : other)),
+      );
+      expect(tries.filter(({ outcome }) => outcome === 'changed')).toHaveLength(1);
+    });
+
+    test('the link is valid until 7 days after the change, and no longer', async () => {
+      const { changeId } = await changeTo('evil@example.com');
+      const [first, second] = [
+        await mailUndo(changeId),
+        await mailUndo(changeId, 'ada', NOW + DAY),
+      ];
+      expect(await undo(first, NOW + 7 * DAY)).toBe('invalid-token');
+      expect(await undo(second, NOW + 7 * DAY - 1)).toBe('changed');
+    });
+
+    test('the first link of several undoes all changes, and their addresses lead nowhere', async () => {
+      const first = await changeTo('evil1@example.com');
+      const undoFirst = await mailUndo(first.changeId);
+      const second = await changeTo('evil2@example.com');
+      const undoSecond = await mailUndo(second.changeId);
+      await changeTo('evil3@example.com');
+      const pending = await mailChange('evil4@example.com');
+      const link = await mailedLink('inn', { sought: 'ada@example.com' });
+      expect(await undo(undoFirst)).toBe('changed');
+      for (const gone of ['evil1', 'evil2', 'evil3'])
+        expect(await who(`${gone}@example.com`)).toBeUndefined();
+      expect([await who('ada@example.com'), await emailOf('ada')]).toEqual([
+        'ada',
+        'Ada@Example.com',
+      ]);
+      expect(await undo(undoSecond)).toBe('invalid-token');
+      expect((await store.tokens.confirmChange(pending, 'c9', NOW)).outcome).toBe('invalid-token');
+      expect(await store.tokens.redeemSignIn(link, 'own-page', NOW)).toBeUndefined();
+    });
+
+    test('a later change can be undone without the earlier one', async () => {
+      await changeTo('second@example.com');
+      const { changeId } = await changeTo('third@example.com');
+      expect(await undo(await mailUndo(changeId))).toBe('changed');
+      expect([
+        await who('third@example.com'),
+        await who('ada@example.com'),
+        await emailOf('ada'),
+      ]).toEqual([undefined, 'ada', 'second@example.com']);
+    });
+
+    test("an address that was the member's before the change still is", async () => {
+      await add('bob', 'bob@example.com', ['earlier@example.com']);
+      const { changeId } = await changeTo('earlier@example.com', 'bob');
+      expect(await undo(await mailUndo(changeId, 'bob'))).toBe('changed');
+      expect([await who('earlier@example.com'), await emailOf('bob')]).toEqual([
+        'bob',
+        'bob@example.com',
+      ]);
+    });
+
+    test('an address that an import has made current meanwhile stays current', async () => {
+      const { changeId } = await changeTo('evil@example.com');
+      const hash = await mailUndo(changeId);
+      await add('ada', 'desk@example.com');
+      expect(await undo(hash)).toBe('changed');
+      expect([
+        await who('evil@example.com'),
+        await who('ada@example.com'),
+        await emailOf('ada'),
+      ]).toEqual([undefined, 'ada', 'desk@example.com']);
+    });
+
+    test("a former address that is now another member's current one is refused, and nothing changes", async () => {
+      await add('bob', 'bob@example.com');
+      const { changeId } = await changeTo('next@example.com');
+      expect((await changeTo('ada@example.com', 'bob')).outcome).toBe('changed');
+      expect(await undo(await mailUndo(changeId))).toBe('email-in-use');
+      expect([await who('ada@example.com'), await who('next@example.com')]).toEqual(['bob', 'ada']);
+    });
+
+    test('no change can start for an hour, in which ID tokens of whoever made the last one are valid', async () => {
+      const { changeId } = await changeTo('evil@example.com');
+      await undo(await mailUndo(changeId));
+      expect(await mailChange('evil@example.com', 'ada', NOW + 60 * MINUTE - 1)).toBe('refused');
+      expect(await mailChange('evil@example.com', 'ada', NOW + 60 * MINUTE)).toMatch(
+        /^[0-9a-f]{64}$/,
+      );
+    });
+
+    test('a change that was not made cannot be undone', async () => {
+      const { hash } = makeToken('undo');
+      expect(await store.tokens.addUndo(hash, 'ada', 'none', NOW)).toBeUndefined();
+      expect(await undo(hash)).toBe('invalid-token');
+    });
+  });
+});

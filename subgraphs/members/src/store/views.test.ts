@@ -1,0 +1,409 @@
+// What a partner learns by enrolling a member, and what the member sees.
+import { address, memberImport, newPlace, type Place } from '../../test/engine.ts';
+import { makeToken } from '../rules/mailedtoken.ts';
+import type { Member, Names } from '../rules/member.ts';
+import { namesSeenByMember } from '../rules/names.ts';
+import type { MembersStore } from './store.ts';
+
+const NOW = Date.parse('2026-03-04T05:06:07.089Z');
+const ADA = { firstName: 'Ada', lastName: 'Byron' };
+const EVE = { firstName: 'Eve', lastName: 'Moneypenny' };
+const [NEW, OLD, OLDER] = ['new@example.com', 'old@example.com', 'older@example.com'];
+
+describe('on the embedded store', () => {
+  let place: Place;
+  let store: MembersStore;
+  beforeEach(async () => {
+    place = newPlace();
+    store = await place.open();
+  });
+  afterEach(() => place.release());
+
+  const importAda = async (more: Partial<Parameters<typeof memberImport>[1]> = {}, email = NEW) =>
+    (await store.importMembers([memberImport(email, { memberId: 'ada', ...more })]))[0];
+  const enroll = async (
+    partnerId: string,
+    email: string,
+    more: Names = {},
+    externalId?: string,
+  ) => {
+    const input = { partnerId, address: address(email), externalId, ...more };
+    const result = await store.enroll(input);
+    if (result.outcome !== 'enrolled') throw new Error(result.outcome);
+    return result;
+  };
+  const signIn = async (partnerId: string, email: string, ownPage = false) => {
+    const { hash } = makeToken('sign-in');
+    const token = { use: 'sign-in', hash, expiresAt: NOW + 1, partnerId, ownPage } as const;
+    await store.tokens.addSignIn(token, email, NOW);
+    const redeemer = ownPage ? 'own-page' : { partnerId };
+    return (await store.tokens.redeemSignIn(hash, redeemer, NOW))?.memberId;
+  };
+  const changeTo = async (memberId: string, email: string) => {
+    const { hash } = makeToken('change');
+    const token = { use: 'change', hash, expiresAt: NOW + 1, address: address(email) } as const;
+    await store.tokens.addChange(token, memberId, NOW);
+    return (await store.tokens.confirmChange(hash, email, NOW)).outcome;
+  };
+  const seen = async (partnerId: string, memberId = 'ada') => store.memberById(partnerId, memberId);
+  const names = async (partnerId: string, memberId = 'ada'): Promise<Names> => {
+    const { firstName, lastName } = (await seen(partnerId, memberId)) ?? {};
+    return { ...(firstName && { firstName }), ...(lastName && { lastName }) };
+  };
+  const email = async (partnerId: string, memberId = 'ada') =>
+    (await seen(partnerId, memberId))?.email;
+  const foundBy = async (partnerId: string, emails: string[]) => {
+    const found: string[] = [];
+    for (const one of emails) if (await store.memberByEmail(partnerId, one)) found.push(one);
+    return found;
+  };
+  const ownSession = async (memberId = 'ada') => {
+    // Cast: only tests of members who exist call this.
+    return namesSeenByMember((await store.member(memberId)) as Member);
+  };
+  /** The partners whose enrollment changes meanwhile. */
+  const toldOf = async (act: () => Promise<unknown>, memberId = 'ada'): Promise<string[]> => {
+    const times = async () => (await store.member(memberId))?.enrollments ?? [];
+    const before = new Map((await times()).map((one) => [one.partnerId, one.updatedAt]));
+    await act();
+    return (await times())
+      .filter(({ partnerId, updatedAt }) => updatedAt > (before.get(partnerId) ?? 0))
+      .map(({ partnerId }) => partnerId);
+  };
+
+  describe('names', () => {
+    test('an unconfirmed partner sees those it sent itself and no others', async () => {
+      await importAda({ ...ADA, enrollments: [{ partnerId: 'inn' }] });
+      expect((await enroll('spa', NEW)).member).not.toHaveProperty('firstName', 'Ada');
+      expect((await enroll('pub', NEW, { firstName: 'Eve' })).member.firstName).toBe('Eve');
+      await store.updateOwnNames('ada', { firstName: 'Augusta' });
+      expect([await names('spa'), await names('pub')]).toEqual([{}, { firstName: 'Eve' }]);
+      const byKey = [
+        await store.memberByEmail('pub', NEW),
+        (await store.lookUp('pub', [{ by: 'email', value: NEW }]))[0]?.member,
+      ];
+      for (const one of byKey) expect([one?.firstName, one?.lastName]).toEqual(['Eve', undefined]);
+    });
+
+    test('a later enrollment fills in what its own lacks and changes nothing else', async () => {
+      const { member } = await enroll('inn', NEW, { firstName: 'Eve' });
+      await enroll('spa', NEW, ADA);
+      const again = () => enroll('inn', NEW, { firstName: 'Ada', lastName: 'Moneypenny' });
+      expect(await toldOf(again, member.memberId)).toEqual(['inn']);
+      expect(await toldOf(again, member.memberId)).toEqual([]);
+      expect(await names('inn', member.memberId)).toEqual(EVE);
+      expect(await names('spa', member.memberId)).toEqual(ADA);
+    });
+
+    test('an enrollment that shows the names of the record lacks none', async () => {
+      await importAda({ firstName: 'Ada', enrollments: [{ partnerId: 'inn' }] });
+      await enroll('inn', NEW, EVE);
+      expect(await names('inn')).toEqual({ firstName: 'Ada', lastName: 'Moneypenny' });
+      expect(await store.member('ada')).not.toHaveProperty('lastName');
+    });
+
+    test('a partner corrects them for itself: null clears, left out keeps', async () => {
+      await importAda({ ...ADA, enrollments: [{ partnerId: 'inn' }, { partnerId: 'pub' }] });
+      await enroll('spa', NEW, EVE);
+      const update = (partnerId: string, change: object) =>
+        toldOf(() => store.updateNames(partnerId, 'ada', change));
+      expect(await update('spa', { lastName: null })).toEqual(['spa']);
+      expect(await names('spa')).toEqual({ firstName: 'Eve' });
+      expect(await update('inn', { firstName: 'Augusta' })).toEqual(['inn']);
+      expect(await update('inn', { firstName: 'Augusta' })).toEqual([]);
+      expect(await update('inn', {})).toEqual([]);
+      expect(await names('inn')).toEqual({ firstName: 'Augusta', lastName: 'Byron' });
+      expect(await update('inn', { firstName: null, lastName: null })).toEqual(['inn']);
+      expect([await names('inn'), await names('pub')]).toEqual([{}, ADA]);
+      await store.endEnrollment('spa', 'ada');
+      for (const [partnerId, memberId] of [
+        ['spa', 'ada'],
+        ['bar', 'ada'],
+        ['inn', 'nobody'],
+      ] as const)
+        expect(await store.updateNames(partnerId, memberId, EVE)).toBeUndefined();
+    });
+
+    test("a confirmed partner sees the member's own pair, else its own, else the record's", async () => {
+      await importAda({ ...ADA, enrollments: [{ partnerId: 'inn' }] });
+      await enroll('spa', NEW, { firstName: 'Eve' });
+      await signIn('spa', NEW);
+      expect([await names('inn'), await names('spa')]).toEqual([ADA, { firstName: 'Eve' }]);
+      const told = await toldOf(() => store.updateOwnNames('ada', { firstName: null }));
+      expect(told).toEqual(['inn', 'spa']);
+      expect([await names('inn'), await names('spa')]).toEqual(
+        Array(2).fill({ lastName: 'Byron' }),
+      );
+      // What only a pair that is not shown has.
+      const unseen = () => store.updateNames('spa', 'ada', { lastName: 'Moneypenny' });
+      expect(await toldOf(unseen)).toEqual([]);
+      expect(await toldOf(() => importAda({ firstName: 'Augusta' }))).toEqual([]);
+      await store.updateOwnNames('ada', { lastName: null });
+      expect(await names('inn')).toEqual({ firstName: 'Augusta', lastName: 'Byron' });
+      expect(await names('spa')).toEqual(EVE);
+    });
+
+    test('one that a partner planted never reaches another, whatever the member sets', async () => {
+      const { memberId } = (await enroll('inn', NEW, EVE)).member;
+      await enroll('spa', NEW);
+      for (const partnerId of ['inn', 'spa']) await signIn(partnerId, NEW);
+      expect(await ownSession(memberId)).toEqual(EVE);
+      expect(await names('spa', memberId)).toEqual({});
+      await store.updateOwnNames(memberId, { lastName: 'Byron' });
+      for (const partnerId of ['inn', 'spa'])
+        expect(await names(partnerId, memberId)).toEqual({ lastName: 'Byron' });
+      expect(await ownSession(memberId)).toEqual({ lastName: 'Byron' });
+    });
+
+    test('the member, having set none, sees those of the enrollment confirmed first', async () => {
+      const { memberId } = (await enroll('inn', NEW, EVE)).member;
+      await enroll('spa', NEW, ADA);
+      expect(await ownSession(memberId)).toEqual({});
+      await signIn('spa', NEW);
+      await signIn('inn', NEW);
+      expect(await ownSession(memberId)).toEqual(ADA);
+      await store.updateOwnNames(memberId, EVE);
+      expect(await ownSession(memberId)).toEqual(EVE);
+      await store.updateOwnNames(memberId, { firstName: null, lastName: null });
+      expect(await ownSession(memberId)).toEqual(ADA);
+    });
+
+    test('the names of an import are those of all partners that it enrolled', async () => {
+      await importAda({ enrollments: [{ partnerId: 'inn' }] });
+      await enroll('spa', NEW, EVE);
+      expect(await toldOf(() => importAda(ADA))).toEqual(['inn']);
+      expect([await names('inn'), await names('spa'), await ownSession()]).toEqual([ADA, EVE, ADA]);
+    });
+  });
+
+  describe('a partner is confirmed', () => {
+    test.each([
+      ['by exchanging a link', (partnerId: string) => signIn(partnerId, NEW)],
+      [
+        'by a sign-in on the page of the service',
+        (partnerId: string) => signIn(partnerId, NEW, true),
+      ],
+      [
+        'by an accepted invitation',
+        (partnerId: string) => store.enrollInvited({ partnerId, address: address(NEW) }),
+      ],
+      [
+        'by an import of the enrollment',
+        (partnerId: string) => importAda({ enrollments: [{ partnerId }] }),
+      ],
+    ])('%s, which that partner alone sees, once', async (_, confirm) => {
+      await importAda(ADA);
+      await enroll('inn', NEW);
+      await enroll('spa', NEW);
+      expect(await toldOf(() => confirm('inn'))).toEqual(['inn']);
+      expect([await names('inn'), await names('spa')]).toEqual([ADA, {}]);
+      expect(await toldOf(() => confirm('inn'))).toEqual([]);
+    });
+
+    test('not by being enrolled again, by an import without it, or by a token of another', async () => {
+      await importAda(ADA);
+      await enroll('inn', NEW);
+      await importAda({ enrollments: [{ partnerId: 'spa' }] });
+      await signIn('spa', NEW);
+      await store.endEnrollment('inn', 'ada');
+      await enroll('inn', NEW);
+      expect(await names('inn')).toEqual({});
+    });
+
+    test('for good, even if the enrollment ends and begins again', async () => {
+      await importAda(ADA);
+      await enroll('inn', NEW);
+      await signIn('inn', NEW);
+      await store.endEnrollment('inn', 'ada');
+      await enroll('inn', NEW);
+      expect(await names('inn')).toEqual(ADA);
+    });
+  });
+
+  describe('a partner that an app has confirmed', () => {
+    const APP = 'app_1';
+    const agree = (clientId = APP, partnerId = 'inn') =>
+      store.tokens.confirmSignIn('ada', { partnerId, clientId });
+    const revoke = (clientId = APP) => store.tokens.takeBack('ada', clientId);
+    const seenBy = async () => [
+      await email('inn'),
+      await names('inn'),
+      await foundBy('inn', [NEW, OLD, OLDER]),
+    ];
+
+    test('has what it had before, once the member revokes the app', async () => {
+      await importAda({ ...ADA, previous: [OLD, OLDER] });
+      await enroll('inn', OLD, EVE);
+      await enroll('spa', NEW);
+      const before = await seenBy();
+      expect(await toldOf(() => agree())).toEqual(['inn']);
+      expect(await seenBy()).toEqual([NEW, EVE, [NEW, OLD, OLDER]]);
+      await store.updateNames('inn', 'ada', { firstName: 'Augusta' });
+      expect(await toldOf(() => revoke())).toEqual(['inn']);
+      expect(await seenBy()).toEqual(before);
+      expect(await toldOf(() => revoke())).toEqual([]);
+    });
+
+    test('stays confirmed until the last of its apps is revoked', async () => {
+      await importAda(ADA);
+      await enroll('inn', NEW);
+      await agree();
+      await agree('app_2');
+      await revoke();
+      expect(await names('inn')).toEqual(ADA);
+      await revoke('app_2');
+      expect(await names('inn')).toEqual({});
+    });
+
+    test.each([
+      ['a link', (partnerId: string) => signIn(partnerId, NEW)],
+      [
+        'an invitation',
+        (partnerId: string) => store.enrollInvited({ partnerId, address: address(NEW) }),
+      ],
+      ['an import', (partnerId: string) => importAda({ enrollments: [{ partnerId }] })],
+    ])('stays confirmed without the app if %s confirms it, before or after', async (_, confirm) => {
+      await importAda(ADA);
+      for (const partnerId of ['inn', 'spa']) await enroll(partnerId, NEW);
+      await agree(APP, 'inn');
+      for (const partnerId of ['inn', 'spa']) await confirm(partnerId);
+      await agree(APP, 'spa');
+      await revoke();
+      expect([await names('inn'), await names('spa')]).toEqual([ADA, ADA]);
+    });
+
+    test('has no more of an enrollment that ended meanwhile and began by an earlier address', async () => {
+      await importAda({ ...ADA, previous: [OLD, OLDER] });
+      await enroll('inn', NEW);
+      await agree();
+      await store.endEnrollment('inn', 'ada');
+      await enroll('inn', OLD);
+      expect(await seenBy()).toEqual([NEW, ADA, [NEW, OLD, OLDER]]);
+      await revoke();
+      expect(await seenBy()).toEqual([OLD, {}, [OLD]]);
+    });
+
+    test("loses the member if all that it had before is another one's by then", async () => {
+      await importAda({ previous: [OLD] });
+      await enroll('inn', OLD);
+      await agree();
+      await store.importMembers([memberImport(OLD, { memberId: 'bob' })]);
+      expect(await email('inn')).toBe(NEW);
+      await revoke();
+      expect(await seen('inn')).toBeUndefined();
+    });
+  });
+
+  describe('the address', () => {
+    test('is spelled as each partner wrote it, until the member changes it', async () => {
+      const { memberId } = (await enroll('inn', 'New@Example.com')).member;
+      expect((await enroll('spa', 'NEW@example.com')).member.email).toBe('NEW@example.com');
+      expect((await enroll('spa', 'new@EXAMPLE.com')).member.email).toBe('NEW@example.com');
+      await signIn('spa', NEW);
+      expect(await email('inn', memberId)).toBe('New@Example.com');
+      expect(await store.memberByEmail('spa', NEW)).toMatchObject({ email: 'NEW@example.com' });
+      const told = await toldOf(() => changeTo(memberId, 'Next@Example.com'), memberId);
+      expect(told).toEqual(['inn', 'spa']);
+      for (const partnerId of ['inn', 'spa']) {
+        expect(await email(partnerId, memberId)).toBe('Next@Example.com');
+        expect(await foundBy(partnerId, [NEW, 'next@example.com'])).toHaveLength(2);
+      }
+    });
+
+    test('that was history already is all that the partner sees and finds him by', async () => {
+      await importAda({ ...ADA, previous: [OLD, OLDER] });
+      const { member, created } = await enroll('inn', 'Old@Example.com', EVE, 'A-1');
+      expect([member.email, member.memberId, created]).toEqual(['Old@Example.com', 'ada', true]);
+      expect(await foundBy('inn', [NEW, OLD, OLDER])).toEqual([OLD]);
+      for (const by of [
+        await store.memberByEmail('inn', OLD),
+        await store.memberByExternalId('inn', 'A-1'),
+        await seen('inn'),
+      ])
+        expect(by).toMatchObject({ memberId: 'ada', email: 'Old@Example.com', ...EVE });
+      // Nor is there a link by another of his addresses.
+      expect(await store.tokens.findRecipient('inn', NEW)).toBeUndefined();
+      expect(await signIn('inn', OLDER)).toBeUndefined();
+      expect(await store.tokens.findRecipient('inn', OLD)).toMatchObject({ memberId: 'ada' });
+    });
+
+    test('that was history already stays the same whatever changes, and tells of none', async () => {
+      await importAda({ previous: [OLD] });
+      await enroll('inn', OLD);
+      const silent = async (act: () => Promise<unknown>) => expect(await toldOf(act)).toEqual([]);
+      await silent(() => changeTo('ada', 'next@example.com'));
+      await silent(() => importAda({ ...ADA, previous: [OLDER] }, 'last@example.com'));
+      await silent(() => store.updateOwnNames('ada', EVE));
+      await silent(() => changeTo('ada', OLD));
+      expect(await email('inn')).toBe(OLD);
+      await silent(() => changeTo('ada', 'next@example.com'));
+      expect(await foundBy('inn', [NEW, OLD, OLDER, 'next@example.com'])).toEqual([OLD]);
+    });
+
+    test('the partner learns the current one, and finds him by all, once it is confirmed', async () => {
+      await importAda({ previous: [OLD, OLDER] });
+      await enroll('inn', OLD);
+      expect(await toldOf(() => signIn('inn', OLD))).toEqual(['inn']);
+      expect(await email('inn')).toBe(NEW);
+      expect(await foundBy('inn', [NEW, OLD, OLDER])).toEqual([NEW, OLD, OLDER]);
+    });
+
+    test('enrolling by another adds that one: it sees the current one, else the last added', async () => {
+      await importAda({ previous: [OLD, OLDER] });
+      await enroll('inn', OLD);
+      const add = async (one: string) => {
+        const { created, member } = await enroll('inn', one);
+        return [created, member.email, await foundBy('inn', [NEW, OLD, OLDER])];
+      };
+      expect(await add('Older@example.com')).toEqual([false, 'Older@example.com', [OLD, OLDER]]);
+      expect(await toldOf(() => add(OLD))).toEqual([]);
+      expect(await toldOf(() => add('NEW@example.com'))).toEqual(['inn']);
+      expect(await email('inn')).toBe('NEW@example.com');
+      expect(await foundBy('inn', [NEW, OLD, OLDER])).toEqual([NEW, OLD, OLDER]);
+      await changeTo('ada', 'next@example.com');
+      expect(await foundBy('inn', ['next@example.com'])).toEqual([]);
+      expect(await email('inn')).toBe('NEW@example.com');
+      await changeTo('ada', OLDER);
+      expect(await email('inn')).toBe('Older@example.com');
+    });
+
+    test('the enrollment ends once none of these is his any more, and frees its external ID', async () => {
+      await importAda({ previous: [OLD, OLDER], enrollments: [{ partnerId: 'spa' }] });
+      await enroll('inn', OLD, {}, 'A-1');
+      await enroll('inn', OLDER);
+      const take = (one: string) => store.importMembers([memberImport(one, { memberId: one })]);
+      expect(await toldOf(() => take(OLDER))).toEqual(['inn']);
+      expect(await email('inn')).toBe(OLD);
+      expect(await toldOf(() => take(OLD))).toEqual(['inn']);
+      expect(await seen('inn')).toBeUndefined();
+      expect(await store.memberByExternalId('inn', 'A-1')).toBeUndefined();
+      expect(await foundBy('inn', [NEW, OLD, OLDER])).toEqual([]);
+      expect(await foundBy('spa', [NEW])).toEqual([NEW]);
+      expect((await enroll('inn', OLD, {}, 'A-1')).member.memberId).toBe(OLD);
+      expect(await enroll('inn', NEW)).toMatchObject({ created: true, member: { email: NEW } });
+    });
+  });
+
+  test('what is stored of an enrollment survives a restart, and every export shows it', async () => {
+    await importAda({ ...ADA, previous: [OLD] });
+    await enroll('inn', OLD, EVE);
+    await store.updateOwnNames('ada', { firstName: 'Augusta' });
+    const stored = {
+      ownNames: { firstName: 'Augusta', lastName: 'Byron' },
+      enrollments: [
+        {
+          partnerId: 'inn',
+          unconfirmed: true,
+          limited: true,
+          written: [{ typed: OLD, canonical: OLD }],
+          names: EVE,
+        },
+      ],
+    };
+    const again = await place.open();
+    expect(await again.member('ada')).toMatchObject(stored);
+    expect((await again.rights.find('ada'))?.member).toMatchObject(stored);
+    expect(await again.rights.erase('ada')).toBe(true);
+    expect(await again.memberByEmail('inn', OLD)).toBeUndefined();
+  });
+});

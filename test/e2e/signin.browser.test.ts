@@ -1,0 +1,618 @@
+// Sign-in as members see it, in a real browser: link, profile, change of address.
+import { issueIdToken } from '@partner-loyalty/members';
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from 'playwright-core';
+import { startBrowser } from '../support/servers/browser.ts';
+import { startMailServer, tokenIn } from '../support/servers/mailserver.ts';
+import { freePort } from '../support/servers/process.ts';
+import { createVisitor } from '../support/servers/visitor.ts';
+import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import {
+  BUILT_IN,
+  EXCHANGE,
+  linkIn,
+  magicLink,
+  newMember,
+  nextEmail,
+  REQUEST,
+} from '../support/service/mailbox.ts';
+import { startDeployed } from '../support/service/stack.ts';
+import { until } from '../support/until.ts';
+
+let browser: Browser;
+let service: InProcessService;
+let origin: string;
+let contexts: BrowserContext[] = [];
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  const port = await freePort();
+  origin = `http://localhost:${port}`;
+  service = await startInProcess({ env: { ...BUILT_IN, PORT: `${port}`, SANDBOX_URL: origin } });
+});
+afterEach(async () => {
+  for (const context of contexts) await context.close();
+  contexts = [];
+});
+afterAll(async () => {
+  await browser?.close();
+  await service?.close();
+});
+
+/**
+ * A page in a new browser context. `faults` are its console errors, which include CSP violations,
+ * and its requests to other hosts.
+ */
+async function openPage(
+  options: BrowserContextOptions = {},
+): Promise<{ page: Page; faults: string[] }> {
+  const context = await browser.newContext(options);
+  contexts.push(context);
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('console', (message) => faults.push(message.text()));
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${origin}/sign-in`)) faults.push(request.url());
+  });
+  return { page, faults };
+}
+
+const newLink = async () => magicLink(service, (await newMember(service)).email);
+const heading = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();
+const navigates = (page: Page, act: () => Promise<unknown>) =>
+  Promise.all([page.waitForEvent('domcontentloaded'), act()]);
+const press = (page: Page, name: string) =>
+  navigates(page, () => page.getByRole('button', { name }).click());
+const DEAD_LINK = 'This link does not work';
+
+test('a link leads to the profile, where the address can be changed, confirmed and changed back', async () => {
+  const { page, faults } = await openPage();
+  const link = await magicLink(service, 'both@example.com');
+  expect(link).toMatch(new RegExp(`^${origin}/sign-in\\?token=ml_`));
+
+  await page.goto(link);
+  expect([await page.title(), await heading(page)]).toEqual(['Sign in', 'Sign in']);
+  await press(page, 'Sign in');
+  expect([await page.title(), await heading(page)]).toEqual(['Your profile', 'Your profile']);
+  expect(page.url()).toBe(`${origin}/sign-in`);
+  expect(await page.locator('dl').innerText()).toMatch(
+    /Teal Heron\s+Email\s+Both@Example.com\s+Points this year\s+950\s+Stays this year\s+3/,
+  );
+  expect(await page.getByRole('row').allInnerTexts()).toEqual([
+    'Partner\tTier\tPoints',
+    'alpha\tSilver\t250',
+    'beta\tPrime\t700',
+  ]);
+
+  const proof = await nextEmail(service, 'teal@example.org', async () => {
+    await page.getByLabel('New email address').fill('Teal@Example.org');
+    await press(page, 'Send the link');
+  });
+  expect(await page.getByRole('status').innerText()).toBe(
+    'We have sent a link to Teal@Example.org. Open it to make the change.',
+  );
+  expect(await page.locator('dl').innerText()).toContain('Both@Example.com');
+
+  const notice = await nextEmail(service, 'both@example.com', async () => {
+    await page.goto(linkIn(proof));
+    expect(await heading(page)).toBe('Confirm your new email address');
+    await press(page, 'Confirm the new address');
+    expect(await heading(page)).toBe('Your email address has been changed');
+    expect(await page.getByRole('main').innerText()).toContain('Teal@Example.org');
+  });
+  expect(notice).not.toMatch(/teal@example.org/i);
+  const byEmail = async (email: string) => {
+    const query = 'query ($email: String!) { memberByEmail(email: $email) { memberId email } }';
+    return (await service.send({ query, variables: { email } })).body.data?.memberByEmail;
+  };
+  expect(await byEmail('teal@example.org')).toEqual({
+    memberId: 'm-both',
+    email: 'Teal@Example.org',
+  });
+  expect(await byEmail('both@example.com')).toEqual({
+    memberId: 'm-both',
+    email: 'Teal@Example.org',
+  });
+
+  await page.goto(linkIn(notice));
+  expect(await heading(page)).toBe('Undo the change to your email address');
+  await press(page, 'Undo the change');
+  expect(await heading(page)).toBe('Your former email address is back');
+  expect(await byEmail('both@example.com')).toEqual({
+    memberId: 'm-both',
+    email: 'Both@Example.com',
+  });
+  expect(await byEmail('teal@example.org')).toBeNull();
+  expect(faults).toEqual([]);
+});
+
+test('mail that a page in German causes is in German, whoever gets it', async () => {
+  const { page } = await openPage({ locale: 'de-DE' });
+  const { email } = await newMember(service);
+  await page.goto(await magicLink(service, email));
+  const press = () => navigates(page, () => page.locator('main form button').first().click());
+  await press();
+  const proof = await nextEmail(service, 'neu@example.org', async () => {
+    await page.locator('#email').fill('neu@example.org');
+    await press();
+  });
+  const notice = await nextEmail(service, email, async () => {
+    await page.goto(linkIn(proof));
+    await press();
+  });
+  const loss = await nextEmail(service, 'neu@example.org', async () => {
+    await page.goto(linkIn(notice));
+    await press();
+  });
+  for (const mail of [proof, notice, loss]) expect(mail).toMatch(/<html lang=3D"de">/);
+});
+
+test('reloading shows the profile again, until the member signs out', async () => {
+  const { page, faults } = await openPage();
+  await page.goto(await newLink());
+  await press(page, 'Sign in');
+  await navigates(page, () => page.reload());
+  expect(await heading(page)).toBe('Your profile');
+  await page.goto(`${origin}/sign-in`);
+  await navigates(page, () => page.reload());
+  expect(await heading(page)).toBe('Your profile');
+  const attributes = { httpOnly: true, sameSite: 'Lax' };
+  expect(await page.context().cookies()).toEqual([
+    expect.objectContaining({ name: 'form', ...attributes }),
+    expect.objectContaining({ name: 'session', ...attributes }),
+  ]);
+  expect(await page.evaluate('document.cookie')).toBe('');
+
+  await page.goto(await newLink());
+  await press(page, 'Sign in');
+  await press(page, 'Sign out');
+  expect(await heading(page)).toBe('You are signed out');
+  expect(await page.context().cookies()).toEqual([]);
+  await page.goto(`${origin}/sign-in`);
+  expect(await heading(page)).toBe('Sign in');
+  expect(await page.getByLabel('Email address').count()).toBe(1);
+  expect(faults).toEqual([]);
+});
+
+describe('over plain HTTP, where browsers send no Sec-Fetch-Site', () => {
+  const host = 'loyalty.test';
+  let plain: InProcessService;
+  let remote: Browser;
+  beforeAll(async () => {
+    const port = await freePort();
+    const env = { ...BUILT_IN, PORT: `${port}`, SANDBOX_URL: `http://${host}:${port}` };
+    plain = await startInProcess({ env });
+    remote = await startBrowser([`--host-resolver-rules=MAP ${host} 127.0.0.1`]);
+  });
+  afterAll(async () => {
+    await remote?.close();
+    await plain?.close();
+  });
+
+  test.each([true, false])(
+    'a mailed link signs in, pressed twice too; scripts: %s',
+    async (scripts) => {
+      const page = await remote.newPage({ javaScriptEnabled: scripts });
+      const sent: (string | undefined)[] = [];
+      page.on('request', (request) => {
+        const { origin, 'sec-fetch-site': site } = request.headers();
+        if (request.method() === 'POST') sent.push(`${origin} ${site}`);
+      });
+      await page.goto(await magicLink(plain, (await newMember(plain)).email));
+      await page.getByRole('button', { name: 'Sign in' }).dblclick({ noWaitAfter: true });
+      await page.getByRole('heading', { name: 'Your profile' }).waitFor();
+      expect(new Set(sent)).toEqual(new Set(['null undefined']));
+      expect(scripts ? sent.length : 1).toBe(1);
+      await page.getByLabel('First name').fill('Zoë');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Zoë').waitFor();
+      expect(sent.at(-1)).toBe(`${new URL(page.url()).origin} undefined`);
+      await page.close();
+    },
+  );
+});
+
+test('a button shows that it was pressed, and its form is sent once', async () => {
+  const { page, faults } = await openPage();
+  await page.goto(`${origin}/sign-in`);
+  const posts: Route[] = [];
+  await page.route('**', (route) => void posts.push(route));
+  await page.getByLabel('Email address').fill('Μαρία@example.com');
+  const shown = "getComputedStyle(document.querySelector('button'), '::after').content";
+  expect(await page.evaluate(shown)).toBe('none');
+  const press = "for (const n of [1, 2]) document.querySelector('button').click()";
+  expect(await page.evaluate(`${press}; ${shown}`)).toBe('"…"');
+  await until(() => posts.length > 0);
+  await posts[0]?.continue();
+  await page.getByRole('heading', { name: 'Check your email' }).waitFor();
+  expect([posts.length, faults]).toEqual([1, []]);
+});
+
+test('opening a link does not use it up, however often and whoever does it', async () => {
+  const link = await newLink();
+  for (const method of ['GET', 'HEAD', 'GET'])
+    expect((await fetch(link, { method })).status).toBe(200);
+  const { page } = await openPage();
+  await page.goto(link);
+  await page.reload();
+  await press(page, 'Sign in');
+  expect(await heading(page)).toBe('Your profile');
+});
+
+test('the link of a sign-in that is opened twice where it began leads to the profile twice', async () => {
+  const { email } = await newMember(service);
+  const visitor = createVisitor();
+  const mail = await nextEmail(service, email, async () => {
+    await visitor.send(await visitor.visit(`${origin}/sign-in`), { email });
+  });
+  const open = () => visitor.visit(linkIn(mail));
+  for (const { url } of await Promise.all([open(), open()])) expect(url).toBe(`${origin}/account`);
+  expect((await createVisitor().visit(linkIn(mail))).html).toContain(
+    'Enter the code where you started',
+  );
+});
+
+test('links that are used, expired, unknown or truncated lead to one clear page and sign nobody in', async () => {
+  const link = await newLink();
+  const { page } = await openPage();
+  await page.goto(link);
+  await press(page, 'Sign in');
+  const expired = await newLink();
+  const texts = new Set<string>();
+  const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 15 * 60_000);
+  try {
+    for (const dead of [link, expired, `${origin}/sign-in?token=ml_${'x'.repeat(43)}`]) {
+      await page.goto(dead);
+      await press(page, 'Sign in');
+      expect(await heading(page)).toBe(DEAD_LINK);
+      texts.add(await page.getByRole('main').innerText());
+    }
+  } finally {
+    clock.mockRestore();
+  }
+  for (const dead of [
+    link.slice(0, -40),
+    `${origin}/sign-in?token=`,
+    `${origin}/sign-in?token=<b>x`,
+  ]) {
+    const response = await page.goto(dead);
+    expect(response?.status()).toBe(404);
+    texts.add(await page.getByRole('main').innerText());
+  }
+  expect(texts.size).toBe(1);
+});
+
+test('everything can be done with the keyboard', async () => {
+  const { page, faults } = await openPage();
+  await page.goto(await newLink());
+  const focused = () =>
+    page.evaluate('document.activeElement.textContent || document.activeElement.name');
+  await page.keyboard.press('Tab');
+  expect(await focused()).toBe('Sign in');
+  expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe(
+    'solid',
+  );
+  await navigates(page, () => page.keyboard.press('Enter'));
+  expect(await heading(page)).toBe('Your profile');
+  await page.keyboard.press('Tab');
+  expect(await focused()).toBe('email');
+  await page.keyboard.type('ochre@example.org');
+  await page.keyboard.press('Tab');
+  expect(await focused()).toBe('Send the link');
+  const sent = page.getByRole('status');
+  await page.keyboard.press('Enter');
+  await sent.waitFor();
+  expect(await sent.innerText()).toContain('ochre@example.org');
+  expect(faults).toEqual([]);
+});
+
+test('on a phone nothing is cut off or too small to touch, in light and dark mode', async () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page, faults } = await openPage({
+      viewport: { width: 320, height: 640 },
+      isMobile: true,
+      hasTouch: true,
+      colorScheme,
+    });
+    await page.goto(await newLink());
+    await navigates(page, () => page.getByRole('button').tap());
+    expect(await heading(page)).toBe('Your profile');
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    const controls = await page.getByRole('button').or(page.getByRole('textbox')).all();
+    expect(controls.length).toBeGreaterThan(0);
+    for (const control of controls) {
+      expect((await control.boundingBox())?.height).toBeGreaterThanOrEqual(44);
+    }
+    expect(
+      await page.evaluate('Number.parseFloat(getComputedStyle(document.body).fontSize)'),
+    ).toBeGreaterThanOrEqual(16);
+    expect(faults).toEqual([]);
+  }
+});
+
+test('a screen reader gets the language, the labels and the errors', async () => {
+  const { page } = await openPage();
+  await page.goto(await newLink());
+  expect(await page.locator('html').getAttribute('lang')).toBe('en');
+  await press(page, 'Sign in');
+  expect(await page.getByRole('main').ariaSnapshot()).toContain('- textbox "New email address"');
+  await page.getByRole('table', { name: 'Your standing' }).waitFor();
+  await page.getByLabel('New email address').fill('x@1.2.3.4');
+  await press(page, 'Send the link');
+  expect(await page.getByRole('alert').innerText()).toBe(
+    'That is not an email address we can use.',
+  );
+});
+
+test('headers keep the page out of caches, frames and referrers, and other scripts out', async () => {
+  const link = await newLink();
+  for (const url of [link, `${origin}/sign-in?token=none`]) {
+    const { headers } = await fetch(url);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^ ]+'; .*frame-ancestors 'none'$/,
+    );
+    expect(headers.get('x-request-id')).toMatch(/./);
+    const cookie = url === link ? expect.stringMatching(/^form=[\w-]{43}; /) : null;
+    expect(headers.get('set-cookie')).toEqual(cookie);
+  }
+});
+
+test('the email names the partner and the lifetime, loads nothing, and its link signs in', async () => {
+  const server = await startMailServer();
+  const port = await freePort();
+  const base = `http://localhost:${port}`;
+  const mailing = await startInProcess({
+    env: {
+      ...BUILT_IN,
+      PORT: `${port}`,
+      SANDBOX_URL: base,
+      SMTP_URL: server.url,
+      MAIL_FROM: 'hi@loyalty.example',
+    },
+  });
+  try {
+    await mailing.stores.members.partners.put({ partnerId: 'alpha', name: 'Alpha Hotels' });
+    await mailing.send({ query: REQUEST, variables: { email: 'both.earlier@example.net' } });
+    await until(() => server.mails.length > 0);
+    const [mail] = server.mails;
+    expect(mail).toMatchObject({
+      recipients: ['Both@example.com'],
+      from: { address: 'hi@loyalty.example' },
+      subject: 'Sign in to Alpha Hotels',
+    });
+    expect(mail?.text).toMatch(/15 minutes/);
+    expect(mail?.html).toContain(linkIn(mail?.text ?? ''));
+    expect(mail?.html).not.toMatch(/<(img|script|link|iframe)|src=|url\(/i);
+    const context = await browser.newContext();
+    contexts.push(context);
+    const page = await context.newPage();
+    await page.setContent(mail?.html ?? '');
+    await navigates(page, () => page.getByRole('link').first().click());
+    await press(page, 'Sign in');
+    expect(await heading(page)).toBe('Your profile');
+  } finally {
+    await mailing.close();
+    await server.down();
+  }
+});
+
+test('the API changes an address too: an ID token requests it, and the emailed token confirms it', async () => {
+  const { memberId, email } = await newMember(service, { firstName: 'Umber' });
+  const { idToken } = await issueIdToken(
+    service.stores.members,
+    { memberId, email },
+    origin,
+    new Date(),
+  );
+  const request = 'mutation { requestEmailChange(email: "Umber@example.org") { accepted } }';
+  const received = await nextEmail(service, 'umber@example.org', async () => {
+    expect((await service.send({ query: request, token: idToken })).body).toEqual({
+      data: { requestEmailChange: { accepted: true } },
+    });
+  });
+  const query = `mutation ($token: String!) { confirmEmailChange(token: $token) {
+    memberId email firstName lastName membershipYearStats { akinPoints totalStays } partnerStandings { partnerId tier points } } }`;
+  const variables = { token: tokenIn(received) };
+  const profile = {
+    memberId,
+    email: 'Umber@example.org',
+    firstName: 'Umber',
+    lastName: null,
+    membershipYearStats: { akinPoints: 0, totalStays: 0 },
+    partnerStandings: [
+      { partnerId: 'alpha', tier: 'Blue', points: 0 },
+      { partnerId: 'beta', tier: 'Plus', points: 0 },
+    ],
+  };
+  expect((await service.send({ query, variables, token: idToken })).body).toEqual({
+    data: { confirmEmailChange: profile },
+  });
+  expect((await service.send({ query, variables, token: idToken })).code).toBe('INVALID_TOKEN');
+});
+
+test("another member's current address is refused only after its owner has confirmed", async () => {
+  const { memberId, email } = await newMember(service);
+  const taken = (await newMember(service)).email;
+  const { idToken } = await issueIdToken(
+    service.stores.members,
+    { memberId, email },
+    origin,
+    new Date(),
+  );
+  const query = 'mutation ($email: String!) { requestEmailChange(email: $email) { accepted } }';
+  const received = await nextEmail(service, taken, async () => {
+    const responses = [taken, 'free@example.org'].map((each) =>
+      service.send({ query, variables: { email: each }, token: idToken, requestId: 'r' }),
+    );
+    expect(new Set((await Promise.all(responses)).map(({ text }) => text)).size).toBe(1);
+  });
+  const { page } = await openPage();
+  await page.goto(linkIn(received));
+  await press(page, 'Confirm the new address');
+  expect(await heading(page)).toBe('This address cannot be used');
+});
+
+test('with standings down, a link still signs in, and the page offers to try again', async () => {
+  const server = await startMailServer();
+  const { stack, send, close } = await startDeployed('three processes', {
+    ...BUILT_IN,
+    SMTP_URL: server.url,
+  });
+  const form = async (fields: Record<string, string>) => {
+    const headers = { 'sec-fetch-site': 'same-origin' };
+    const reply = await fetch(`${stack.gateway.url}/sign-in`, {
+      method: 'POST',
+      headers,
+      body: new URLSearchParams(fields),
+    });
+    return {
+      status: reply.status,
+      text: await reply.text(),
+      cookie: reply.headers.get('set-cookie'),
+    };
+  };
+  const link = async () => {
+    const before = server.mails.length;
+    await send({ query: REQUEST, variables: { email: 'both@example.com' } });
+    await until(() => server.mails.length > before);
+    return tokenIn(server.mails.at(-1)?.text);
+  };
+  try {
+    expect(await form({ token: await link() })).toMatchObject({
+      status: 200,
+      text: expect.stringMatching(/Your profile.*Both@Example\.com.*950/s),
+    });
+    await stack.standings?.stop();
+    const signedIn = await form({ token: await link() });
+    expect(signedIn).toMatchObject({
+      status: 503,
+      text: expect.stringContaining('You are signed in'),
+    });
+    const cookie = signedIn.cookie?.split(';')[0] ?? '';
+    const again = await fetch(`${stack.gateway.url}/account`, { headers: { cookie } });
+    expect([again.status, await again.text()]).toEqual([503, expect.stringContaining('Try again')]);
+    await stack.members?.stop();
+    expect(await form({ token: `ml_${'x'.repeat(43)}` })).toMatchObject({
+      status: 503,
+      text: expect.stringContaining('try again in a minute'),
+    });
+  } finally {
+    await close();
+    await server.down();
+  }
+});
+
+test("403 for a form on another site's page in a browser, and the link stays valid", async () => {
+  const token = tokenIn(await magicLink(service, (await newMember(service)).email));
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.setContent(
+    `<form method="post" action="${service.url}/sign-in"><input type="hidden" name="token" value="${token}"><button>Win</button></form>`,
+  );
+  const [reply] = await Promise.all([
+    page.waitForResponse(`${service.url}/sign-in`),
+    page.getByRole('button').click(),
+  ]);
+  expect(reply.status()).toBe(403);
+  await context.close();
+  expect((await service.send({ query: EXCHANGE, variables: { token } })).code).toBeUndefined();
+});
+
+test('XSS in names, addresses, partners and tokens is shown as text', async () => {
+  const payload = '<img src=x onerror=alert(1)><script>alert(1)</script>';
+  const quoted = '"><svg onload=alert(1)>\'';
+  await service.stores.keys.createPartner({
+    partnerId: 'xss',
+    name: `${payload}&amp;`,
+    createdAt: new Date(),
+  });
+  const address = { typed: "o'neil&co`{}$@example.com", canonical: "o'neil&co`{}$@example.com" };
+  await service.stores.members.importMembers([
+    {
+      memberId: 'm-xss',
+      address,
+      previousAddresses: [],
+      firstName: payload,
+      lastName: quoted,
+      enrollments: [{ partnerId: 'alpha' }, { partnerId: 'xss' }],
+    },
+  ]);
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const alerts: string[] = [];
+  page.on('dialog', (dialog) => {
+    alerts.push(dialog.message());
+    return dialog.dismiss();
+  });
+  const before = service.mail().length;
+  await service.send({ query: REQUEST, variables: { email: address.typed } });
+  await until(() => service.mail().length > before);
+  await page.goto(`${service.url}/sign-in?token=${tokenIn(service.mail().at(-1))}`);
+  await Promise.all([page.waitForEvent('domcontentloaded'), page.getByRole('button').click()]);
+  const text = await page.getByRole('main').innerText();
+  for (const shown of [`${payload} ${quoted}`, address.typed, `${payload}&amp;`])
+    expect(text).toContain(shown);
+  expect(await page.locator('main').locator('img, script, svg').count()).toBe(0);
+  for (const query of [
+    `token=${encodeURIComponent(`ml_${quoted}`)}`,
+    `token=ml_x&${encodeURIComponent(payload)}`,
+  ]) {
+    await page.goto(`${service.url}/sign-in?${query}`);
+    expect(await page.content()).not.toContain('alert(1)');
+  }
+  expect(alerts).toEqual([]);
+  await context.close();
+});
+
+describe('if another identity provider is configured', () => {
+  let elsewhere: InProcessService;
+  beforeAll(async () => {
+    elsewhere = await startInProcess();
+  });
+  afterAll(() => elsewhere.close());
+
+  const form = (fields: Record<string, string>) =>
+    fetch(`${elsewhere.url}/sign-in`, {
+      method: 'POST',
+      headers: { 'sec-fetch-site': 'same-origin' },
+      body: new URLSearchParams(fields),
+    });
+
+  test('nobody can sign in on the page, and links stay valid for partners to exchange', async () => {
+    const token = tokenIn(await magicLink(elsewhere, 'both@example.com'));
+    const opened = await fetch(`${elsewhere.url}/sign-in?token=${token}`);
+    expect([opened.status, await opened.text()]).toEqual([
+      404,
+      expect.stringContaining('You cannot sign in here'),
+    ]);
+    const pressed = await form({ token });
+    expect([pressed.status, await pressed.text()]).toEqual([
+      404,
+      expect.stringContaining('You cannot sign in here'),
+    ]);
+    const { body } = await elsewhere.send({ query: EXCHANGE, variables: { token } });
+    expect(body).toMatchObject({ data: { exchangeMagicLink: { memberId: 'm-both' } } });
+    const issued = JSON.stringify(body.data).match(/"idToken":"([^"]+)"/)?.[1];
+    expect(await elsewhere.send({ query: '{ __typename }', token: issued })).toMatchObject({
+      status: 401,
+      code: 'UNAUTHENTICATED',
+    });
+  });
+
+  test("an address can be changed with that provider's token", async () => {
+    const ownToken = await elsewhere.provider.issue('m-both');
+    const query = 'mutation { requestEmailChange(email: "teal@example.org") { accepted } }';
+    const received = await nextEmail(elsewhere, 'teal@example.org', () =>
+      elsewhere.send({ query, token: ownToken }),
+    );
+    const confirmed = await form({ token: tokenIn(received) });
+    expect([confirmed.status, await confirmed.text()]).toEqual([
+      200,
+      expect.stringContaining('teal@example.org'),
+    ]);
+  });
+});

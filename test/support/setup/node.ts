@@ -1,0 +1,2 @@
+// Before `npm test`.
+export { bundlePrograms as default } from './needs.ts';
