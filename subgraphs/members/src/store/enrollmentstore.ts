@@ -12,6 +12,7 @@ import { formsOf } from '../rules/ownership.ts';
 import { updateOwnNames } from '../rules/ownnames.ts';
 import { addressKey, externalKey, type MemberRecords } from '../rules/record.ts';
 import type { ApplyRule } from './apply.ts';
+import { KEYS, MEMBERS, partsOf } from './rows.ts';
 
 export type EnrollmentStore = ReturnType<typeof createEnrollmentStore>;
 
@@ -23,10 +24,15 @@ export function createEnrollmentStore(apply: ApplyRule) {
     input: EnrollInput,
   ): Promise<T> {
     const newId = randomUUID();
+    const keys = keysToEnroll(input);
+    const reads = [
+      { table: KEYS, keys: keys.map(partsOf) },
+      { table: MEMBERS, keys: [[newId]] },
+    ];
     return apply((records) => {
-      records.prefetch([newId], keysToEnroll(input));
+      records.prefetch([newId], keys);
       return rule(records, input, newId);
-    });
+    }, reads);
   }
 
   return {

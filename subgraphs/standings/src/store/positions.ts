@@ -90,7 +90,12 @@ async function append(store: Store, marks: Marks, batch: Batch) {
       erasures: tx.peek(SEQUENCER, ONLY)?.erasures ?? 0,
       erased: marks.among(tx, memberIds),
     }));
-    const appended = await store.transact((tx) => giveAll(tx, batch, own, known));
+    const reads = [
+      { table: LEASE_ROWS, keys: [[LEASE]] },
+      { table: SEQUENCER, keys: [ONLY] },
+      { table: PENDING, keys: own.keys },
+    ];
+    const appended = await store.transact((tx) => giveAll(tx, batch, own, known), reads);
     if (appended !== undefined) return appended;
   }
 }

@@ -55,7 +55,7 @@ export const PENDING = table<{ partnerId: string; count: number; events: string 
   { isUnique: true },
 );
 /** Events with one position after the other, by partner and the first position. */
-export const EVENTS = table<{ events: string }>('events');
+export const EVENTS = table<{ events: string }>('events', { isUnique: true });
 /** The last position of each partner, and the day on which it was given. */
 export const HEADS = table<{ last: number; day: number }>('eventHeads');
 /** The last position of each partner on each day. */
