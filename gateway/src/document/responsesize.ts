@@ -4,9 +4,13 @@ import { fail } from '@partner-loyalty/runtime/errors.ts';
 /** In bytes of JSON (docs/callers/errors.md). */
 export const MAX_RESPONSE_BYTES = 1024 * 1024;
 
+/** After how much of a response others have their turn: a few milliseconds of work. */
+const PAUSE_BYTES = 128 * 1024;
+
 /** Counts a response as it grows. Throws OPERATION_TOO_COMPLEX once it is over the limit. */
 export class ResponseSize {
   private bytes = 0;
+  private pauseAt = PAUSE_BYTES;
   private readonly maxBytes: number;
 
   constructor(maxBytes = MAX_RESPONSE_BYTES) {
@@ -17,6 +21,13 @@ export class ResponseSize {
   add(bytes: number): void {
     this.bytes += bytes;
     if (this.bytes > this.maxBytes) tooLarge();
+  }
+
+  /** Whether the event loop should have its turn before more is added. */
+  isPauseDue(): boolean {
+    if (this.bytes < this.pauseAt) return false;
+    this.pauseAt = this.bytes + PAUSE_BYTES;
+    return true;
   }
 
   /** A string. Most are ASCII without escapes; `serialize` checks the exact size. */

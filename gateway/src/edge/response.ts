@@ -125,11 +125,11 @@ function inDocumentOrder(
   responseKeys: ReadonlySet<string>,
 ): ResponseError[] {
   const roots = Object.keys(data ?? {});
-  const keys = [...responseKeys];
-  const position = (step: string | number, depth: number) =>
-    typeof step === 'number' ? step : depth === 0 ? roots.indexOf(step) : keys.indexOf(step);
+  const places = new Map(Array.from(responseKeys, (key, place) => [key, place]));
+  const placeOf = (step: string | number, depth: number) =>
+    typeof step === 'number' ? step : depth === 0 ? roots.indexOf(step) : (places.get(step) ?? -1);
   return errors
-    .map((error) => ({ error, positions: (error.path ?? []).map(position) }))
+    .map((error) => ({ error, positions: (error.path ?? []).map(placeOf) }))
     .sort((one, other) => comparePositions(one.positions, other.positions))
     .map(({ error }) => error);
 }

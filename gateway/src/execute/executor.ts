@@ -1,5 +1,6 @@
 // Executes the operations of one surface: plans them, runs the plans, shapes the responses.
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import type { GraphQLSchema } from 'graphql';
 import { ResponseSize } from '../document/responsesize.ts';
@@ -40,7 +41,7 @@ export type Executor = SurfaceFacts & {
   schema: GraphQLSchema;
   /** Plans a validated document with one operation, printed. */
   prepare(key: string): Promise<void>;
-  execute(execution: Execution): ExecutionResult | Promise<ExecutionResult>;
+  execute(execution: Execution): MaybePromise<ExecutionResult>;
   /** Lets go of the plans. What is being executed ends as usual. */
   close(): void;
 };
@@ -82,7 +83,7 @@ function executePlanned(
   { plan, shapeFor }: Planned,
   { variables, coerced, caller, requestId, sandboxNow, trace, size, accesses }: Execution,
   transports: Transports,
-): ExecutionResult | Promise<ExecutionResult> {
+): MaybePromise<ExecutionResult> {
   const shape = shapeFor(coerced);
   const run: PlanRun = {
     transports,
@@ -100,7 +101,7 @@ function executePlanned(
       .then(({ runApolloPlan }) => runApolloPlan(plan.apollo, run))
       .then(() => resultOf(run, shape, size, accesses));
   if (plan.kind === 'apollo' || plan.node === undefined)
-    return withoutFetches(resultOf(run, shape, size, accesses));
+    return mapMaybe(resultOf(run, shape, size, accesses), withoutFetches);
   const running = runDirectPlan(plan.node, run);
   return running
     ? running.then(() => resultOf(run, shape, size, accesses))
@@ -119,32 +120,45 @@ function resultOf(
   shape: Shape,
   size: ResponseSize,
   accesses: MemberAccess[] | undefined,
-): ExecutionResult {
+): MaybePromise<ExecutionResult> {
   const violations = new Violations();
-  return {
-    data: completeAndRecord(data, shape, { size, violations, accesses }),
-    errors: errors.length === 0 ? errors : errors.flatMap((error) => placedIn(shape, error)),
-    nullViolations: violations.paths,
-  };
+  const completed = completeAndRecord(data, shape, { size, violations, accesses });
+  const placed: PlacedError[] = [];
+  for (const error of errors) placed.push(...placedIn(shape, error, placed.length >= MAX_PLACED));
+  const nullViolations = violations.paths;
+  return mapMaybe(completed, (late) => ({ data: late, errors: placed, nullViolations }));
 }
 
+/** How many places errors have at most, before others are only about the first alias. */
+const MAX_PLACED = 1_000;
+
 /** If the response is too large, none of it is shown, but a mutation may have changed members. */
-function completeAndRecord(data: Data, shape: Shape, shaping: Shaping): Data | null {
+function completeAndRecord(data: Data, shape: Shape, shaping: Shaping): MaybePromise<Data | null> {
+  const { accesses } = shaping;
+  return accesses === undefined
+    ? shape.complete(data, shaping)
+    : recordAll(data, shape, shaping, accesses);
+}
+
+async function recordAll(
+  data: Data,
+  shape: Shape,
+  shaping: Shaping,
+  accesses: MemberAccess[],
+): Promise<Data | null> {
   try {
-    return shape.complete(data, shaping);
+    return await shape.complete(data, shaping);
   } catch (error) {
-    const { accesses } = shaping;
-    if (accesses === undefined) throw error;
     accesses.length = 0;
     const size = new ResponseSize(Number.POSITIVE_INFINITY);
-    shape.complete(data, { size, violations: new Violations(), accesses });
+    await shape.complete(data, { size, violations: new Violations(), accesses });
     for (const [index, access] of accesses.entries()) accesses[index] = { ...access, fields: [] };
     throw error;
   }
 }
 
 // An error about a field that the caller selects under several aliases is about each of them.
-function placedIn(shape: Shape, error: PlacedError): PlacedError[] {
+function placedIn(shape: Shape, error: PlacedError, isBrief: boolean): PlacedError[] {
   if (error.path === undefined) return [error];
-  return shape.responsePaths(error.path).map((path) => ({ ...error, path }));
+  return shape.responsePaths(error.path, isBrief).map((path) => ({ ...error, path }));
 }

@@ -1,5 +1,7 @@
 // Shapes subgraph data into the response, and stops a response that gets too large.
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import {
   type DocumentNode,
   type FieldNode,
@@ -51,13 +53,19 @@ export class Violations {
 }
 
 export type Shape = {
-  /** Throws OPERATION_TOO_COMPLEX if the response gets too large. */
-  complete(data: Data, shaping: Shaping): Data | null;
-  /** The paths in the response to a place in the data: one for each alias of its fields. */
-  responsePaths(path: Path): Path[];
+  /**
+   * Throws or rejects with OPERATION_TOO_COMPLEX if the response gets too large. A promise if it is
+   * large: between the items of its lists, the event loop has its turn.
+   */
+  complete(data: Data, shaping: Shaping): MaybePromise<Data | null>;
+  /**
+   * The paths in the response to a place in the data: one for each alias of its fields, or, with
+   * `isBrief`, of the root field.
+   */
+  responsePaths(path: Path, isBrief: boolean): Path[];
 };
 
-/** Completes the value at `step` below the path `before`. */
+/** Completes the value at `step` below the path `before`. A promise only below lists. */
 type Complete = (value: unknown, before: Steps, step: string | number, shaping: Shaping) => unknown;
 type Completer = {
   complete: Complete;
@@ -65,7 +73,7 @@ type Completer = {
   below(step: string | number): readonly { step: string | number; completer: Completer }[];
 };
 type ObjectCompleter = Completer & {
-  completeAt(value: unknown, path: Steps, shaping: Shaping): Data | null;
+  completeAt(value: unknown, path: Steps, shaping: Shaping): MaybePromise<Data | null>;
 };
 type Compilation = {
   schema: GraphQLSchema;
@@ -103,17 +111,24 @@ export function compileShape(
   const completer = compileObject(compilation, root, [operation.selectionSet]);
   return {
     complete: (data, shaping) => completer.completeAt(data, undefined, shaping),
-    responsePaths: (path) => responsePathsFrom(completer, path, 0, []),
+    responsePaths: (path, isBrief) => responsePathsFrom(completer, path, isBrief, 0, []),
   };
 }
 
-function responsePathsFrom(completer: Completer, path: Path, depth: number, before: Path): Path[] {
+function responsePathsFrom(
+  completer: Completer,
+  path: Path,
+  isBrief: boolean,
+  depth: number,
+  before: Path,
+): Path[] {
   const step = path[depth];
   const below = step === undefined ? [] : completer.below(step);
   // Beyond the caller's fields, the path is the gateway's own.
   if (below.length === 0) return [before];
-  return below.flatMap(({ step: responseStep, completer: next }) =>
-    responsePathsFrom(next, path, depth + 1, [...before, responseStep]),
+  const aliases = isBrief && depth > 0 ? below.slice(0, 1) : below;
+  return aliases.flatMap(({ step: responseStep, completer: next }) =>
+    responsePathsFrom(next, path, isBrief, depth + 1, [...before, responseStep]),
   );
 }
 
@@ -128,23 +143,54 @@ function compileObject(
     compileField(compilation, type, typename, responseKey, nodes),
   );
 
-  function completeAt(value: unknown, path: Steps, shaping: Shaping): Data | null {
+  function completeAt(value: unknown, path: Steps, shaping: Shaping): MaybePromise<Data | null> {
     if (!isJsonObject(value)) return nullAt(path, shaping);
-    const result = completeFields(value, path, shaping);
-    if (shaping.accesses !== undefined) recordAccess?.(value, result !== null, shaping.accesses);
-    return result;
+    const result = completeFields(value, path, shaping, new Fields(), 0);
+    const { accesses } = shaping;
+    if (accesses === undefined || recordAccess === undefined) return result;
+    return mapMaybe(result, (late) => {
+      recordAccess(value, late !== null, accesses);
+      return late;
+    });
   }
 
-  function completeFields(data: Data, path: Steps, shaping: Shaping): Data | null {
-    const result = new Fields();
-    for (const { name, responseKey, bytes, nonNull, completer } of fields) {
+  function completeFields(
+    data: Data,
+    path: Steps,
+    shaping: Shaping,
+    result: Data,
+    from: number,
+  ): MaybePromise<Data | null> {
+    for (let index = from; index < fields.length; index += 1) {
+      // Cast: the index is one of the array.
+      const field = fields[index] as (typeof fields)[number];
+      const { name, responseKey, bytes, nonNull, isLeaf, completer } = field;
       shaping.size.add(bytes);
       const own = Object.hasOwn(data, name) ? data[name] : undefined;
       const completed = completer.complete(own ?? null, path, responseKey, shaping);
+      if (!isLeaf && completed instanceof Promise)
+        return resume(completed, data, path, shaping, result, index);
       if (completed === null && nonNull) return null;
       result[responseKey] = completed;
     }
     return result;
+  }
+
+  // Apart: in the loop, V8 would keep a context for each field.
+  async function resume(
+    completing: Promise<unknown>,
+    data: Data,
+    path: Steps,
+    shaping: Shaping,
+    result: Data,
+    index: number,
+  ): Promise<Data | null> {
+    // Cast: the index is one of the array.
+    const { responseKey, nonNull } = fields[index] as (typeof fields)[number];
+    const completed = await completing;
+    if (completed === null && nonNull) return null;
+    result[responseKey] = completed;
+    return completeFields(data, path, shaping, result, index + 1);
   }
 
   return {
@@ -180,7 +226,8 @@ function compileField(
   if (node === undefined) throw new Error('a response key has a field');
   // With quotes, colon and comma.
   const bytes = responseKey.length + 4;
-  const field = { name: compilation.nameOf(node), responseKey, bytes };
+  const isLeaf = node.selectionSet === undefined;
+  const field = { name: compilation.nameOf(node), responseKey, bytes, isLeaf };
   if (node.name.value === '__typename') return { ...field, nonNull: true, completer: typename };
   const definition = type.getFields()[node.name.value];
   if (definition === undefined)
@@ -247,15 +294,40 @@ function compileAbstract(
 function compileList(item: GraphQLOutputType, completer: Completer): Completer {
   const { complete } = completer;
   const nonNull = isNonNullType(item);
+
+  function completeItems(
+    list: readonly unknown[],
+    path: Steps,
+    shaping: Shaping,
+    completed: unknown[],
+  ): unknown {
+    for (let index = completed.length; index < list.length; index += 1) {
+      if (shaping.size.isPauseDue()) return resume(nextTick(), list, path, shaping, completed);
+      const one = complete(list[index] ?? null, path, index, shaping);
+      if (one instanceof Promise) return resume(one, list, path, shaping, completed);
+      completed.push(one);
+    }
+    return nonNull && completed.includes(null) ? null : completed;
+  }
+
+  async function resume(
+    waiting: Promise<unknown>,
+    list: readonly unknown[],
+    path: Steps,
+    shaping: Shaping,
+    completed: unknown[],
+  ): Promise<unknown> {
+    const one = await waiting;
+    // After a tick, there is none.
+    if (one !== undefined) completed.push(one);
+    return completeItems(list, path, shaping, completed);
+  }
+
   return {
     complete(value, before, step, shaping) {
       if (!Array.isArray(value)) return nullFor(before, step, shaping);
       shaping.size.add(value.length + 2);
-      const path = { before, step };
-      const completed = value.map((each: unknown, index) =>
-        complete(each ?? null, path, index, shaping),
-      );
-      return nonNull && completed.includes(null) ? null : completed;
+      return completeItems(value, { before, step }, shaping, []);
     },
     below: (step) => (typeof step === 'number' ? [{ step, completer }] : []),
   };

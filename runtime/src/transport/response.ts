@@ -40,11 +40,11 @@ export function createResponseReader({
     let count = 0;
     for (const error of errors) {
       if (read.length >= MAX_ERRORS.total) break;
-      const result = readError(error, passing);
-      const root = result.path?.[0];
+      const root = pathOf(error)?.[0];
       const known = perRoot.get(root) ?? 0;
       if (known >= MAX_ERRORS.perRoot) continue;
       perRoot.set(root, known + 1);
+      const result = readError(error, passing);
       read.push(result);
       if (result.extensions.code !== 'INTERNAL_SERVER_ERROR') continue;
       masked ??= error;
