@@ -250,6 +250,7 @@ test('the configuration says what the library behind it does', async () => {
     metrics: createMetrics(),
     inbox: undefined,
     enqueueMail: async () => ({ accepted: true as const }),
+    wake() {},
   });
   const asked = { method: 'GET', path: '/.well-known/openid-configuration', search: '', body: '' };
   const request = { ...asked, headers: {}, clientAddress: '192.0.2.1', language: 'en' };

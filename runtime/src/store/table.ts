@@ -1,5 +1,7 @@
 // A small table, on either engine: rows by ID, and in the order of some of their fields.
+
 import type { MaybePromise } from '../maybe.ts';
+import type { Store, Transaction } from './engine/store.ts';
 
 /** The fields of a row that have a number or nothing. */
 export type NumberField<Row> = {
@@ -31,6 +33,12 @@ export type Table<Row> = {
     id: string,
     change: (before: Row | undefined) => Row | undefined,
   ): Promise<Row | undefined>;
+  /** Does what `update` does, in a transaction of the store. */
+  change(
+    transaction: Transaction,
+    id: string,
+    change: (before: Row | undefined) => Row | undefined,
+  ): Row | undefined;
   /** Updates the first row of an order as `update` does, if it is at `until` at most. */
   updateFirst(
     order: NumberField<Row>,
@@ -42,6 +50,8 @@ export type Table<Row> = {
   range(order: NumberField<Row>, from: number, limit: number): MaybePromise<Row[]>;
   /** The number of rows in an order. */
   count(order: NumberField<Row>): MaybePromise<number>;
+  /** The number of rows whose IDs begin with a prefix. */
+  countStarting(prefix: string): MaybePromise<number>;
   /** Removes the rows of an order that are at `until` at most. */
   removeUntil(order: NumberField<Row>, until: number): Promise<void>;
   /** The rows whose IDs begin with a prefix; with `limit`, the first of them. */
@@ -53,6 +63,7 @@ export type Table<Row> = {
 };
 
 /** Opens a table of a store that is open, and creates it if necessary. */
-export type OpenTable = <Row extends object>(
+export type OpenTable = (<Row extends object>(
   definition: TableDefinition<Row>,
-) => MaybePromise<Table<Row>>;
+) => MaybePromise<Table<Row>>) &
+  Pick<Store, 'transact'>;

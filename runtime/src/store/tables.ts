@@ -50,7 +50,9 @@ export async function verifyRows(
 
 /** Opens tables in a store that was opened with them. */
 export function tablesIn(store: Store): OpenTable {
-  return (definition) => createTable(store, definition);
+  const open = <Row extends object>(definition: TableDefinition<Row>) =>
+    createTable(store, definition);
+  return Object.assign(open, { transact: store.transact });
 }
 
 function createTable<Row extends object>(
@@ -82,14 +84,14 @@ function createTable<Row extends object>(
     return found.map(({ key: [at, id = ''] }) => ({ at, id: String(id) }));
   }
 
+  const startingWith = (prefix: string) => ({
+    prefix: [],
+    ...(prefix !== '' && { from: [prefix], until: [prefix + LAST] }),
+  });
+
   /** The rows whose IDs begin with a prefix, in slices: others have their turn after each. */
   const slices = (prefix: string, limit = SLICE) =>
-    pagesOf(
-      store,
-      rows,
-      { prefix: [], ...(prefix !== '' && { from: [prefix], until: [prefix + LAST] }) },
-      limit,
-    );
+    pagesOf(store, rows, startingWith(prefix), limit);
 
   /** Removes those that are still unwanted; resolves with how many. */
   const removeAll = (ids: readonly string[], isUnwanted: (row: Row) => boolean) =>
@@ -135,6 +137,8 @@ function createTable<Row extends object>(
           (all) => all.flatMap((row) => row ?? []),
         ),
       ),
+    change,
+    countStarting: (prefix) => store.count(rows, startingWith(prefix)),
     count: (order) => store.count(index(order), { prefix: [] }),
     async removeUntil(order, until) {
       for (;;) {

@@ -58,7 +58,7 @@ export async function startMembers(
   };
   const { wake } = worker;
   const enqueueMail = createEnqueueMail(store.outbox, wake);
-  const core = { store, settings, issuer: baseAddress, log, metrics, enqueueMail, inbox };
+  const core = { store, settings, issuer: baseAddress, log, metrics, enqueueMail, wake, inbox };
   const [provider] = extensions.map(({ openProvider }) => openProvider(core));
   return { ...createMembers(store, { baseAddress, wake, inbox, ...provider }), close };
 }

@@ -16,6 +16,8 @@ export type MembersCore = {
   /** Undefined in production. */
   inbox: Inbox | undefined;
   enqueueMail: EnqueueMail;
+  /** Wakes the mail worker, after a job was added. */
+  wake(): void;
   log: Log;
   metrics: Metrics;
 };

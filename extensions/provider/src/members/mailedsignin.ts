@@ -1,11 +1,11 @@
 // Signing in by a mailed link or code, from the address to the proof: of members, and of staff.
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { codeLimits } from '@partner-loyalty/members/mail/limits.ts';
 import type { MembersCore } from '@partner-loyalty/members/ports.ts';
 import { readCode } from '@partner-loyalty/members/rules/mailedtoken.ts';
 import type { Address } from '@partner-loyalty/members/rules/member.ts';
 import { digest } from '@partner-loyalty/members/tables/access.ts';
-import type { MailTask } from '@partner-loyalty/members/tables/outbox.ts';
+import type { Limit, MailTask } from '@partner-loyalty/members/tables/outbox.ts';
 import {
   type Proof,
   SIGN_IN_MS,
@@ -17,7 +17,7 @@ import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
 /** For how long a browser is known. */
 export const YEAR_MS = 365 * 24 * 3_600_000;
 
-export type MailedSignInParts = Pick<MembersCore, 'store' | 'metrics' | 'enqueueMail'>;
+export type MailedSignInParts = Pick<MembersCore, 'store' | 'metrics' | 'wake'>;
 
 /** `held` is what a browser holds, and `known` what one holds that has signed in before. */
 type Beginning = {
@@ -65,23 +65,20 @@ function purposeOf(id: string): string | undefined {
  * `held` is what a browser holds: the IDs of the sign-ins that it has begun, the newest last. An ID
  * is hashed as a whole, so that no other purpose can take the place of the one in it.
  */
-export function createMailedSignIns({ store, metrics, enqueueMail }: MailedSignInParts) {
+export function createMailedSignIns({ store, metrics, wake }: MailedSignInParts) {
   const { outbox, payloads, signIns } = store;
 
   /** The row of a browser that has signed in with the address before. */
   const knownKey = (known: string, address: string) => `Known:${digest(`${known}\n${address}`)}`;
 
-  async function isLimited(
+  async function limitsOf(
     kind: 'code' | 'console',
     address: string,
     client: string,
     known = '',
-  ): Promise<boolean> {
+  ): Promise<Limit[]> {
     const isKnown = (await payloads.find(knownKey(known, address))) !== undefined;
-    const browser = isKnown ? digest(known) : undefined;
-    for (const limit of codeLimits(kind, address, client, browser))
-      if (!(await outbox.admit(limit, Date.now()))) return true;
-    return false;
+    return codeLimits(kind, address, client, isKnown ? digest(known) : undefined);
   }
 
   /** The pending sign-ins of a browser, the newest first. */
@@ -117,18 +114,24 @@ export function createMailedSignIns({ store, metrics, enqueueMail }: MailedSignI
       const { clientAddress, held = '', known, purpose, request, partnerId, ...more } = beginning;
       const client = addressBlock(clientAddress);
       const kind = purpose === CONSOLE ? CONSOLE : 'code';
-      if (await isLimited(kind, address.canonical, client, known)) {
-        metrics.signIn('limited');
-        return undefined;
-      }
+      const limits = await limitsOf(kind, address.canonical, client, known);
       // Whoever knows the ID of a request could go on with it, so the store does not have it.
       const id = `${randomBytes(32).toString('base64url')}.${purpose ?? ''}`;
       const signInId = digest(id);
-      const expiresAt = Date.now() + SIGN_IN_MS;
+      const requestedAt = Date.now();
       const asked = request === undefined ? {} : { request };
-      await signIns.begin({ signInId, address, client, expiresAt, tries: 0, ...asked });
+      const times = { expiresAt: requestedAt + SIGN_IN_MS, tries: 0 };
+      const signIn = { signInId, address, client, ...times, ...asked };
       const of = { ...(partnerId !== undefined && { partnerId }), ...more };
-      await enqueueMail({ kind: 'code', signInId, address, ...of });
+      const task = { kind: 'code' as const, signInId, address, ...of };
+      const job = { jobId: randomUUID(), task, requestedAt };
+      const isBegun = await outbox.addWithin(limits, job, (tx) => signIns.begin(tx, signIn));
+      if (!isBegun) {
+        metrics.signIn('limited');
+        return undefined;
+      }
+      await signIns.trim(signInId);
+      wake();
       return [...idsIn(held).slice(1 - KEPT), id].join('~');
     },
 

@@ -58,6 +58,24 @@ describe('the outbox', () => {
     expect((await claimed(NOW)).requestedAt).toBe(NOW - 59 * MINUTE);
   });
 
+  test('a job is counted and added with what is written beside it, or not at all', async () => {
+    const limit = { key: 'codes of\n192.0.2.1', count: 2, windowMs: MINUTE };
+    let requestedAt = NOW;
+    const written: string[] = [];
+    const within = (write = () => void written.push('one')) => {
+      const job = { jobId: randomUUID(), task: TASK, requestedAt };
+      return outbox.addWithin([limit], job, write);
+    };
+    const failing = () => {
+      throw new Error('not written');
+    };
+    await expect(within(failing)).rejects.toThrow('not written');
+    expect([await within(), await within(), await within()]).toEqual([true, true, false]);
+    expect([written.length, (await outbox.waiting()).count]).toEqual([2, 2]);
+    requestedAt += MINUTE;
+    expect(await within()).toBe(true);
+  });
+
   test('a job that is added again stays as it is, claimed or failed', async () => {
     const job = { jobId: 'once', task: TASK, requestedAt: NOW };
     await Promise.all([outbox, ...others].map((one) => one.add(job)));

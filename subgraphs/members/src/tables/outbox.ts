@@ -1,6 +1,7 @@
 // The queue of mail to be sent and the counts that limit it, in domain words.
 import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { StaffNotice, StaffRecipient } from '@partner-loyalty/runtime/signin/staff.ts';
+import type { Transaction } from '@partner-loyalty/runtime/store/engine/store.ts';
 import type { OpenTable, Table, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 import type { Address, EnrollInput } from '../rules/member.ts';
 
@@ -107,6 +108,26 @@ export async function openOutbox(open: OpenTable) {
       await jobs.update(job.jobId, (before) => before ?? newJob(job));
     },
     /**
+     * Counts a job by each limit until one is reached; if none is, adds it with what `write`
+     * writes. One transaction; resolves with whether it was added.
+     */
+    addWithin: (limits: readonly Limit[], job: NewJob, write: (tx: Transaction) => void) =>
+      open.transact((tx) => {
+        const isAdmitted = (limit: Limit) => {
+          let admitted = 0;
+          counts.change(tx, limit.key, (before) => {
+            const after = counted(before, limit, 1, job.requestedAt);
+            admitted = after.admitted;
+            return after.row;
+          });
+          return admitted === 1;
+        };
+        if (!limits.every(isAdmitted)) return false;
+        write(tx);
+        jobs.change(tx, job.jobId, (before) => before ?? newJob(job));
+        return true;
+      }),
+    /**
      * Claims the job that has been due the longest until the lease ends; undefined if none is due.
      * No two callers hold the same job at the same time.
      */
@@ -188,18 +209,14 @@ function createAdmit(counts: Table<StoredCount>) {
   const writing = new Map<string, Promise<unknown>>();
 
   async function write(batch: Batch, limit: Limit, now: number): Promise<number> {
-    const { key, count, windowMs } = limit;
+    const { key } = limit;
     await writing.get(key)?.catch(() => undefined);
     waiting.delete(key);
     let admitted = 0;
-    const written = counts.update(key, (stored) => {
-      const until = now + windowMs;
-      const admittedAt = (stored?.admittedAt ?? [])
-        .map((at) => Math.min(at, now))
-        .filter((at) => at > now - windowMs);
-      admitted = Math.max(0, Math.min(batch.asked, count - admittedAt.length));
-      if (admitted === 0 && stored && stored.until <= until) return stored;
-      return { key, admittedAt: [...admittedAt, ...Array<number>(admitted).fill(now)], until };
+    const written = counts.update(key, (before) => {
+      const after = counted(before, limit, batch.asked, now);
+      admitted = after.admitted;
+      return after.row;
     });
     writing.set(key, written);
     try {
@@ -221,6 +238,23 @@ function createAdmit(counts: Table<StoredCount>) {
     batch.asked += 1;
     return place < (await batch.admitted);
   };
+}
+
+/** Counts as many admissions as the limit allows. */
+function counted(
+  stored: StoredCount | undefined,
+  { key, count, windowMs }: Limit,
+  asked: number,
+  now: number,
+): { admitted: number; row: StoredCount } {
+  const until = now + windowMs;
+  const admittedAt = (stored?.admittedAt ?? [])
+    .map((at) => Math.min(at, now))
+    .filter((at) => at > now - windowMs);
+  const admitted = Math.max(0, Math.min(asked, count - admittedAt.length));
+  if (admitted === 0 && stored && stored.until <= until) return { admitted, row: stored };
+  const all = [...admittedAt, ...Array<number>(admitted).fill(now)];
+  return { admitted, row: { key, admittedAt: all, until } };
 }
 
 /**

@@ -18,7 +18,7 @@ describe('at most six sign-ins at the same time', () => {
   beforeEach(async () => {
     place = emptyPlace();
     store = await openTables(place.settings, [SIGN_INS, BEGUN]);
-    signIns = await openSignIns(store.open, 6);
+    signIns = await openSignIns(store.open, { size: 6, characters: 0 });
   });
   afterEach(async () => {
     await store.close();
@@ -27,15 +27,17 @@ describe('at most six sign-ins at the same time', () => {
 
   let begun = 0;
   /** Begins one, named by its client address and a number, a second after the one before. */
-  const begin = (signInId: string, expiresAt?: number) => {
+  const begin = async (signInId: string, expiresAt?: number) => {
     begun += 1;
-    return signIns.begin({
+    const signIn = {
       signInId,
       address: address('ada@example.com'),
       client: signInId.replace(/-.*/, ''),
       expiresAt: expiresAt ?? Date.now() + SIGN_IN_MS + begun * 1_000,
       tries: 0,
-    });
+    };
+    await store.open.transact((tx) => signIns.begin(tx, signIn));
+    await signIns.trim(signInId);
   };
   const beginAll = async (...signInIds: string[]) => {
     for (const signInId of signInIds) await begin(signInId);
@@ -73,6 +75,14 @@ describe('at most six sign-ins at the same time', () => {
     await beginAll('d-1', 'c-1', 'e-1', 'f-1', 'b-1', 'g-1', 'a-1', 'h-1');
     expect(await open('e-1', 'f-1', 'b-1', 'g-1', 'a-1', 'h-1')).toHaveLength(6);
     expect(await signIns.select(() => true)).toHaveLength(6);
+  });
+
+  test('a part of them, by the first character of its hashes, stands for all', async () => {
+    signIns = await openSignIns(store.open, { size: 2, characters: 1 });
+    await beginAll('a-1', 'a-2', 'b-1', 'b-2', 'b-3');
+    expect(await open('a-1', 'a-2', 'b-1', 'b-2', 'b-3')).toEqual(['a-1', 'a-2', 'b-2', 'b-3']);
+    await begin('a-3');
+    expect(await signIns.select(() => true)).toHaveLength(4);
   });
 
   test('a flood that has expired takes nobody’s', async () => {

@@ -1,11 +1,13 @@
 // Sign-ins that were begun with an address and are not finished.
 import { hash } from 'node:crypto';
+import type { Transaction } from '@partner-loyalty/runtime/store/engine/store.ts';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 import type { Address } from '../rules/member.ts';
 
 export const SIGN_IN_MS = 15 * 60_000;
 const MAX_OF_CLIENT = 20;
-const MAX_OF_ALL = 50_000;
+/** Of 50,000 in all. Those whose hashes begin with the same character stand for the others. */
+const SLICE = { size: 50_000 / 64, characters: 1 };
 const MAX_TRIES = 5;
 const REPEAT_MS = 60_000;
 
@@ -58,15 +60,14 @@ export const BEGUN: TableDefinition<Begun> = {
 
 export type SignInStore = Awaited<ReturnType<typeof openSignIns>>;
 
-/** `ofAll` is how many there may be at the same time. */
-export async function openSignIns(open: OpenTable, ofAll = MAX_OF_ALL) {
+export async function openSignIns(open: OpenTable, slice = SLICE) {
   const signIns = await open(SIGN_INS);
   const begun = await open(BEGUN);
 
   /** Replaces the sign-ins of a client address, and removes those that are missing then. */
-  async function change(client: string, next: (still: Open[]) => Open[]): Promise<void> {
+  function change(tx: Transaction, client: string, next: (still: Open[]) => Open[]): void {
     let gone: Open[] = [];
-    await begun.update(client, (before) => {
+    begun.change(tx, client, (before) => {
       const now = Date.now();
       const still = (before?.open ?? []).filter(({ expiresAt }) => expiresAt > now);
       const open = next(still);
@@ -76,10 +77,11 @@ export async function openSignIns(open: OpenTable, ofAll = MAX_OF_ALL) {
       const rank = (MAX_OF_CLIENT - open.length) * 1e13 + oldest.expiresAt;
       return { client, open, rank, until: Math.max(...open.map((one) => one.expiresAt)) };
     });
-    for (const { id } of gone) await signIns.remove(id);
+    for (const { id } of gone) signIns.change(tx, id, () => undefined);
   }
 
-  const isFull = async () => (await signIns.count('expiresAt')) >= ofAll;
+  const isOver = async (signInId: string) =>
+    (await signIns.countStarting(signInId.slice(0, slice.characters))) > slice.size;
 
   async function clean(now: number): Promise<void> {
     await signIns.removeUntil('expiresAt', now);
@@ -87,21 +89,19 @@ export async function openSignIns(open: OpenTable, ofAll = MAX_OF_ALL) {
   }
 
   return {
-    /**
-     * Always the same writes, whoever has the address. If there are too many sign-ins, the oldest
-     * of the client address goes, or of the one with most.
-     */
-    async begin(signIn: SignIn): Promise<void> {
+    /** After one has begun: if there are too many, the oldest of the address with most goes. */
+    async trim(signInId: string): Promise<void> {
+      if (!(await isOver(signInId))) return;
+      await clean(Date.now());
+      const [first] = (await isOver(signInId)) ? await begun.range('rank', 0, 1) : [];
+      if (first !== undefined)
+        await open.transact((tx) => change(tx, first.client, (still) => still.slice(1)));
+    },
+    /** Always the same writes, whoever has the address. A client address keeps its newest 20. */
+    begin(tx: Transaction, signIn: SignIn): void {
       const { signInId: id, client, expiresAt } = signIn;
-      if (await isFull()) await clean(Date.now());
-      // More than once if those of that address have expired meanwhile.
-      while (await isFull()) {
-        const [first] = await begun.range('rank', 0, 1);
-        if (first === undefined) break;
-        await change(first.client, (still) => still.slice(1));
-      }
-      await change(client, (still) => [...still.slice(1 - MAX_OF_CLIENT), { id, expiresAt }]);
-      await signIns.put(signIn);
+      change(tx, client, (still) => [...still.slice(1 - MAX_OF_CLIENT), { id, expiresAt }]);
+      signIns.change(tx, id, () => signIn);
     },
     async find(signInId: string): Promise<SignIn | undefined> {
       const signIn = await signIns.get(signInId);
@@ -138,7 +138,9 @@ export async function openSignIns(open: OpenTable, ofAll = MAX_OF_ALL) {
       });
       if (ended !== undefined) {
         const { client, left } = ended;
-        await change(client, (still) => still.flatMap((one) => (one.id === signInId ? left : one)));
+        await open.transact((tx) =>
+          change(tx, client, (still) => still.flatMap((one) => (one.id === signInId ? left : one))),
+        );
       }
       return outcome;
     },
