@@ -20,7 +20,8 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   const ports = await bindPorts(settings, { isPublic: true, lifecycle, metrics, log });
   await clearErased(settings, log);
   const tracing = await openTracing(settings, 'gateway', { lifecycle, log });
-  const keyStore = await openStore('keys', () => openKeyStore(settings), { lifecycle, log });
+  const openKeys = () => openKeyStore({ ...settings, metrics });
+  const keyStore = await openStore('keys', openKeys, { lifecycle, log });
   const caches = createCaches();
   await serveGateway({
     settings,

@@ -4,6 +4,6 @@ import { membersExtensions } from './extensions/list.ts';
 import { runSubgraph } from './subgraph.ts';
 
 await runSubgraph('members', async (settings, { log, metrics }) => {
-  const store = await openMembersStore(settings);
+  const store = await openMembersStore({ ...settings, metrics });
   return startMembers(store, settings, { extensions: await membersExtensions(), log, metrics });
 });

@@ -8,7 +8,7 @@ import { runSubgraph } from './subgraph.ts';
 await runSubgraph('standings', async (settings, { lifecycle, log, metrics }) => {
   const members = await openRemoteTransport('members', settings, { log, metrics });
   if (members !== undefined) lifecycle.opened('members', members.close);
-  const store = await openStandingsStore(settings);
+  const store = await openStandingsStore({ ...settings, metrics });
   const extensions = await standingsExtensions();
   return startStandings(store, settings, { members, extensions, log, metrics });
 });

@@ -29,7 +29,8 @@ export const startService: StartService = async (settings, parts) => {
   const caches = createCaches();
   await clearErased(settings, log);
   const tracing = await openTracing(settings, 'all', { lifecycle, log });
-  const keys = await openKeyStore(settings);
+  const storeSettings = { ...settings, metrics };
+  const keys = await openKeyStore(storeSettings);
   lifecycle.opened('keys', keys.close);
   const inProcess: Record<string, Transport> = { ...parts.inProcess };
   const carry = (subgraph: Subgraph) => {
@@ -46,12 +47,12 @@ export const startService: StartService = async (settings, parts) => {
     if (members !== undefined) lifecycle.opened('members', members.close);
     return members;
   };
-  const members = isCarried('members') ? await openMembersStore(settings) : undefined;
+  const members = isCarried('members') ? await openMembersStore(storeSettings) : undefined;
   if (members !== undefined) {
     const extensions = await membersExtensions();
     carry(await startMembers(members, settings, { extensions, log, metrics }));
   }
-  const standings = isCarried('standings') ? await openStandingsStore(settings) : undefined;
+  const standings = isCarried('standings') ? await openStandingsStore(storeSettings) : undefined;
   if (standings !== undefined) {
     const toMembers = inProcess.members ?? (await remoteMembers());
     const extensions = await standingsExtensions();

@@ -75,7 +75,7 @@ export type GatewayExtension = {
   /** Opens what counts the use of the API. The lifecycle closes it. */
   openUsage?(
     settings: Settings,
-    core: { caches: Caches; log: Log; lifecycle: Lifecycle },
+    core: { caches: Caches; log: Log; metrics: Metrics; lifecycle: Lifecycle },
   ): Promise<Usage>;
   /** Throws if the audit log that is set cannot be written. */
   openAudit?(settings: Settings, observe: { log: Log; metrics: Metrics }): Audit | undefined;

@@ -44,7 +44,8 @@ export async function serveGateway(options: {
   lifecycle.opened('counters', async () => counters.close());
   const documents = createDocuments(caches, metrics);
   const parts = { settings, caches, log, metrics, documents, tracing };
-  const store = await openStore('graph', () => openGraphStore(settings), { lifecycle, log });
+  const openGraph = () => openGraphStore({ ...settings, metrics });
+  const store = await openStore('graph', openGraph, { lifecycle, log });
   const viewer = createViewer(keyStore, settings);
   const carried = {
     ...inProcess,
@@ -52,7 +53,7 @@ export async function serveGateway(options: {
   };
   const graphs = await openGraphs({ ...parts, store, inProcess: carried, lifecycle });
   const [openUsage] = extensions.flatMap((extension) => extension.openUsage ?? []);
-  const use = (await openUsage?.(settings, { caches, log, lifecycle })) ?? NO_USAGE;
+  const use = (await openUsage?.(settings, { caches, log, metrics, lifecycle })) ?? NO_USAGE;
   const [audit] = extensions.flatMap(({ openAudit }) => openAudit?.(settings, parts) ?? []);
   if (audit !== undefined) lifecycle.opened('audit', audit.close);
   const gateway = openGateway(

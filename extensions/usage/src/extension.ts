@@ -11,7 +11,7 @@ export const openUsage: NonNullable<GatewayExtension['openUsage']> = async (
   settings,
   { lifecycle, ...core },
 ) => {
-  const open = () => openUsageStore(settings);
+  const open = () => openUsageStore({ ...settings, metrics: core.metrics });
   const usageStore = await openStore('usage', open, { lifecycle, log: core.log });
   const fields = createUsageCounter(usageStore, core);
   const keys = createKeyUseCounter(usageStore, core);

@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { ERRORS } from '../errors.ts';
 import type { MaybePromise } from '../maybe.ts';
 import { OWN_SUBGRAPHS } from '../settings/subgraphs.ts';
+import { EMBEDDED_STORES, type StoreName } from '../store/private.ts';
 import { ownVersion } from '../version.ts';
 import { createLabels, OTHER } from './labels.ts';
 import {
@@ -206,6 +207,13 @@ export const METRICS = {
     name: 'loyalty_store_room_bytes',
     labels: ['store'],
     meaning: 'The space that is left on the disk with this file.',
+  }),
+  storeRetry: counter<[store: StoreName]>({
+    name: 'loyalty_store_retries_total',
+    labels: ['store'],
+    series: each(EMBEDDED_STORES),
+    meaning:
+      'Transactions on MongoDB that ran again, because others had written what they read or because the server had undone them.',
   }),
   circuitOpen: gauge({
     name: 'loyalty_circuit_open',

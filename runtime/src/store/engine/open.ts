@@ -9,7 +9,7 @@ import type { Store, Table } from './store.ts';
  * while to load: only the selected one is.
  */
 export async function openStore(
-  { mongodbUrl, dataDir, environment }: StoreSettings,
+  { mongodbUrl, dataDir, environment, metrics }: StoreSettings,
   name: StoreName,
   tables: readonly Table[],
 ): Promise<Store> {
@@ -18,5 +18,5 @@ export async function openStore(
     return openLmdbStore(dataDir, environment, name, tables);
   }
   const { openMongoStore } = await import('./store.mongo.ts');
-  return openMongoStore(mongodbUrl, environment, name, tables);
+  return openMongoStore(mongodbUrl, environment, name, tables, () => metrics?.storeRetry(name));
 }

@@ -54,12 +54,16 @@ const SNAPSHOT: TransactionOptions = {
 const GUARDS = 'guards';
 const GUARD_BYTES = 3;
 
-/** Opens the store in a database, as openMongo does, and creates the collections of its tables. */
+/**
+ * Opens the store in a database, as openMongo does, and creates the collections of its tables.
+ * `retried` is called whenever a transaction runs again.
+ */
 export function openMongoStore(
   url: string,
   environment: Environment,
   name: StoreName,
   tables: readonly Table[],
+  retried: () => void = () => {},
 ): Promise<Store> {
   return openMongo(url, name, environment, async ({ db, client, ready, close }) => {
     const collection = (of: string): Collection<Stored> =>
@@ -108,6 +112,7 @@ export function openMongoStore(
           });
         if (isDone && 'error' in outcome) throw outcome.error;
         if (isDone && 'result' in outcome) return outcome.result;
+        retried();
         await pause(Math.random() * Math.min(2 ** attempt, MAX_PAUSE_MS));
       }
       throw new Error(`other writers changed the same ${MAX_ATTEMPTS} times in a row`);
