@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { ALL_ENGINES } from '../../../../test/support/engines.ts';
 import { emptyPlace } from '../../../../test/support/servers/databases.ts';
 import { openLmdb } from '../lmdb.ts';
+import { withDataDirAlone } from '../lock.lmdb.ts';
 import type { Key } from './keys.ts';
 import { openMemory } from './memory.ts';
 import { openStore } from './open.ts';
@@ -678,6 +679,14 @@ describe.each(ALL_ENGINES)('a store on %s', (engine) => {
       { numRuns: engine === 'mongodb' ? 8 : 20 },
     );
   });
+});
+
+test('a store on LMDB whose tables cannot be opened leaves its data folder to others', async () => {
+  const { settings, release } = emptyPlace('lmdb');
+  const tables = Array.from({ length: 200 }, (_, n) => table(`table${n}`));
+  await expect(openLmdbStore(settings.dataDir, 'sandbox', 'members', tables)).rejects.toThrow();
+  expect(await withDataDirAlone(settings.dataDir, async () => 'alone')).toBe('alone');
+  await release();
 });
 
 test('the verification names each row of LMDB that cannot be read, once, and goes on', async () => {

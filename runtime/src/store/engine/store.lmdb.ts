@@ -26,15 +26,20 @@ export async function openLmdbStore(
 ): Promise<Store> {
   const { root, ready } = await openLmdb(dataDir, name, environment);
   // Each in a transaction of its own would block the process while another one writes.
-  const databases = await root.transaction(
-    () =>
-      new Map<string, Database<object, string>>(
-        withIndexes(tables).map((table) => [
-          table.name,
-          root.openDB({ name: table.name, encoding: 'json' }),
-        ]),
-      ),
-  );
+  const databases = await root
+    .transaction(
+      () =>
+        new Map<string, Database<object, string>>(
+          withIndexes(tables).map((table) => [
+            table.name,
+            root.openDB({ name: table.name, encoding: 'json' }),
+          ]),
+        ),
+    )
+    .catch(async (error) => {
+      await root.close();
+      throw error;
+    });
 
   function rowsOf(table: Table): Database<object, string> {
     const rows = databases.get(table.name);
