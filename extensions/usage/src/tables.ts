@@ -3,6 +3,7 @@ import { SURFACE_NAMES, type SurfaceName } from '@partner-loyalty/gateway/schema
 import { hourOf } from '@partner-loyalty/gateway/usage/requests.ts';
 import type { FieldUsage, UsageCaller } from '@partner-loyalty/gateway/usage/usage.ts';
 import type { Key } from '@partner-loyalty/runtime/store/engine/keys.ts';
+import { pagesOf } from '@partner-loyalty/runtime/store/engine/pages.ts';
 import { removeRange, removeRows } from '@partner-loyalty/runtime/store/engine/remove.ts';
 import {
   type Entry,
@@ -10,7 +11,6 @@ import {
   type Table,
   table,
 } from '@partner-loyalty/runtime/store/engine/store.ts';
-import { pagesOf } from '@partner-loyalty/runtime/store/engine/verify.ts';
 import {
   type Counts,
   callerKey,

@@ -1,6 +1,7 @@
 // The store of published graphs, in tables of either engine.
+
+import { pagesOf } from '@partner-loyalty/runtime/store/engine/pages.ts';
 import { type Store, table } from '@partner-loyalty/runtime/store/engine/store.ts';
-import { pagesOf } from '@partner-loyalty/runtime/store/engine/verify.ts';
 import { storedTable, tablesIn } from '@partner-loyalty/runtime/store/tables.ts';
 import type { GraphStore, GraphVersion, GraphVersionSummary } from './graph.ts';
 import { openRegistryTables, REGISTRY_TABLES } from './tables.ts';

@@ -2,12 +2,12 @@
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Key } from '@partner-loyalty/runtime/store/engine/keys.ts';
+import { pagesOf } from '@partner-loyalty/runtime/store/engine/pages.ts';
 import {
   type Store,
   type Transaction,
   table,
 } from '@partner-loyalty/runtime/store/engine/store.ts';
-import { pagesOf } from '@partner-loyalty/runtime/store/engine/verify.ts';
 import { storedTable, tablesIn } from '@partner-loyalty/runtime/store/tables.ts';
 import type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
 import { openStaffTables, STAFF_TABLES } from './staff.ts';

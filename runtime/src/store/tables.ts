@@ -2,8 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { mapMaybe } from '../maybe.ts';
 import type { Key } from './engine/keys.ts';
+import { pagesOf } from './engine/pages.ts';
 import { type Store, type Table as Stored, type Transaction, table } from './engine/store.ts';
-import { pagesOf, verifyTable } from './engine/verify.ts';
+import { verifyTable } from './engine/verify.ts';
 import type { OpenTable, Table, TableDefinition } from './table.ts';
 
 /** After everything else that an ID may go on with. */

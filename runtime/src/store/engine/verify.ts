@@ -5,33 +5,8 @@ import type { MaybePromise } from '../../maybe.ts';
 import { UNREADABLE } from '../inspection.ts';
 import { outageOf } from '../outage.ts';
 import { type Key, keyOf, textOf } from './keys.ts';
-import {
-  type Entry,
-  entriesByText,
-  type Index,
-  type Range,
-  type Store,
-  type Table,
-} from './store.ts';
-
-const PAGE_SIZE = 500;
-
-/** Yields the rows of a range in pages; others have their turn after each. */
-export async function* pagesOf<Row extends object>(
-  store: Store,
-  table: Table<Row>,
-  range: Omit<Range, 'limit'> = { prefix: [] },
-  limit = PAGE_SIZE,
-): AsyncGenerator<Entry<Row>[]> {
-  for (let next: Omit<Range, 'limit'> = range; ; ) {
-    const page = await store.range(table, { ...next, limit });
-    if (page.length > 0) yield page;
-    const last = page.at(-1);
-    if (last === undefined || page.length < limit) return;
-    next = range.reverse ? { ...range, until: last.key } : { ...range, after: last.key };
-    await nextTurn();
-  }
-}
+import { PAGE_SIZE } from './pages.ts';
+import { type Entry, entriesByText, type Index, type Store, type Table } from './store.ts';
 
 /**
  * Compares each row of a table with its entries in indexes, and each entry with its row. Others may

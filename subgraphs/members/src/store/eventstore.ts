@@ -2,8 +2,8 @@
 
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { type Key, keyOf, textOf } from '@partner-loyalty/runtime/store/engine/keys.ts';
+import { pagesOf } from '@partner-loyalty/runtime/store/engine/pages.ts';
 import type { Store } from '@partner-loyalty/runtime/store/engine/store.ts';
-import { pagesOf } from '@partner-loyalty/runtime/store/engine/verify.ts';
 import { type MemberEvent, withoutExternalId } from '../rules/events.ts';
 import { EVENTS } from './rows.ts';
 

@@ -2,8 +2,8 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canonicalEmail, formerEmail } from '@partner-loyalty/runtime/email.ts';
+import { pagesOf } from '@partner-loyalty/runtime/store/engine/pages.ts';
 import type { Store } from '@partner-loyalty/runtime/store/engine/store.ts';
-import { pagesOf } from '@partner-loyalty/runtime/store/engine/verify.ts';
 import type { Marks } from '@partner-loyalty/runtime/store/marks/marks.ts';
 import { enrolledMark } from '../rules/enrollment.ts';
 import { addressKey, type MemberRecord } from '../rules/record.ts';

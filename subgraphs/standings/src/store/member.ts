@@ -1,8 +1,8 @@
 // The activities of one member, in their order, and what an erasure removes.
 import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { compareTexts, type Key } from '@partner-loyalty/runtime/store/engine/keys.ts';
+import { pagesOf } from '@partner-loyalty/runtime/store/engine/pages.ts';
 import type { Store } from '@partner-loyalty/runtime/store/engine/store.ts';
-import { pagesOf } from '@partner-loyalty/runtime/store/engine/verify.ts';
 import type { Marks } from '@partner-loyalty/runtime/store/marks/marks.ts';
 import type { Activity } from '../rules/activity.ts';
 import { eraseEvents } from './positions.ts';

@@ -1,8 +1,8 @@
 // The feed in its store: one transaction moves events to their positions.
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Key } from '@partner-loyalty/runtime/store/engine/keys.ts';
+import { pagesOf } from '@partner-loyalty/runtime/store/engine/pages.ts';
 import type { Entry, Store, Transaction } from '@partner-loyalty/runtime/store/engine/store.ts';
-import { pagesOf } from '@partner-loyalty/runtime/store/engine/verify.ts';
 import type { Marks } from '@partner-loyalty/runtime/store/marks/marks.ts';
 import { tablesIn } from '@partner-loyalty/runtime/store/tables.ts';
 import { withoutErased } from '../rules/event.ts';

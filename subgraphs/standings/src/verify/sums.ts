@@ -1,8 +1,8 @@
 // Whether the standings of members are what their activities add up to.
 import { isDeepStrictEqual } from 'node:util';
 import { compareTexts, textOf } from '@partner-loyalty/runtime/store/engine/keys.ts';
+import { pagesOf } from '@partner-loyalty/runtime/store/engine/pages.ts';
 import type { Store } from '@partner-loyalty/runtime/store/engine/store.ts';
-import { pagesOf } from '@partner-loyalty/runtime/store/engine/verify.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import type { Activity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';

@@ -1,7 +1,8 @@
 // Verifies the standings store: tables and their indexes, the sums, and the positions of events.
 import type { Key } from '@partner-loyalty/runtime/store/engine/keys.ts';
+import { pagesOf } from '@partner-loyalty/runtime/store/engine/pages.ts';
 import type { Store } from '@partner-loyalty/runtime/store/engine/store.ts';
-import { pagesOf, verifyTable } from '@partner-loyalty/runtime/store/engine/verify.ts';
+import { verifyTable } from '@partner-loyalty/runtime/store/engine/verify.ts';
 import type { StoreSettings } from '@partner-loyalty/runtime/store/engine.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import { decodeChanges } from '../store/changes.ts';
