@@ -7,20 +7,8 @@ import { codeIn } from '../support/servers/mailserver.ts';
 import { createVisitor, type Visited, type Visitor } from '../support/servers/visitor.ts';
 import { type ApiRequest, createClient } from '../support/service/client.ts';
 import { mailIn } from '../support/service/inprocess.ts';
-import {
-  BUILT_IN,
-  EXCHANGE,
-  linkIn,
-  magicLink,
-  newMember,
-  nextEmail,
-} from '../support/service/mailbox.ts';
-import {
-  type DeployedService,
-  type Deployment,
-  type Running,
-  startDeployed,
-} from '../support/service/stack.ts';
+import { BUILT_IN, linkIn, magicLink, newMember, nextEmail } from '../support/service/mailbox.ts';
+import { type DeployedService, type Running, startDeployed } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
 
 /** Where clients find the service, as behind a load balancer. */
@@ -35,7 +23,7 @@ const VERIFIER = 'v'.repeat(43);
 type Tokens = { access_token: string; refresh_token: string; id_token: string };
 type Registered = Pick<App, 'clientId'> & { secret: string };
 
-describe.each<Deployment>(['one process', 'three processes on MongoDB and Redis'])('%s', (name) => {
+describe('three processes on MongoDB and Redis', () => {
   let service: DeployedService;
   let members: Running | undefined;
   /** The one that served the last request, and the one for the next request. */
@@ -43,7 +31,10 @@ describe.each<Deployment>(['one process', 'three processes on MongoDB and Redis'
   let restarting: Promise<unknown>;
   let restarts: boolean;
   beforeAll(async () => {
-    service = await startDeployed(name, { ...BUILT_IN, SANDBOX_URL: ISSUER });
+    service = await startDeployed('three processes on MongoDB and Redis', {
+      ...BUILT_IN,
+      SANDBOX_URL: ISSUER,
+    });
     const { stack } = service;
     members = stack.members;
     gateways = [stack.gateway, await stack.addGateway()];
@@ -273,9 +264,6 @@ describe.each<Deployment>(['one process', 'three processes on MongoDB and Redis'
     expect(again.html).toContain(address);
   });
 
-  // The rest asks the same of several processes as the app does.
-  if (name !== 'one process') return;
-
   test(
     'the own page: by the mailed link, with a change of names, to signing out',
     async () => {
@@ -290,24 +278,6 @@ describe.each<Deployment>(['one process', 'three processes on MongoDB and Redis'
       const end = await visitor.send(changed, {}, 'sign-out');
       expect(end.status).toBe(200);
       expect((await visitor.visit(`${ISSUER}/account`)).url).toBe(`${ISSUER}/sign-in`);
-    },
-    PATIENCE_MS,
-  );
-
-  test(
-    'a partner’s magic links: one for the page, one for the partner',
-    async () => {
-      const { memberId, email } = await newMember(service.stack);
-      const visitor = newVisitor();
-      const link = await visitor.visit(await magicLink(mailbox, email));
-      const account = await visitor.send(link, { token: new URL(link.url).search.slice(7) });
-      expect(account.html).toContain(email);
-      expect((await visitor.visit(`${ISSUER}/sign-in`)).html).toContain(email);
-      const token = new URL(await magicLink(mailbox, email)).searchParams.get('token');
-      const { body } = await send({ query: EXCHANGE, variables: { token } });
-      expect(body.data).toMatchObject({ exchangeMagicLink: { memberId } });
-      const [, idToken = ''] = /"idToken":"([^"]+)"/.exec(JSON.stringify(body)) ?? [];
-      expect(await read(idToken, memberId)).toEqual({ email });
     },
     PATIENCE_MS,
   );

@@ -3,7 +3,7 @@ import { newKey } from '@partner-loyalty/gateway';
 import { createClient } from '../support/service/client.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import { callMcp } from '../support/service/mcp.ts';
-import { DEPLOYMENT_NAMES, startStack } from '../support/service/stack.ts';
+import { startStack } from '../support/service/stack.ts';
 import { addKey } from '../support/service/testdata.ts';
 
 const QUERY = '{ __typename }';
@@ -75,9 +75,9 @@ describe('production', () => {
   });
 });
 
-describe.each(DEPLOYMENT_NAMES.filter((name) => name !== 'three processes'))('%s', (deployment) => {
+describe('three processes on MongoDB and Redis', () => {
   test('production refuses to open a store of the sandbox', async () => {
-    const stack = await startStack(deployment);
+    const stack = await startStack('three processes on MongoDB and Redis');
     try {
       await expect(stack.addGateway({ ENVIRONMENT: 'production' })).rejects.toThrow(
         /belongs to the sandbox environment; it cannot be opened as production/,
