@@ -86,7 +86,7 @@ test('an error is logged without its message, which may quote a member', () => {
   const described = describeError(Object.assign(error, { code: 11000 }));
   expect(JSON.stringify(described)).not.toContain('ann@example.com');
   expect(described).toMatchObject({ type: 'Error', code: 11000, cause: { type: 'TypeError' } });
-  expect(JSON.stringify(described)).toContain('log.e2e.test.ts');
+  expect(JSON.stringify(described)).toContain('log.test.ts');
 });
 
 test('fields that are made once for many lines hold no key or token either', () => {
