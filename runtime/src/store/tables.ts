@@ -74,7 +74,8 @@ function createTable<Row extends object>(
   ): Row | undefined {
     const before = tx.get(rows, [id]);
     const after = next(before);
-    if (after === before) return undefined;
+    if (after === before && after !== undefined) return undefined;
+    // Even if there is none: then nobody else may write it meanwhile.
     if (after === undefined) tx.remove(rows, [id]);
     else tx.put(rows, [id], after);
     return after;

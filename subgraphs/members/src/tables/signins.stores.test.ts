@@ -1,4 +1,5 @@
-// How many sign-ins may be open at the same time.
+// How many sign-ins may be open at the same time, on each engine.
+import { ENGINES } from '../../../../test/support/engines.ts';
 import { emptyPlace } from '../../../../test/support/servers/databases.ts';
 import { type OpenedTables, openTables } from '../../../../test/support/store/tables.ts';
 import { address } from '../../test/engine.ts';
@@ -11,12 +12,12 @@ import {
   secretHash,
 } from './signins.ts';
 
-describe('at most six sign-ins at the same time', () => {
+describe.each(ENGINES)('at most six sign-ins at the same time on %s', (engine) => {
   let place: ReturnType<typeof emptyPlace>;
   let store: OpenedTables;
   let signIns: SignInStore;
   beforeEach(async () => {
-    place = emptyPlace();
+    place = emptyPlace(engine);
     store = await openTables(place.settings, [SIGN_INS, BEGUN]);
     signIns = await openSignIns(store.open, { size: 6, characters: 0 });
   });
