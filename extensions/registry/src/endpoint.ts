@@ -55,7 +55,7 @@ const SMALL_BODY_BYTES = 16 * 1_024;
 /** A request has about ten members and 100 codes: 300 parts. */
 const MAX_BODY_PARTS = 1_000;
 const WAIT_MS = 60_000;
-/** Two thirds of what an assessment may take. */
+/** Of CPU: on a busy machine, a small schema may take as long by the clock. */
 const LONG_MS = 20_000;
 /** How old the copy of the tokens may be that serves addresses over their limit. */
 const MAX_AGE_MS = 1_000;

@@ -17,11 +17,12 @@ export type Answer =
   | { unserved: string }
   | { tooLarge: true }
   | { error: string };
+export type Spent = { cpuMs: number };
 
 const DEADLINE_MS = 30_000;
 const MEMORY_MB = 512;
 
-/** Called with how long a child process ran, in milliseconds. */
+/** Called with the milliseconds of CPU that a child process took. */
 export type Ran = (ms: number) => void;
 
 let last: Promise<unknown> = Promise.resolve();
@@ -60,17 +61,15 @@ export async function missingFromRunning(
 }
 
 async function inTurn(question: Question, ran?: Ran): Promise<Exclude<Answer, { error: string }>> {
-  const answered = last.then(() => {
-    const beganAt = performance.now();
-    return inChild(question).finally(() => ran?.(performance.now() - beganAt));
-  });
+  const answered = last.then(() => inChild(question));
   last = answered.catch(() => {});
-  const answer = await answered;
+  const { cpuMs, ...answer } = await answered;
+  ran?.(cpuMs);
   if ('error' in answer) throw new Error(answer.error);
   return answer;
 }
 
-function inChild(question: Question): Promise<Answer> {
+function inChild(question: Question): Promise<Answer & Spent> {
   // The child needs no setting, and no secret: the schemas may be hostile.
   const child = fork(RUN, [join(import.meta.dirname, 'worker.ts')], {
     execArgv: [`--max-old-space-size=${MEMORY_MB}`],
@@ -80,12 +79,12 @@ function inChild(question: Question): Promise<Answer> {
   const kill = () => child.kill('SIGKILL');
   const deadline = setTimeout(kill, DEADLINE_MS);
   process.once('exit', kill);
-  return new Promise<Answer>((resolve, reject) => {
+  return new Promise<Answer & Spent>((resolve, reject) => {
     child.on('message', resolve);
     child.on('error', reject);
     child.on('exit', (code, by) => {
       // V8 aborts a process that runs out of memory.
-      if (by !== null || code === 134) resolve({ tooLarge: true });
+      if (by !== null || code === 134) resolve({ tooLarge: true, cpuMs: DEADLINE_MS });
       else reject(new Error(`the process that assesses a schema ended with code ${code}`));
     });
     child.send(question);

@@ -2,7 +2,7 @@
 import { setPriority } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { GraphQLError } from 'graphql';
-import type { Answer, Question } from './assess.ts';
+import type { Answer, Question, Spent } from './assess.ts';
 import { CompositionError, UnservedError } from './faults.ts';
 
 /** A schema with thousands of faults has all that a person reads in the first ones. */
@@ -21,7 +21,9 @@ new Worker(`setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${LAST_RESORT
 
 process.once('message', async (question: Question) => {
   const answer = await answerTo(question);
-  process.send?.(answer, () => process.disconnect());
+  const { user, system } = process.cpuUsage();
+  const spent: Spent = { cpuMs: (user + system) / 1_000 };
+  process.send?.({ ...answer, ...spent }, () => process.disconnect());
 });
 
 async function answerTo(question: Question): Promise<Answer> {
