@@ -22,6 +22,7 @@ const project = (displayName, files, storeEngines = ['lmdb']) => ({
     '/node_modules/(?!(@apollo/client|graphql-request|jose|marked|oauth4webapi|oidc-provider|openid-client|temporal-polyfill|temporal-utils)/)',
   ],
   globals: { storeEngines },
+  setupFiles: [`${SUPPORT}/setup/quiet.ts`],
   globalSetup: `${SUPPORT}/setup/${displayName}.ts`,
   globalTeardown: `${SUPPORT}/setup/teardown.ts`,
 });

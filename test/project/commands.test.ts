@@ -1,6 +1,7 @@
 // Every command that a text names exists, with these options: the real table of commands parses it.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { type Command, CommanderError } from 'commander';
 import { readCommandLine } from '../../bench/options.ts';
 import { createProgram } from '../../bin/cli/command.ts';
@@ -108,7 +109,7 @@ function loyaltyCommand(text: string): string | undefined {
 
 /** Why the command cannot be run; nothing runs. */
 async function parsed(typed: string, isProse: boolean): Promise<string[]> {
-  const shell = createShell(process.stdout, process.stderr, () => {
+  const shell = createShell(new PassThrough(), new PassThrough(), () => {
     throw new Error('no command runs here');
   });
   const program = await createProgram(shell);

@@ -1,6 +1,7 @@
 // The documentation agrees with the code: links, paths, limits, commands, citations in comments.
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { LENGTHS } from '@partner-loyalty/members';
 import { ERRORS, type ErrorRow } from '@partner-loyalty/runtime/errors.ts';
 import { createProgram } from '../../bin/cli/command.ts';
@@ -138,7 +139,7 @@ test('the guide to errors has the retries of the table of codes', () => {
 });
 
 test('the page of the command lists every command', async () => {
-  const shell = createShell(process.stdout, process.stderr, () => {
+  const shell = createShell(new PassThrough(), new PassThrough(), () => {
     throw new Error('no command runs here');
   });
   const commands = (await createProgram(shell)).commands.flatMap((group) =>

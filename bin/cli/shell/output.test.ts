@@ -113,7 +113,7 @@ test('a reader who does not read the export of a merge keeps no erasure waiting'
   const merging = spawn(
     process.execPath,
     [...programArgs('bin/loyalty.ts'), 'members', 'merge', 'g', 'h'],
-    { env: { ...bareEnv(), ...env }, stdio: ['ignore', 'pipe', 'inherit'] },
+    { env: { ...bareEnv(), ...env }, stdio: ['ignore', 'pipe', 'ignore'] },
   );
   const ended = once(merging, 'close');
   await once(merging.stdout, 'readable');

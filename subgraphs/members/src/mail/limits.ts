@@ -96,7 +96,8 @@ export function strangersLimit({
   return { key, count: invitations, windowMs: DAY_MS, outcome: 'limited' };
 }
 
-function partnerLimit(partnerId: string): Limit {
+/** One limit on all mail that a partner asks for. */
+export function partnerLimit(partnerId: string): Limit {
   return { key: `partner\n${partnerId}`, count: PER_PARTNER, windowMs: WINDOW_MS };
 }
 

@@ -12,14 +12,14 @@ import {
 } from '../../test/signin.ts';
 
 const ACCEPTED = { accepted: true };
-const PER_DAY = 200;
-const ASKED = 300;
+const PER_DAY = 20;
+const ASKED = 30;
 
 describe('mail to strangers', () => {
   let stage: SignInStage;
   beforeEach(async () => {
     stage = await startSignIn();
-    await stage.store.partners.put({ partnerId: 'inn', name: 'The Inn' });
+    await stage.store.partners.put({ partnerId: 'inn', name: 'The Inn', invitations: PER_DAY });
   });
   afterEach(() => stage.release());
 
