@@ -10,8 +10,8 @@ import type { Part } from './part.ts';
 
 /** For each row in a round. */
 const CALLS = 20;
-/** The last commit whose activities made no events. */
-const BEFORE_EVENTS = 'ac9f87a';
+/** The last commit whose stores have an implementation each for LMDB and MongoDB. */
+const BEFORE = '989eed13';
 
 const ROWS: [way: keyof RecordingTimes, title: string][] = [
   ['one', '`recordActivities` of 1'],
@@ -26,12 +26,12 @@ type Medians = Record<keyof RecordingTimes, number[]>;
 export const recording: Part = {
   title: 'Recording activities',
   notes: [
-    `Each call asks members who is enrolled, in the same process, and ends when its activities are on disk. Their events get positions meanwhile. The gateway is not in it. Rows take turns after each call. The version before events is commit ${BEFORE_EVENTS}.`,
+    `Each call asks members who is enrolled, in the same process, and ends when its activities are on disk. Their events get positions meanwhile. The gateway is not in it. Rows take turns after each call. The version before transactions, whose stores on MongoDB did without, is commit ${BEFORE}.`,
   ],
   method: ({ rounds }) =>
     `No load: ${rounds} rounds, in each of which both versions make ${CALLS} calls for each row, one at a time, in new processes and after as many that are not measured`,
   async run(testbed, { rounds }) {
-    const { root, close } = checkOut(BEFORE_EVENTS);
+    const { root, close } = checkOut(BEFORE);
     try {
       const all: Recorded[] = [];
       for (const engine of ENGINES) all.push(await record(testbed, engine, root, rounds));
@@ -48,7 +48,7 @@ export const recording: Part = {
 
 type Recorded = { table: Table; ratio: Spread };
 
-/** On one engine; `before` is the checkout of the version before events. */
+/** On one engine; `before` is the checkout of the version before transactions. */
 async function record(
   testbed: Testbed,
   engine: (typeof ENGINES)[number],
@@ -70,7 +70,7 @@ async function record(
   return {
     table: {
       title: engine,
-      columns: ['', 'ms', 'cost to the import', 'before events, ms', 'cost to before'],
+      columns: ['', 'ms', 'cost to the import', 'before transactions, ms', 'cost to before'],
       rows: ROWS.map(([way, name]) => [
         name,
         shownSpread(spread(now[way])),

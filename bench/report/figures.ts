@@ -57,7 +57,8 @@ export const FIGURES = {
   },
   feedMongo: { meaning: 'the same, MongoDB', atMost: 1.1 },
   recordingEmbedded: {
-    meaning: 'time to record an activity, relative to the version before events, embedded store',
+    meaning:
+      'time to record an activity, relative to the version before transactions, embedded store',
     atMost: 1.3,
   },
   recordingMongo: { meaning: 'the same, MongoDB', atMost: 1.3 },
