@@ -299,15 +299,17 @@ class View {
       const used = this.used.get(table) ?? new Set<string>();
       const written = writes.get(table) ?? new Map<string, object | undefined>();
       const batch: Batch = { collection: rows.collection, read: [], unread: [], inserted: [] };
+      const absent: string[] = [];
       for (const [text, row] of written) {
         if (table.group !== undefined) groups.add(groupOf(table.group, text));
         const stored = known.get(text);
         if (used.has(text) && stored !== undefined) batch.read.push(stored);
-        // Who has found nothing to remove writes nothing by which others conflict.
-        else if (used.has(text) && row === undefined) checks.push({ rows, texts: [text], known });
+        else if (used.has(text) && row === undefined) absent.push(text);
         else if (!used.has(text) && !added.get(table)?.has(text)) batch.unread.push(text);
         if (row !== undefined) batch.inserted.push(storedOf(text, row));
       }
+      // Who has found nothing to remove writes nothing by which others conflict.
+      if (absent.length > 0) checks.push({ rows, texts: absent, known });
       const kept = [...used].filter((text) => !written.has(text));
       if (table.group !== undefined || !isWriting) {
         if (kept.length > 0) checks.push({ rows, texts: kept, known });
