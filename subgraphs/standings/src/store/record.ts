@@ -69,11 +69,11 @@ export function recordBatch(
       const content = activityIn(key, isOwn ? { ...known, memberId } : known);
       return isSameActivity(content, activity) ? 'already-recorded' : 'conflict';
     }
-    const own = sums.get(memberId) ?? createSums(row);
-    const before = own.of(partnerId, year) ?? NO_ACTIVITY;
+    const own = sums.get(memberId) ?? { row, standings: [...(row?.standings ?? [])] };
+    const before = sumOf(own, partnerId, year) ?? NO_ACTIVITY;
     const after = addStandings(before, activity);
     if (after === undefined) return 'out-of-range';
-    own.set(partnerId, year, after);
+    setSum(own, partnerId, year, after);
     // The row first, so that a transaction that has lost it to another one ends early.
     if (!sums.has(memberId)) tx.get(MEMBERS, [memberId]);
     sums.set(memberId, own);
@@ -83,8 +83,12 @@ export function recordBatch(
     if (!programs.has(partnerId)) programs.set(partnerId, programIn(tx, partnerId));
     const event = pointsChanged(activity, at);
     const yearPoints = { year, before: before.points, after: after.points };
-    const pointsOf = (other: string) => own.of(partnerId, other)?.points;
-    const tierChange = tierChangeOf(event, yearPoints, programs.get(partnerId), pointsOf);
+    const tierChange = tierChangeOf(
+      event,
+      yearPoints,
+      programs.get(partnerId),
+      (other) => sumOf(own, partnerId, other)?.points,
+    );
     events.push(event);
     if (tierChange !== undefined) events.push(tierChange);
     return 'recorded';
@@ -135,22 +139,16 @@ function rowsOf(tx: Transaction, memberIds: readonly string[]) {
   return new Map(memberIds.map((memberId, place) => [memberId, found[place]]));
 }
 
-type Sums = ReturnType<typeof createSums>;
-
 /** The sums of a member, as they change. */
-function createSums(row: MemberRow | undefined) {
-  const standings = [...(row?.standings ?? [])];
-  const placeOf = (partnerId: string, year: string) =>
-    standings.findIndex((one) => one[0] === partnerId && one[1] === year);
-  return {
-    ...{ row, standings },
-    of(partnerId: string, year: string): Standing | undefined {
-      const found = standings[placeOf(partnerId, year)];
-      return found && { points: found[2], stays: found[3] };
-    },
-    set(partnerId: string, year: string, { points, stays }: Standing): void {
-      const place = placeOf(partnerId, year);
-      standings[place === -1 ? standings.length : place] = [partnerId, year, points, stays];
-    },
-  };
+type Sums = { row: MemberRow | undefined; standings: MemberRow['standings'] };
+
+function sumOf({ standings }: Sums, partnerId: string, year: string): Standing | undefined {
+  const found = standings.find((one) => one[0] === partnerId && one[1] === year);
+  return found && { points: found[2], stays: found[3] };
+}
+
+function setSum({ standings }: Sums, partnerId: string, year: string, sum: Standing): void {
+  const place = standings.findIndex((one) => one[0] === partnerId && one[1] === year);
+  const { points, stays } = sum;
+  standings[place === -1 ? standings.length : place] = [partnerId, year, points, stays];
 }
