@@ -34,8 +34,9 @@ import {
   YEARS,
 } from './tables.ts';
 
-/** How many blocks of a page are read at once. */
-const PAGE_BLOCKS = 50;
+/** How many blocks of a page are read at first, and then at once: a block can fill a page. */
+const FIRST_BLOCKS = 4;
+const MORE_BLOCKS = 50;
 
 export async function openFeed(store: Store, marks: Marks): Promise<Feed> {
   return {
@@ -164,20 +165,20 @@ function pageOf(store: Store, partnerId: string, query: PageQuery) {
     const last = head?.last ?? 0;
     const page = createPage(query, last);
     if (last < next) return page.done();
-    const addFrom = (from: Key): MaybePromise<ReturnType<typeof page.done>> =>
-      mapMaybe(store.range(EVENTS, { prefix: [partnerId], from, limit: PAGE_BLOCKS }), (blocks) => {
+    const addFrom = (from: Key, limit: number): MaybePromise<ReturnType<typeof page.done>> =>
+      mapMaybe(store.range(EVENTS, { prefix: [partnerId], from, limit }), (blocks) => {
         for (const { key, row } of blocks) {
           const events = decodeChanges(partnerId, row.events);
           if (!page.add({ first: Number(key[1]), events })) return page.done();
         }
         const end = blocks.at(-1);
-        if (end === undefined || blocks.length < PAGE_BLOCKS) return page.done();
-        return addFrom([partnerId, Number(end.key[1]) + 1]);
+        if (end === undefined || blocks.length < limit) return page.done();
+        return addFrom([partnerId, Number(end.key[1]) + 1], MORE_BLOCKS);
       });
     // The position may be within a block.
     const upTo = { prefix: [partnerId], until: [partnerId, next + 1], limit: 1, reverse: true };
     return mapMaybe(store.range(EVENTS, upTo), ([containing]) =>
-      addFrom(containing?.key ?? [partnerId, next]),
+      addFrom(containing?.key ?? [partnerId, next], FIRST_BLOCKS),
     );
   });
 }
