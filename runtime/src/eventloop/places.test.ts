@@ -1,13 +1,11 @@
 // Places for requests: how many there are, who gets the next, and who gives up.
 import { createPlaces } from './places.ts';
 
-const nobody = new AbortController().signal;
-
 /** Asks for places, and notes who has got one. */
 function start(options: Parameters<typeof createPlaces>[0] = {}) {
   const place = createPlaces({ places: 2, ofOwner: 1, ...options });
   const got: string[] = [];
-  const ask = (owner: string, signal = nobody, part = '') => {
+  const ask = (owner: string, signal = new AbortController().signal, part = '') => {
     const found = place({ owner, part, signal });
     found.then(() => got.push(owner + part)).catch(() => {});
     return found;
@@ -57,8 +55,8 @@ test('the place of a client that has gone while it waited is for the next', asyn
 test('an owner with hundreds that wait leaves every other place to others, and a part of it to other parts', async () => {
   const { got, ask } = start({ places: 4, ofOwner: 4 });
   const all = [
-    ...Array.from({ length: 300 }, () => ask('a', nobody, '1')),
-    ...Array.from({ length: 2 }, () => ask('a', nobody, '2')),
+    ...Array.from({ length: 300 }, () => ask('a', undefined, '1')),
+    ...Array.from({ length: 2 }, () => ask('a', undefined, '2')),
     ...Array.from({ length: 3 }, () => ask('b')),
   ];
   await Promise.all(all.map(async (each) => (await each)()));
