@@ -3,7 +3,7 @@ import TestSequencer from '@jest/test-sequencer';
 
 const KINDS = [
   // A minute or more each, most of which is spent waiting.
-  /\/test\/(faults\/(outages|signin)|memory|e2e\/(languages|reconciliation|teams|webhooks))|\/(merge|supergraph)\.test/,
+  /\/test\/(faults\/(outages|signin)|memory|e2e\/(reference|reconciliation|teams|webhooks))|\/(merge|supergraph)\.test/,
   /\/test\/(faults|security)\//,
   /\/test\/e2e\//,
   /\.stores\.test\.ts$/,
