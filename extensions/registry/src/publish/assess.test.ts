@@ -22,6 +22,16 @@ const before = committedContent();
 const entry = { name: 'offers', url: 'https://offers.example', batching: false, codes: [] };
 const step = (sdl: string): Step => ({ kind: 'subgraph', before, entry, sdl, file: 'o.graphql' });
 
+test('a team’s next assessment finds a warm process, that of another team a new one', async () => {
+  const spent: number[] = [];
+  const other = { ...entry, name: 'games', url: 'https://games.example' };
+  for (const each of [entry, entry, other])
+    await assess({ ...step(OFFERS), entry: each } as Step, (ms) => spent.push(ms));
+  const [first = 0, second = 0, third = 0] = spent;
+  expect(second).toBeLessThan(0.75 * first);
+  expect(second).toBeLessThan(0.75 * third);
+});
+
 test('an assessment has the changes, the notices, and the content to publish', async () => {
   const { after, changes, needs, notices, policyFaults, lines } = await assess(step(OFFERS));
   expect(changes.map(({ surface, coordinate }) => `${surface} ${coordinate}`)).toEqual([

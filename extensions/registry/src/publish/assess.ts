@@ -1,5 +1,5 @@
 // Assesses and compares schemas in a child process, since any of them may take long.
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import { RUN } from '@partner-loyalty/runtime/process/run.ts';
 import type { Assessment, Step } from './assessment.ts';
@@ -69,20 +69,53 @@ async function inTurn(question: Question, ran?: Ran): Promise<Exclude<Answer, { 
   return answer;
 }
 
-function inChild(question: Question): Promise<Answer & Spent> {
+async function inChild(question: Question): Promise<Answer & Spent> {
+  const publisher = 'publisher' in question ? question.publisher : undefined;
+  const assessor = takeWarm(publisher) ?? startAssessor();
+  let staysWarm = false;
+  try {
+    const answer = await answerOf(assessor, question);
+    staysWarm = publisher !== undefined && !('tooLarge' in answer);
+    if (staysWarm) keepWarm(assessor, publisher);
+    return answer;
+  } finally {
+    if (!staysWarm) assessor.kill();
+  }
+}
+
+type Assessor = { child: ChildProcess; startedAt: number; kill(): void };
+
+/**
+ * The last one, for the next question of the same publisher: what its schemas left in the process
+ * concerns nobody else. Two thirds of a first assessment are the loading and compiling of code.
+ */
+let warm: (Assessor & { publisher: string | undefined; timer: NodeJS.Timeout }) | undefined;
+
+const WARM_MS = 5_000;
+/** The worker ends itself after a minute. */
+const MAX_AGE_MS = 20_000;
+
+function startAssessor(): Assessor {
   // The child needs no setting, and no secret: the schemas may be hostile.
   const child = fork(RUN, [join(import.meta.dirname, 'worker.ts')], {
     execArgv: [`--max-old-space-size=${MEMORY_MB}`],
     env: {},
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
-  const kill = () => child.kill('SIGKILL');
-  const deadline = setTimeout(kill, DEADLINE_MS);
+  const kill = () => {
+    process.removeListener('exit', kill);
+    child.kill('SIGKILL');
+  };
   process.once('exit', kill);
+  return { child, startedAt: performance.now(), kill };
+}
+
+function answerOf({ child, kill }: Assessor, question: Question): Promise<Answer & Spent> {
+  const deadline = setTimeout(kill, DEADLINE_MS);
   return new Promise<Answer & Spent>((resolve, reject) => {
-    child.on('message', resolve);
-    child.on('error', reject);
-    child.on('exit', (code, by) => {
+    child.once('message', resolve);
+    child.once('error', reject);
+    child.once('exit', (code, by) => {
       // V8 aborts a process that runs out of memory.
       if (by !== null || code === 134) resolve({ tooLarge: true, cpuMs: DEADLINE_MS });
       else reject(new Error(`the process that assesses a schema ended with code ${code}`));
@@ -90,9 +123,33 @@ function inChild(question: Question): Promise<Answer & Spent> {
     child.send(question);
   }).finally(() => {
     clearTimeout(deadline);
-    process.removeListener('exit', kill);
-    kill();
+    for (const event of ['message', 'error', 'exit']) child.removeAllListeners(event);
+    // While it waits, an error is only the end of it.
+    child.once('error', kill);
   });
+}
+
+function keepWarm(assessor: Assessor, publisher: string | undefined): void {
+  assessor.child.unref();
+  assessor.child.channel?.unref();
+  const timer = setTimeout(() => takeWarm(undefined), WARM_MS).unref();
+  warm = { ...assessor, publisher, timer };
+}
+
+/** Ends the warm one if it is not this publisher's. */
+function takeWarm(publisher: string | undefined): Assessor | undefined {
+  const found = warm;
+  warm = undefined;
+  if (found === undefined) return undefined;
+  clearTimeout(found.timer);
+  const isYoung = performance.now() - found.startedAt < MAX_AGE_MS;
+  if (found.publisher === publisher && found.child.connected && isYoung) {
+    found.child.ref();
+    found.child.channel?.ref();
+    return found;
+  }
+  found.kill();
+  return undefined;
 }
 
 function tooLarge(step: Step): TooLargeError {
