@@ -13,6 +13,8 @@ import { createQueue, type Queue, REPLAY_SHARE } from './queue.ts';
 
 /** A lease that is not renewed for so long is free. */
 export const LEASE_MS = 25_000;
+/** How many rows are written at once. */
+const SLICE = 200;
 /** Shares of what is sent again begin so far ahead at most. */
 const MAX_AHEAD_MS = 60_000;
 
@@ -90,9 +92,13 @@ export async function saveEndpoint(
   const state = queue.state(now);
   const lease = end === undefined ? { token, until: now + LEASE_MS } : undefined;
   hold.outcomes = { delivered: [], failed: [] };
-  await Promise.all(
-    Array.from(changes, ([id, row]) => (row === undefined ? waiting.remove(id) : waiting.put(row))),
-  );
+  const rows = [...changes];
+  for (let from = 0; from < rows.length; from += SLICE)
+    await Promise.all(
+      rows
+        .slice(from, from + SLICE)
+        .map(([id, row]) => (row === undefined ? waiting.remove(id) : waiting.put(row))),
+    );
   let isHeld = false;
   let isThere = false;
   await endpoints.update(webhookId, (row) => {

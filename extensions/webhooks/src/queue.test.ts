@@ -69,6 +69,17 @@ function write(queue: Queue, rows = new Map<string, WaitingMessage>()) {
   return rows;
 }
 
+test('the rows of many messages of two members are made at once, and stay within their number', () => {
+  const count = 20_000;
+  const queue = queueOf(Array.from({ length: count }, (_, at) => (at % 7 === 0 ? 'bob' : 'ada')));
+  const [first, ...others] = take(queue);
+  expect(others).toHaveLength(1);
+  settle(queue, first === undefined ? [] : [first], false);
+  settle(queue, others, false);
+  expect(write(queue).size).toBe(count);
+  expect(queue.position()).toBe(count);
+});
+
 test('in order per member: one at a time of a member, those of others meanwhile', () => {
   const queue = queueOf(['ada', 'bob', 'ada', undefined, undefined, 'ada']);
   const first = take(queue);

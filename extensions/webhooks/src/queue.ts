@@ -134,12 +134,25 @@ export function createQueue(
   }
 
   /** Gives a message a row, and with it those that wait behind it. */
-  function keep(message: WaitingMessage): void {
-    unstored.delete(message.position);
-    changed.set(message.messageId, message);
-    for (const memberId of membersOf(message))
-      for (const later of byMember.get(memberId) ?? [])
-        if (later.position > message.position && unstored.has(later.position)) keep(later);
+  function keep(first: WaitingMessage): void {
+    const kept = [first];
+    /** From which position on all messages of a member are kept. */
+    const keptFrom = new Map<string, number>();
+    unstored.delete(first.position);
+    for (const message of kept) {
+      changed.set(message.messageId, message);
+      for (const memberId of membersOf(message)) {
+        if ((keptFrom.get(memberId) ?? Number.POSITIVE_INFINITY) <= message.position) continue;
+        keptFrom.set(memberId, message.position);
+        const list = byMember.get(memberId) ?? [];
+        // From the end, since most messages are the last ones of their members.
+        for (let at = list.length - 1; at >= 0; at -= 1) {
+          const later = list[at];
+          if (later === undefined || later.position <= message.position) break;
+          if (unstored.delete(later.position)) kept.push(later);
+        }
+      }
+    }
   }
 
   function remove(message: WaitingMessage): void {
@@ -179,7 +192,7 @@ export function createQueue(
      * past a replay, so that new events wait only for those of their members.
      */
     wantsEvents: (maxRows: number) =>
-      unstored.size < (isReplaying() ? maxRows : READ_AHEAD) && !isFull(maxRows),
+      (isReplaying() ? messages.size < maxRows : unstored.size < READ_AHEAD) && !isFull(maxRows),
     /** Whether something that is sent again needs another share to go. */
     wantsShare(now: number, maxRows: number): boolean {
       const isSpent = share.left === 0 || now >= share.from + REPLAY_SHARE.ms;

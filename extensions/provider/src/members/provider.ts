@@ -139,6 +139,8 @@ export async function createProvider(
       if (sid === undefined) await sessions.used(ctx, memberId);
       else await store.access.useGrant(memberId, sid);
       const issuedAt = sid && (await grants.issuedAt(memberId, app.clientId));
+      // An end after this covers the time; one before has taken the grant away.
+      if (sid !== undefined && !(await store.access.has(memberId, 'Grant', sid))) return undefined;
       return {
         accountId: memberId,
         issuedAt,

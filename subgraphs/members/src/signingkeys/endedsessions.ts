@@ -27,11 +27,11 @@ export async function openEndedSessions(
   const sessions = await open(ENDED_SESSIONS);
   return {
     /** Ends a member's sessions and tokens; forgets those that ended over KEPT_MS ago. */
-    async end(ended: EndedSessions): Promise<void> {
-      const { memberId, endedAt } = ended;
-      await sessions.update(memberId, (before) =>
-        before !== undefined && before.endedAt >= endedAt ? before : ended,
-      );
+    async end({ memberId, endedAt }: EndedSessions): Promise<void> {
+      await sessions.update(memberId, (before) => ({
+        memberId,
+        endedAt: endAfter(before?.endedAt, endedAt),
+      }));
       await access.endAll(memberId);
       await sessions.removeUntil('endedAt', endedAt - KEPT_MS);
     },
@@ -56,7 +56,10 @@ export async function openEndedSubjects(open: OpenTable) {
   return {
     /** Ends one; forgets those that ended over SUBJECTS_KEPT_MS ago. */
     async end(subject: string, endedAt: number): Promise<void> {
-      await subjects.put({ subject, endedAt });
+      await subjects.update(subject, (before) => ({
+        subject,
+        endedAt: endAfter(before?.endedAt, endedAt),
+      }));
       await subjects.removeUntil('endedAt', endedAt - SUBJECTS_KEPT_MS);
     },
     /** When it ended last; undefined if that was never or too long ago. */
@@ -71,6 +74,12 @@ export async function openEndedSubjects(open: OpenTable) {
 
 /** How many one answer to the gateway has; it asks again for the rest. */
 export const PAGE_SIZE = 1_000;
+
+/** An end in the second of the last one, or before, covers the tokens that were dated ahead for it. */
+function endAfter(last: number | undefined, now: number): number {
+  const next = last === undefined ? now : issuedAtAfter(last, now) * 1_000;
+  return Math.max(now, next);
+}
 
 /**
  * The `iat` of a member's new ID token, in seconds. A token of the second in which the sessions

@@ -119,7 +119,7 @@ describe('the signing keys', () => {
       await end('ada', 1_000);
       expect(await endedSessions.list(NOW.getTime() + 2_000, 10)).toEqual([
         { memberId: 'ben', endedAt: NOW.getTime() + 2_000 },
-        { memberId: 'ada', endedAt: NOW.getTime() + 5_000 },
+        { memberId: 'ada', endedAt: Math.floor(NOW.getTime() / 1_000) * 1_000 + 6_000 },
       ]);
       expect(await endedSessions.list(0, 1)).toHaveLength(1);
       await end('cleo', 26 * HOUR);
@@ -133,6 +133,18 @@ describe('the signing keys', () => {
       await start();
       await store.endedSessions.end({ memberId: 'ada', endedAt: NOW.getTime() });
       expect(decodeJwt((await issue()).idToken).iat).toBe(Math.floor(NOW.getTime() / 1_000) + 1);
+    });
+
+    test('a token between two ends of the same second is covered by the later one', async () => {
+      await start();
+      const { endedSessions } = store;
+      for (let end = 0; end < 3; end += 1) {
+        await endedSessions.end({ memberId: 'ada', endedAt: NOW.getTime() });
+        const { iat = 0 } = decodeJwt((await issue()).idToken);
+        expect(iat * 1_000).toBeGreaterThan((await endedSessions.find('ada')) ?? 0);
+        await endedSessions.end({ memberId: 'ada', endedAt: NOW.getTime() });
+        expect(iat * 1_000).toBeLessThanOrEqual((await endedSessions.find('ada')) ?? 0);
+      }
     });
   });
 
