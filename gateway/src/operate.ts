@@ -121,8 +121,8 @@ async function run(
   const { trace } = state;
   const free = request.reserve(bytes);
   if (free !== undefined) await free;
-  const turn = request.turn();
-  if (turn !== undefined) await turn;
+  const first = request.turn();
+  if (first !== undefined) await first;
   const accesses = audit?.begin(principal);
   const graph = graphs.use();
   try {
@@ -140,10 +140,11 @@ async function run(
     trace?.phase('execute');
     if (executable.introspection !== undefined) state.releaseSlot = await placeToIntrospect();
     const { sandboxNow } = state;
-    const asked = { variables, caller, requestId, sandboxNow, trace, accesses };
+    const turn = () => request.turn();
+    const asked = { variables, caller, requestId, sandboxNow, trace, accesses, turn };
     const executing = surface.execute(executable, asked);
     const result = executing instanceof Promise ? await executing : executing;
-    const again = request.turn();
+    const again = turn();
     if (again !== undefined) await again;
     return { executable, result };
   } finally {

@@ -3,7 +3,7 @@ import type { Core, Extension } from '@partner-loyalty/gateway/ports.ts';
 import { once } from '@partner-loyalty/runtime/once.ts';
 import { createStaffMail } from './manage.ts';
 import { startNotices } from './notices.ts';
-import { createOwnerOf, SESSION_COOKIE } from './sessions.ts';
+import { createPersonOf, SESSION_COOKIE } from './sessions.ts';
 
 export function open(core: Core): Extension {
   if (core.settings.console !== 'on') return {};
@@ -12,7 +12,7 @@ export function open(core: Core): Extension {
   const pages = once(async () => (await import('./console.ts')).createConsole(parts));
   const { close } = startNotices(parts);
   return {
-    sessions: { cookie: SESSION_COOKIE, ownerOf: createOwnerOf(core.keyStore) },
+    sessions: { cookie: SESSION_COOKIE, personOf: createPersonOf(core.keyStore) },
     handle: (request) =>
       /^\/console(\/|$)/.test(request.path)
         ? visit(request, async (visited) => (await pages())(visited))

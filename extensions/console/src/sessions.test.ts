@@ -10,7 +10,7 @@ import { openKeyStore } from '@partner-loyalty/gateway/stores.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { withFakeDate } from '../../../test/support/clock.ts';
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
-import { createOwnerOf, createSessions, type Sessions } from './sessions.ts';
+import { createPersonOf, createSessions, type Sessions } from './sessions.ts';
 
 const ADA = 'ada@example.com';
 const MINUTE = 60_000;
@@ -62,13 +62,13 @@ describe('sessions', () => {
     const first = await begin();
     const second = await begin(first);
     expect(await current(first)).toBeUndefined();
-    const ownerOf = (cookie: string) => createOwnerOf(keys)(cookie.replace(/.*=/, ''));
-    expect([await ownerOf(first), await ownerOf(second)]).toEqual([undefined, `staff ${ADA}`]);
+    const personOf = (cookie: string) => createPersonOf(keys)(cookie.replace(/.*=/, ''));
+    expect([await personOf(first), await personOf(second)]).toEqual([undefined, `staff ${ADA}`]);
     const signedIn = await current(second);
     expect(signedIn?.staff?.email).toBe(ADA);
     if (signedIn) await sessions.end(signedIn);
     expect(await current(second)).toBeUndefined();
-    expect(await ownerOf(second)).toBeUndefined();
+    expect(await personOf(second)).toBeUndefined();
   });
 
   test('notices go to whoever has signed in to the partner, or chosen it', async () => {

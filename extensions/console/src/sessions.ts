@@ -32,7 +32,7 @@ const idOf = (held: string) => hash('sha256', held);
 const isLive = ({ isLink, expiresAt }: ConsoleSession) => !isLink && expiresAt > Date.now();
 
 /** Finds who is signed in with what a browser holds. */
-export function createOwnerOf(keys: Pick<KeyStore, 'staffTables'>) {
+export function createPersonOf(keys: Pick<KeyStore, 'staffTables'>) {
   return async (held: string): Promise<string | undefined> => {
     const session = await (await keys.staffTables()).sessions.get(idOf(held));
     return session && isLive(session) ? `staff ${session.address}` : undefined;

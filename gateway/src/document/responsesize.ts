@@ -1,4 +1,5 @@
 // The limit of a response, which stops it while it is being built.
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 
 /** In bytes of JSON (docs/callers/errors.md). */
@@ -7,14 +8,19 @@ export const MAX_RESPONSE_BYTES = 1024 * 1024;
 /** After how much of a response others have their turn: a few milliseconds of work. */
 const PAUSE_BYTES = 128 * 1024;
 
+/** Waits until the owner of a request may go on; undefined if it may now. */
+export type Turn = () => Promise<void> | undefined;
+
 /** Counts a response as it grows. Throws OPERATION_TOO_COMPLEX once it is over the limit. */
 export class ResponseSize {
   private bytes = 0;
   private pauseAt = PAUSE_BYTES;
   private readonly maxBytes: number;
+  private readonly turn: Turn;
 
-  constructor(maxBytes = MAX_RESPONSE_BYTES) {
+  constructor(maxBytes = MAX_RESPONSE_BYTES, turn: Turn = () => nextTick()) {
     this.maxBytes = maxBytes;
+    this.turn = turn;
   }
 
   /** `bytes` of names and punctuation. */
@@ -23,11 +29,11 @@ export class ResponseSize {
     if (this.bytes > this.maxBytes) tooLarge();
   }
 
-  /** Whether the event loop should have its turn before more is added. */
-  isPauseDue(): boolean {
-    if (this.bytes < this.pauseAt) return false;
+  /** Waits for a turn before more is added; undefined if it may be added now. */
+  pause(): Promise<void> | undefined {
+    if (this.bytes < this.pauseAt) return undefined;
     this.pauseAt = this.bytes + PAUSE_BYTES;
-    return true;
+    return this.turn();
   }
 
   /** A string. Most are ASCII without escapes; `serialize` checks the exact size. */

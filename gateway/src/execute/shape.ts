@@ -1,5 +1,4 @@
 // Shapes subgraph data into the response, and stops a response that gets too large.
-import { setImmediate as nextTick } from 'node:timers/promises';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import {
@@ -302,7 +301,8 @@ function compileList(item: GraphQLOutputType, completer: Completer): Completer {
     completed: unknown[],
   ): unknown {
     for (let index = completed.length; index < list.length; index += 1) {
-      if (shaping.size.isPauseDue()) return resume(nextTick(), list, path, shaping, completed);
+      const pause = shaping.size.pause();
+      if (pause !== undefined) return resume(pause, list, path, shaping, completed);
       const one = complete(list[index] ?? null, path, index, shaping);
       if (one instanceof Promise) return resume(one, list, path, shaping, completed);
       completed.push(one);

@@ -5,7 +5,7 @@ import { type ClientDocument, locatedNode, type Operation } from '../document/do
 import { type ExecutableOperation, executableOperation } from '../document/executable.ts';
 import { type DefaultPages, defaultPagesOf } from '../document/lists.ts';
 import { RESERVED_NAME } from '../document/literals.ts';
-import { ResponseSize } from '../document/responsesize.ts';
+import { ResponseSize, type Turn } from '../document/responsesize.ts';
 import { requireValid, validationErrorsOf } from '../document/validation.ts';
 import { coerceVariables } from '../document/variables.ts';
 import { deprecationsOf } from '../schema/deprecations.ts';
@@ -39,7 +39,7 @@ export type Surface = Omit<Executor, 'prepare' | 'execute'> & {
    */
   execute(
     operation: ExecutableOperation,
-    request: Omit<Execution, 'key' | 'coerced' | 'size'>,
+    request: Omit<Execution, 'key' | 'coerced' | 'size'> & { turn?: Turn },
   ): ExecutionResult | Promise<ExecutionResult>;
   /** Whether the document was prepared on this surface before. */
   knows(document: ClientDocument): boolean;
@@ -82,10 +82,10 @@ export async function openSurface(
       }
       return executable;
     },
-    execute(operation, { variables, caller, requestId, sandboxNow, trace, accesses }) {
+    execute(operation, { variables, caller, requestId, sandboxNow, trace, accesses, turn }) {
       const { federated, introspection, rootResponseKeys } = operation;
       const coerced = coerceVariables(schema, operation.variables, variables);
-      const size = new ResponseSize();
+      const size = new ResponseSize(undefined, turn);
       let result: ExecutionResult | Promise<ExecutionResult> = EMPTY;
       if (federated !== undefined) {
         const { key, literals, renamed } = federated;

@@ -47,7 +47,7 @@ export function createFormPage({
     const isAccepted = isForApps?.(request) || forms.isAccepted(request);
     if (isAccepted === false) return foreign();
     const body = await request.body(FORM_LIMIT);
-    await request.admit(request.owner);
+    await request.admit(undefined);
     const form = new URLSearchParams(body.toString());
     const sent = forms.sent(request, form);
     if (sent === undefined) return isAccepted ? submit(request, form) : foreign();

@@ -11,7 +11,7 @@ import type { Cookies } from './forms.ts';
 const TOO_MANY_REQUESTS = textPage('Too many requests', 'Please wait a minute, then try again.');
 
 /** Who is signed in, by hashes of cookies. A session that has ended gives nothing but a share. */
-const OWNERS = { ttl: 600_000, max: 10_000 };
+const PEOPLE = { ttl: 600_000, max: 10_000 };
 /** For how long nobody looks whether a session has ended. */
 const FRESH_MS = 60_000;
 
@@ -19,7 +19,7 @@ const FRESH_MS = 60_000;
 export type BrowserSessions = {
   cookie: string;
   /** Who is signed in with what the browser holds; undefined if nobody is. */
-  ownerOf(held: string, request: HttpRequest): Promise<string | undefined>;
+  personOf(held: string, request: HttpRequest): Promise<string | undefined>;
 };
 
 type VisitParts = {
@@ -41,34 +41,34 @@ export type Visit = (
  * `handle` do.
  */
 export function createVisit({ limiter, cookies, sessions, log }: VisitParts): Visit {
-  const owners = new LRUCache<string, { owner: string; foundAt: number }>(OWNERS);
+  const people = new LRUCache<string, { person: string; foundAt: number }>(PEOPLE);
 
   const sessionsOf = (request: HttpRequest) =>
-    sessions().flatMap(({ cookie, ownerOf }) => {
+    sessions().flatMap(({ cookie, personOf }) => {
       const held = cookies.read(request, cookie);
-      const find = () => ownerOf(held, request);
+      const find = () => personOf(held, request);
       return SESSION.test(held) ? { key: hash('sha256', `${cookie}=${held}`), find } : [];
     });
 
-  async function findOwner(held: ReturnType<typeof sessionsOf>): Promise<string | undefined> {
+  async function findPerson(held: ReturnType<typeof sessionsOf>): Promise<string | undefined> {
     for (const { key, find } of held) {
-      const owner = await find().catch(() => undefined);
-      owners.set(key, owner === undefined ? undefined : { owner, foundAt: performance.now() });
-      if (owner !== undefined) return owner;
+      const person = await find().catch(() => undefined);
+      people.set(key, person === undefined ? undefined : { person, foundAt: performance.now() });
+      if (person !== undefined) return person;
     }
     return undefined;
   }
 
   return async (request, handle) => {
     const held = sessionsOf(request);
-    const known = held.map(({ key }) => owners.get(key)).find((found) => found !== undefined);
+    const known = held.map(({ key }) => people.get(key)).find((found) => found !== undefined);
     const verdict = await (known === undefined
       ? limiter.consumePage(request.address)
-      : limiter.consumeSession(known.owner));
+      : limiter.consumeSession(known.person));
     const isFresh = known !== undefined && performance.now() - known.foundAt < FRESH_MS;
-    if (verdict.allowed) request.owner = isFresh ? known.owner : await findOwner(held);
+    if (verdict.allowed) request.person = isFresh ? known.person : await findPerson(held);
     // A form is in progress when it is complete.
-    if (verdict.allowed && request.method !== 'POST') await request.admit(request.owner);
+    if (verdict.allowed && request.method !== 'POST') await request.admit(undefined);
     const response = verdict.allowed
       ? await handle(request)
       : await observed(request, async () => tooMany(request, `${verdict.resetSeconds}`), log);

@@ -2,11 +2,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError } from '../errors.ts';
 import { hasSecret } from '../observe/secrets.ts';
-import { addressBlock, clientAddress, type createTrust } from './address.ts';
+import { addressSite, clientAddress, type createTrust } from './address.ts';
 import { readBody } from './body.ts';
 import type { Connection, Exchange } from './connection.ts';
 import type { RequestHeaders } from './headers.ts';
-import type { InProgress, Shares } from './shares.ts';
+import { type InProgress, PEOPLE, type Shares } from './shares.ts';
 
 export type HttpRequest = {
   readonly method: string;
@@ -21,8 +21,8 @@ export type HttpRequest = {
   readonly requestId: string;
   /** Aborts if the client goes away before the whole response is sent. */
   readonly signal: AbortSignal;
-  /** Who is signed in in the browser, if that is known. */
-  owner?: string | undefined;
+  /** Who is signed in with the browser, if that is known. Its requests have no other owner. */
+  person?: string | undefined;
   /**
    * Reads the whole body; call it once. Rejects with an ApiError: UNSUPPORTED_MEDIA_TYPE if it is
    * compressed, PAYLOAD_TOO_LARGE above `limitBytes`, BAD_REQUEST if the client stops early.
@@ -66,7 +66,7 @@ export class NodeRequest implements HttpRequest {
   readonly requestId: string;
   /** Whether the client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean;
-  owner: string | undefined = undefined;
+  person: string | undefined = undefined;
   private readonly incoming: IncomingMessage;
   private readonly outgoing: ServerResponse;
   private readonly connection: Connection;
@@ -134,16 +134,18 @@ export class NodeRequest implements HttpRequest {
   }
 
   admit(owner: RequestOwner, bytes = 0): Promise<void> | undefined {
-    const { connection } = this;
+    const { connection, person } = this;
     if (this.inProgress !== undefined) return this.turn();
     // It has ended already, so nothing would end what begins now.
     if (this.outgoing.destroyed) throw new ApiError('SERVICE_UNAVAILABLE');
     const { shares } = this.context;
-    if (owner !== undefined) connection.shownAt = performance.now();
+    if ((owner ?? person) !== undefined) connection.shownAt = performance.now();
     if (owner === SIGNED) connection.isSigned = true;
     if (owner === SIGNED) this.inProgress = shares.beginSigned();
+    else if (owner === undefined && person !== undefined)
+      this.inProgress = shares.begin(PEOPLE, person);
     // An owner's address is never needed, and finding it takes 3 µs.
-    else this.inProgress = shares.begin(owner, owner ?? addressBlock(this.address));
+    else this.inProgress = shares.begin(owner, owner ?? addressSite(this.address));
     connection.owner = this.inProgress.owner;
     return this.inProgress.start(bytes);
   }

@@ -1,5 +1,5 @@
 // The shares of owners: requests in progress, turns, and memory for responses.
-import { createShares, type InProgress } from './shares.ts';
+import { createShares, type InProgress, PEOPLE } from './shares.ts';
 
 const MIB = 1024 * 1024;
 
@@ -61,6 +61,18 @@ test('an address without a valid credential has its part of that share, whatever
   expect(refusals).toBe(901);
   flood();
   expect(refusals).toBe(901 + 1_400);
+});
+
+test('hundreds of people who are signed in take one share together, and no partner’s', () => {
+  for (let n = 0; n < 2_100; n += 1)
+    try {
+      begin(PEOPLE, `member ${n % 100}`);
+    } catch {}
+  expect(refusals).toBe(1_600);
+  for (let n = 0; n < 4; n += 1) begin(PEOPLE, 'member late');
+  expect(() => begin(PEOPLE, 'member late')).toThrow(refused);
+  fill('inn', 500);
+  fill('air', 500);
 });
 
 test('an address that comes later takes the place of a waiting request of the one with most', async () => {

@@ -10,8 +10,12 @@ const MAX_IN_PROGRESS_OF_ONE = MAX_IN_PROGRESS / 4;
 
 /** Requests without a valid credential are one owner, whose share client addresses divide. */
 const NOBODY = '';
+/** People who are signed in with a browser are one owner too, whose share they divide. */
+export const PEOPLE = '@';
 /** A gateway, whose requests are signed. It has no share: others' requests stand behind its own. */
 const SIGNER = '*';
+
+const isDivided = (owner: string) => owner === NOBODY || owner === PEOPLE;
 
 export type Shares = ReturnType<typeof createShares>;
 /** A request in progress. */
@@ -24,7 +28,7 @@ export function createShares(refused: () => void) {
     inProgress: number;
     /** Requests that nothing was done for yet, in the order of their arrival. */
     notBegun: Set<Request>;
-    /** For NOBODY, how many requests each client address has in progress. */
+    /** For NOBODY and PEOPLE, how many requests each address or person has in progress. */
     parts: Map<string, number>;
   };
   const turns = createTurns();
@@ -48,7 +52,7 @@ export function createShares(refused: () => void) {
     if (own >= MAX_IN_PROGRESS_OF_ONE) {
       const ofPart = parts.get(part) ?? 0;
       const sharing = parts.size + (ofPart === 0 ? 1 : 0);
-      if (id !== NOBODY || (ofPart + 1) * sharing > MAX_IN_PROGRESS_OF_ONE) return false;
+      if (!isDivided(id) || (ofPart + 1) * sharing > MAX_IN_PROGRESS_OF_ONE) return false;
       newestNotBegun(owner)?.displace();
     }
     if (inProgress < MAX_IN_PROGRESS) return true;
@@ -85,7 +89,7 @@ export function createShares(refused: () => void) {
       this.part = part;
       owner.inProgress += 1;
       inProgress += 1;
-      if (owner.id === NOBODY) owner.parts.set(part, (owner.parts.get(part) ?? 0) + 1);
+      if (isDivided(owner.id)) owner.parts.set(part, (owner.parts.get(part) ?? 0) + 1);
     }
 
     /** Waits for memory for about so many bytes, which the parsed body takes, and for a turn. */
@@ -198,8 +202,9 @@ export function createShares(refused: () => void) {
   return {
     /**
      * Begins a request whose body is complete. `owner` is undefined without a valid credential;
-     * then the `part` is the client's address. Throws SERVICE_UNAVAILABLE if the owner has its
-     * share of requests in progress, or the address its part of that share.
+     * then the `part` is the client's address; for PEOPLE, it is a person. Throws
+     * SERVICE_UNAVAILABLE if the owner has its share of requests in progress, or the part its own
+     * part of that share.
      */
     begin: (owner: string | undefined, part: string) => begin(owner ?? NOBODY, part),
     /** Begins a request with a valid signature, which no share limits. */

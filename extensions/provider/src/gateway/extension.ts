@@ -3,7 +3,7 @@ import { createCors } from '@partner-loyalty/gateway/edge/cors.ts';
 import type { Core, Extension } from '@partner-loyalty/gateway/ports.ts';
 import { createInvitation } from './invitation.ts';
 import { createOauth } from './oauth.ts';
-import { createOwnerOf, createProvider } from './provider.ts';
+import { createPersonOf, createProvider } from './provider.ts';
 import { createSignIn } from './signin.ts';
 import { createTokens } from './tokens.ts';
 import { isWellKnown, wellKnown } from './wellknown.ts';
@@ -24,7 +24,7 @@ export function open(core: Core): Extension {
   const invitation = createInvitation(parts);
 
   return {
-    sessions: provider && { cookie: 'session', ownerOf: createOwnerOf(core) },
+    sessions: provider && { cookie: 'session', personOf: createPersonOf(core) },
     handle(request) {
       const { path } = request;
       if (isWellKnown(path))

@@ -5,9 +5,10 @@ import type { BrowserSessions } from '@partner-loyalty/gateway/pages/visit.ts';
 import type { Core } from '@partner-loyalty/gateway/ports.ts';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
-import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
+import { addressSite } from '@partner-loyalty/runtime/http/address.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import { PEOPLE } from '@partner-loyalty/runtime/http/shares.ts';
 import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
 import {
   FORWARDED_HEADERS,
@@ -54,12 +55,8 @@ export function createProvider(core: Pick<Core, 'graphql' | 'graphs' | 'keyStore
   const place = createPlaces(PLACES);
 
   return {
-    async ask(
-      request,
-      body,
-      { formId, owner = request.owner ?? '', within = (ask: Ask) => ask() } = {},
-    ) {
-      const { path, search, address: clientAddress, requestId, signal } = request;
+    async ask(request, body, { formId, owner, within = (ask: Ask) => ask() } = {}) {
+      const { path, search, address: clientAddress, requestId, signal, person } = request;
       if (hasTooMany(search) || hasTooMany(body)) fail('BAD_REQUEST');
       // The provider resolves dots, so it would see another path than was checked.
       if (!isResolved(path)) fail('BAD_REQUEST');
@@ -67,7 +64,11 @@ export function createProvider(core: Pick<Core, 'graphql' | 'graphs' | 'keyStore
       const method = request.method === 'HEAD' ? 'GET' : request.method;
       const headers = pick(request.headers, FORWARDED_HEADERS);
       const { language } = textsOf(request);
-      const leave = await place({ owner, part: addressBlock(clientAddress), signal });
+      const leave = await place({
+        owner: owner ?? (person && PEOPLE) ?? '',
+        part: person ?? addressSite(clientAddress),
+        signal,
+      });
       try {
         const asked = { method, path, search, headers, body, clientAddress, language, formId };
         return await within(() => forward(core.graphs, asked, requestId));
@@ -87,7 +88,7 @@ export function createProvider(core: Pick<Core, 'graphql' | 'graphs' | 'keyStore
 }
 
 /** Finds which member is signed in with a session. */
-export function createOwnerOf({ graphs }: Pick<Core, 'graphs'>): BrowserSessions['ownerOf'] {
+export function createPersonOf({ graphs }: Pick<Core, 'graphs'>): BrowserSessions['personOf'] {
   return async (body, { address: clientAddress, requestId }) => {
     const asked = { method: 'GET', path: SESSION_PATH, search: '', headers: {}, language: 'en' };
     return (await forward(graphs, { ...asked, clientAddress, body }, requestId)).owner;

@@ -55,7 +55,7 @@ export function createIdentity(parts: Omit<MembersCore, 'settings'>): Identity {
       return { status: body === undefined ? 401 : 200, headers: {}, body };
     }
     if (request.path === SESSION_PATH)
-      return { status: 200, headers: {}, owner: await sessions.ownerOf(request.body) };
+      return { status: 200, headers: {}, owner: await sessions.personOf(request.body) };
     const provider = await providerNow();
     const outgoing = new Outgoing(request, basePath, {
       host,

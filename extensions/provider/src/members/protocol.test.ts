@@ -764,10 +764,11 @@ describe('the provider', () => {
   test('a session has its member as its owner until it ends', async () => {
     await authorize(stage, browser, configure(stage, await addApp(stage)));
     const body = browser.cookies.get('__Host-session /')?.value ?? '';
-    const ownerOf = async (body: string) => (await forward(stage, { path: 'session', body })).owner;
-    expect([await ownerOf(body), await ownerOf(`${body}x`)]).toEqual(['member ada', undefined]);
+    const personOf = async (body: string) =>
+      (await forward(stage, { path: 'session', body })).owner;
+    expect([await personOf(body), await personOf(`${body}x`)]).toEqual(['member ada', undefined]);
     await stage.store.access.endAll('ada');
-    expect(await ownerOf(body)).toBeUndefined();
+    expect(await personOf(body)).toBeUndefined();
   });
 
   test('a browser that is not signed in leaves no session in the store, whatever cookie it sends', async () => {

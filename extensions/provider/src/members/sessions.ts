@@ -54,7 +54,7 @@ export function createSessions({
     /** As it was recorded; undefined if it has ended. */
     find,
     /** Who is signed in with the ID of a session that has not ended. */
-    async ownerOf(id: string): Promise<string | undefined> {
+    async personOf(id: string): Promise<string | undefined> {
       const { accountId, uid } = (await payloads.find(`Session:${digest(id)}`)) ?? {};
       if (typeof accountId !== 'string') return undefined;
       const isOpen = await access.has(accountId, 'Session', digest(String(uid)));

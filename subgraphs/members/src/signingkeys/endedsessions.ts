@@ -75,7 +75,7 @@ export async function openEndedSubjects(open: OpenTable) {
 /** How many one answer to the gateway has; it asks again for the rest. */
 export const PAGE_SIZE = 1_000;
 
-/** An end in the second of the last one, or before, covers the tokens that were dated ahead for it. */
+/** An end in the second of the last one, or before, covers the tokens dated ahead for it. */
 function endAfter(last: number | undefined, now: number): number {
   const next = last === undefined ? now : issuedAtAfter(last, now) * 1_000;
   return Math.max(now, next);
