@@ -664,6 +664,18 @@ describe('pages', () => {
     expect(asked.findIndex(({ path }) => path === '/account')).toBeLessThan(100);
   });
 
+  test('a newcomer waits for one turn of an IPv6 site, whatever it begins from 300 of its blocks', async () => {
+    answer = { status: 200, headers: {}, body: '' };
+    const begin = (address: string) => send('/oauth/authorize?client_id=c', { address });
+    const flood = Array.from({ length: 300 }, (_, n) => begin(`2001:db8:1:${n.toString(16)}::1`));
+    while (asked.length < 10) await nextTick();
+    asked.length = 0;
+    await Promise.all([...flood, begin('2001:db8:2::1')]);
+    expect(asked.length).toBeGreaterThan(200);
+    const place = asked.findIndex(({ clientAddress }) => clientAddress === '2001:db8:2::1');
+    expect(place).toBeLessThan(20);
+  });
+
   test('with a slash, they lead to the one without; documents are not found', async () => {
     for (const path of ['/account', '/invitation', '/sign-in'])
       expect(await send(`${path}/?token=x`)).toMatchObject({
