@@ -112,7 +112,8 @@ export function createConsole(
     // Whatever a form creates, it creates once.
     if (sent?.isAgain && sectionOf(request)) return redirect(`${path}?${INTERRUPTED}=yes`);
     const before = await sessions.current(request);
-    const leave = before?.staff && (await place({ owner: before.staff.partnerId, part: before.staff.staffId }));
+    const leave =
+      before?.staff && (await place({ owner: before.staff.partnerId, part: before.staff.staffId }));
     return change(request, form, before?.cookies).finally(leave);
   }
 
