@@ -30,6 +30,8 @@ const project = (displayName, files, storeEngines = ['lmdb']) => ({
 export default {
   // Some tests wait for timers of the service, so a third worker keeps two cores busy.
   maxWorkers: 3,
+  // What files leave behind would fill a worker with gigabytes, and its time with their collection.
+  workerIdleMemoryLimit: '700MB',
   testSequencer: `${SUPPORT}/sequencer.js`,
   // Enough for a machine three times slower than a developer's.
   testTimeout: 120_000,
