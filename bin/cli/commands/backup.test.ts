@@ -238,7 +238,8 @@ describe('verify', () => {
     );
     writeFileSync(file, `${lines.join('\n')}\n`);
     let isDone = false;
-    const imported = loyalty(env, 'activities', 'import', file).finally(() => {
+    // A process of its own, as a second command is one.
+    const imported = spawnLoyalty(env, 'activities', 'import', file).ran.finally(() => {
       isDone = true;
     });
     do {
