@@ -158,7 +158,8 @@ describe.each(ENGINES)('events on %s', (engine) => {
 
   test('a writer beside whoever takes events over neither loses one nor brings one back', async () => {
     await importAda();
-    const other = await place.open();
+    // On LMDB, a process has each store open once.
+    const other = engine === 'lmdb' ? store : await place.open();
     let isDone = false;
     const writing = (async () => {
       for (let count = 1; count <= 30; count += 1)
