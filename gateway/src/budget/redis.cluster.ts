@@ -41,7 +41,7 @@ export function connectCluster(url: string, environment: Environment, log: Redis
   const nodes = new Nodes(client, probe, log);
   return {
     client,
-    healthOf: (key) => nodes.personOf(slotOf(key)),
+    healthOf: (key) => nodes.ownerOf(slotOf(key)),
     reportAbsence: () => log.outage(FIELDS, AWAY),
     known: knownInTime(client, nodes, log),
     state: () => (nodes.allUp() ? 'up' : 'degraded'),
@@ -115,7 +115,7 @@ class Nodes {
     cluster.on('-node', (redis: Redis) => this.forget(redis));
   }
 
-  personOf(slot: number): RedisHealth | undefined {
+  ownerOf(slot: number): RedisHealth | undefined {
     const name = this.cluster.slots[slot]?.[0];
     return name === undefined ? undefined : this.healthOf(name);
   }

@@ -262,7 +262,7 @@ function selectionText(
   const texts = new Set<string>();
   const elsewhere = new Map<string, Selected>();
   for (const [responseName, field] of selected) {
-    const owner = isTypeName(field.node) ? fetch.subgraph : personOf(planning, fetch, type, field);
+    const owner = isTypeName(field.node) ? fetch.subgraph : ownerOf(planning, fetch, type, field);
     if (owner === fetch.subgraph) texts.add(fieldText(planning, fetch, field, path));
     else addTo(elsewhere, owner, responseName, field);
   }
@@ -283,7 +283,7 @@ function selectionText(
 }
 
 /** The calling subgraph, or the only other one that resolves the field. */
-function personOf(
+function ownerOf(
   { ownership }: Planning,
   { subgraph }: SubgraphFetch,
   type: GraphQLObjectType,

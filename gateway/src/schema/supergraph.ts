@@ -40,12 +40,12 @@ export function partsIn(supergraph: DocumentNode): ServiceParts {
     (node): node is ObjectTypeDefinitionNode =>
       node.kind === Kind.OBJECT_TYPE_DEFINITION && node.name.value === 'Query',
   );
-  const personOf = (wanted: string) => {
+  const ownerOf = (wanted: string) => {
     const field = query?.fields?.find(({ name }) => name.value === wanted);
     const graph = field && (graphOf(field) ?? (query && graphOf(query)));
     return graphs.get(String(graph))?.name;
   };
-  return { provider: personOf(FIELDS.provider), feed: personOf(FIELDS.feed) };
+  return { provider: ownerOf(FIELDS.provider), feed: ownerOf(FIELDS.feed) };
 }
 
 /** The subgraphs, by their values in the enum `join__Graph`. */

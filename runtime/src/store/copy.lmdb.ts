@@ -5,7 +5,7 @@ import type { Database, RootDatabase, Transaction } from 'lmdb';
 import type { Environment } from '../environment.ts';
 import { fileIn, LMDB_OPTIONS, openFile } from './file.lmdb.ts';
 import { isDiskFull } from './health.lmdb.ts';
-import { personOf } from './lmdb.ts';
+import { ownerOf } from './lmdb.ts';
 import { refuseOwner } from './ownership.ts';
 import { makePrivateFolder, restrictFiles, type StoreName } from './private.ts';
 
@@ -33,7 +33,7 @@ export async function copyStore(
   const source = openFile(makePrivateFolder(fromDir, name), { ...LMDB_OPTIONS, readOnly: true });
   const folder = makePrivateFolder(toDir, name);
   try {
-    const owner = personOf(source);
+    const owner = ownerOf(source);
     if (owner !== undefined) refuseOwner(name, owner, environment);
     // What is on disk at the end is all that counts.
     const target = openFile(folder, { ...LMDB_OPTIONS, ...BINARY, noSync: true });

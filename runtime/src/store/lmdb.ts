@@ -88,7 +88,7 @@ export async function checkLmdb(dataDir: string, environment: Environment): Prom
   return stores;
 }
 
-export function personOf(root: RootDatabase): Ownership | undefined {
+export function ownerOf(root: RootDatabase): Ownership | undefined {
   const environment: string | undefined = root.get('environment');
   return environment === undefined
     ? undefined
@@ -98,9 +98,9 @@ export function personOf(root: RootDatabase): Ownership | undefined {
 /** A new store gets this environment and this version's format. */
 async function claim(root: RootDatabase, name: StoreName, environment: Environment): Promise<void> {
   const owner =
-    personOf(root) ??
+    ownerOf(root) ??
     (await root.transaction((): Ownership => {
-      const known = personOf(root);
+      const known = ownerOf(root);
       if (known !== undefined) return known;
       const fresh = ownershipOf(name, environment);
       for (const [key, value] of Object.entries(fresh)) root.put(key, value);
