@@ -23,7 +23,7 @@ const visit = (partnerId: string): ConsoleVisit => ({
 });
 
 test('a partner sees its own use of the last 30 days, what goes first on top', async () => {
-  const { settings, release } = emptyPlace('lmdb');
+  const { settings, release } = emptyPlace();
   const usageStore = await openUsageStore({ ...settings, environment: 'sandbox' });
   const [today, old] = [dayOf(Date.now()), dayOf(Date.now() - 31 * 86_400_000)];
   const use = (partnerId: string, name: string, day = today) => ({

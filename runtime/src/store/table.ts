@@ -1,5 +1,4 @@
 // A small table, on either engine: rows by ID, and in the order of some of their fields.
-
 import type { MaybePromise } from '../maybe.ts';
 import type { Store, Transaction } from './engine/store.ts';
 

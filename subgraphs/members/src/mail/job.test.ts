@@ -364,7 +364,7 @@ describe('a partner can have', () => {
   let place: Place;
   let store: MembersStore;
   beforeEach(async () => {
-    place = newPlace('lmdb');
+    place = newPlace();
     store = await place.open();
   });
   afterEach(() => place.release());
