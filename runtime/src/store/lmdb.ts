@@ -1,5 +1,6 @@
 // Opens an embedded store: an LMDB database in a folder, owned by one environment.
 import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RootDatabase } from 'lmdb';
 import type { Environment } from '../environment.ts';
@@ -36,22 +37,53 @@ export function openLmdb(
   name: StoreName,
   environment: Environment,
 ): Promise<EmbeddedStore> {
-  const opened = lastOpening.then(() => openAlone(dataDir, name, environment));
-  lastOpening = opened.catch(() => undefined);
-  return opened;
+  return oneAtATime(async () => {
+    const file = resolve(fileOf(dataDir, name));
+    const opened = openFiles.get(file) ?? (await openAlone(dataDir, name, () => close(file)));
+    openFiles.set(file, opened);
+    opened.holders += 1;
+    try {
+      await claim(opened.store.root, name, environment);
+      return opened.store;
+    } catch (error) {
+      await close(file);
+      throw error;
+    }
+  });
 }
 
+type OpenFile = { store: EmbeddedStore; holders: number; end(): Promise<void> };
+
+/** A process opens a file once: two writers in it may wait for each other on its event loop. */
+const openFiles = new Map<string, OpenFile>();
+
 /**
- * A process opens one store after the other: lmdb opens in a transaction that blocks the process,
- * while another transaction of the same process may wait for its event loop.
+ * lmdb opens in a transaction that blocks the process, while another transaction of the same
+ * process may wait for its event loop.
  */
-let lastOpening: Promise<unknown> = Promise.resolve();
+function oneAtATime<T>(work: () => Promise<T>): Promise<T> {
+  const done = last.then(work);
+  last = done.catch(() => undefined);
+  return done;
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** Closes it for one of its holders. */
+async function close(file: string): Promise<void> {
+  const opened = openFiles.get(file);
+  if (opened === undefined) return;
+  opened.holders -= 1;
+  if (opened.holders > 0) return;
+  openFiles.delete(file);
+  await opened.end();
+}
 
 async function openAlone(
   dataDir: string,
   name: StoreName,
-  environment: Environment,
-): Promise<EmbeddedStore> {
+  onClose: () => Promise<void>,
+): Promise<OpenFile> {
   const folder = makePrivateFolder(dataDir, name);
   const hold = await holdDataDir(dataDir);
   let root: RootDatabase | undefined;
@@ -62,14 +94,17 @@ async function openAlone(
     const health = new StoreHealth(file);
     restrictFiles(folder); // A umask may have taken more from the new files.
     guardStore(root, health);
-    const close = root.close.bind(root);
-    root.close = async () => {
-      await close();
-      health.close();
-      await hold.release();
+    const closeRoot = root.close.bind(root);
+    root.close = () => oneAtATime(onClose);
+    return {
+      store: { root, ready: async () => health.checkReady() },
+      holders: 0,
+      async end() {
+        await closeRoot();
+        health.close();
+        await hold.release();
+      },
     };
-    await claim(root, name, environment);
-    return { root, ready: async () => health.checkReady() };
   } catch (error) {
     await root?.close();
     await hold.release();

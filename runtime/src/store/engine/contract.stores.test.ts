@@ -66,8 +66,10 @@ describe.each(ALL_ENGINES)('a store on %s', (engine) => {
   let store: Store;
 
   let retries: number;
+  let memory: Store;
 
-  function open(): Promise<Store> {
+  async function open(): Promise<Store> {
+    if (engine === 'memory') return memory;
     const storeRetry = () => {
       retries += 1;
     };
@@ -81,9 +83,8 @@ describe.each(ALL_ENGINES)('a store on %s', (engine) => {
   beforeEach(async () => {
     place = emptyPlace(engine);
     retries = 0;
-    const memory = openMemory();
-    stores =
-      engine === 'memory' ? [memory, memory, memory] : [await open(), await open(), await open()];
+    memory = openMemory();
+    stores = [await open(), await open(), await open()];
     [store] = stores;
   });
   afterEach(async () => {
@@ -113,6 +114,21 @@ describe.each(ALL_ENGINES)('a store on %s', (engine) => {
     await store.transact((tx) => tx.remove(COUNTS, ['a']));
     await store.transact((tx) => tx.remove(COUNTS, ['a']));
     for (const each of stores) expect(await each.get(COUNTS, ['a'])).toBeUndefined();
+  });
+
+  test('is opened and closed again while others write', async () => {
+    let written = 0;
+    const writeUntil = async (end: number) => {
+      while (written < end) await store.transact((tx) => tx.put(COUNTS, ['a'], { n: ++written }));
+    };
+    const writing = writeUntil(50);
+    for (let n = 0; n < 5; n++) {
+      const other = await open();
+      await other.transact((tx) => tx.put(COUNTS, [`other${n}`], { n }));
+      await other.close();
+    }
+    await writing;
+    expect(await store.count(COUNTS, { prefix: [] })).toBe(6);
   });
 
   test('keeps a row as it was put', async () => {
