@@ -14,13 +14,13 @@ const SOURCES = '<rootDir>/{runtime,gateway,subgraphs,extensions,bin,client,test
 
 const project = (displayName, files, storeEngines = ['lmdb']) => ({
   displayName,
-  testEnvironment: 'node',
+  testEnvironment: `${SUPPORT}/setup/environment.js`,
   testMatch: files.map((name) => `${SOURCES}/${name}.test.ts`),
-  // swc erases the types and turns the few ESM-only packages into CommonJS.
-  transform: { '\\.ts$': swc, '\\.m?js$': swc },
-  transformIgnorePatterns: [
-    '/node_modules/(?!(@apollo/client|graphql-request|jose|marked|oauth4webapi|oidc-provider|openid-client|temporal-polyfill|temporal-utils)/)',
-  ],
+  // swc erases the types. Packages are loaded by Node, once for all files of a worker.
+  transform: { '\\.[jt]s$': swc },
+  runtime: `${SUPPORT}/setup/runtime.js`,
+  // Node itself needs it, in whose own context the tests run.
+  fakeTimers: { doNotFake: ['nextTick'] },
   globals: { storeEngines },
   setupFiles: [`${SUPPORT}/setup/quiet.ts`],
   globalSetup: `${SUPPORT}/setup/${displayName}.ts`,
