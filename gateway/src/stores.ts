@@ -3,7 +3,7 @@ import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { openStore } from '@partner-loyalty/runtime/store/engine/open.ts';
 import type { StoreSettings } from '@partner-loyalty/runtime/store/engine.ts';
 import { type Counters, createMemoryCounters } from './budget/counters.ts';
-import type { RedisLog } from './budget/redis.ts';
+import type { RedisLog } from './budget/redis.outages.ts';
 import type { GraphStore } from './graph/graph.ts';
 import { createGraphStore, GRAPH_TABLES } from './graph/storedgraphs.ts';
 import type { KeyStore } from './identity/keystore.ts';

@@ -14,9 +14,8 @@ export type Count = {
 
 export type Consumption = {
   points: number;
-  /** The most that the sum may be; otherwise `refused` points are added instead. */
+  /** The most that the sum may be; otherwise 1 is added instead. */
   limit: number;
-  refused: number;
 };
 
 /** Counts each subject in a fixed window that begins with the subject's first consumption. */
@@ -54,14 +53,14 @@ export function createMemoryCounters(environment: Environment): Counters {
 async function addWithin(
   limiter: RateLimiterMemory,
   subject: string,
-  { points, limit, refused }: Consumption,
+  { points, limit }: Consumption,
 ): Promise<Count> {
   const counted = await limiter.penalty(subject, points);
   const { consumedPoints } = counted;
   // If the clock was put back, its end is further away than a window is long.
   const msBeforeNext = Math.min(counted.msBeforeNext, limiter.msDuration);
   if (consumedPoints <= limit) return { consumedPoints, isWithin: true, msBeforeNext };
-  const left = await limiter.reward(subject, points - refused);
+  const left = await limiter.reward(subject, points - 1);
   return { consumedPoints: left.consumedPoints, isWithin: false, msBeforeNext };
 }
 

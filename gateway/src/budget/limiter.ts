@@ -1,8 +1,8 @@
 // The rate limiter: charges a budget for each request and decides whether it may proceed.
+import { pollDone } from '@partner-loyalty/runtime/eventloop/afterpoll.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { LRUCache } from 'lru-cache';
 import { createAddressCounters } from './addresses.ts';
-import { batched } from './counters.batch.ts';
 import type { Count, Counter, Counters } from './counters.ts';
 import { createRefusals } from './refusals.ts';
 
@@ -44,8 +44,10 @@ export function createLimiter(
   const pages = createRefusals(PAGE_BUDGET);
 
   function add(policy: Policy, subject: string, cost: number, budget: number): Promise<Count> {
-    byPolicy[policy] ??= batched(counters.counter(policy, windowSeconds[policy]));
-    return byPolicy[policy].add(subject, { points: cost, limit: budget, refused: 1 });
+    byPolicy[policy] ??= counters.counter(policy, windowSeconds[policy]);
+    const counter = byPolicy[policy];
+    // Requests of a tick are counted together, and continue together.
+    return pollDone().then(() => counter.add(subject, { points: cost, limit: budget }));
   }
 
   function decide(policy: Policy, budget: number, count: Count): Verdict {

@@ -1,33 +1,24 @@
-// Redis as the counters use it, whether it is one server or a cluster.
-import type { Environment } from '@partner-loyalty/runtime/environment.ts';
-import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
-import type { Cluster, Redis } from 'ioredis';
-import type { Consumption, Count, Counter } from './counters.ts';
-import { limiterOptions } from './counters.ts';
-import type { RedisHealth } from './redishealth.ts';
+// Connections to Redis, whether it is one server or a cluster.
+import { once } from 'node:events';
+import slotOf from 'cluster-key-slot';
+import { Cluster, Redis } from 'ioredis';
+import type { Outages, ServerName } from './redis.outages.ts';
 
-export type RedisLog = Pick<Log, 'outage' | 'recovered'>;
+/** `redis+cluster://user:password@host:port,host:port`, or rediss+cluster for TLS. */
+const CLUSTER = /^redis(s?)\+cluster:\/\/(?:(.*)@)?([^@/]+)\/?$/;
+const DEFAULT_PORT = 6_379;
 
-export type SharedRedis = {
-  client: Redis | Cluster;
-  /** The health of the server that has the key; undefined while no such server is known. */
-  healthOf(key: string): RedisHealth | undefined;
-  /** Call this if something was counted without Redis, because no server is known. */
-  reportAbsence(): void;
-  /** Resolves when it is known whether Redis responds, after about a second at the latest. */
-  known: Promise<unknown>;
-  /** `degraded` while a server that has keys does not respond. */
-  state(): 'up' | 'degraded';
-  close(): void;
-};
-
-/** A counter in Redis, with the key under which it counts a subject. */
-export type RedisCounter = Counter & { keyOf(subject: string): string };
+const RECONNECT_MS = 500;
+/** A failover is known after this at the latest. */
+const REFRESH_MS = 2_000;
+/** A slot moves at most a few times in a row; more would be a fault of the cluster. */
+const MAX_REDIRECTIONS = 4;
 
 /** The options of a connection to any one server. */
-export const CONNECTION = {
+const CONNECTION = {
   connectTimeout: 2_000,
+  // A connection whose other end has vanished reports no error: open a new one.
+  socketTimeout: 2_000,
   // How long close() may keep the process alive if Redis is gone.
   disconnectTimeout: 100,
   retryStrategy: () => RECONNECT_MS,
@@ -37,117 +28,64 @@ export const CONNECTION = {
   maxRetriesPerRequest: 0,
 };
 
-export const RECONNECT_MS = 500;
-
-// A request waits for Redis for at most 50 ms (docs/callers/limits.md, Budget). The event loop
-// ticks before and after the command need part of that.
-const DEADLINE_MS = 45;
-
-// Redis does nothing else meanwhile.
-const MAX_ADDITIONS = 100;
-
-/**
- * Its additions reject if Redis does not respond in time. Those that are made without waiting in
- * between share a command, since separate commands cost this process far more. In a cluster, whose
- * keys are on different nodes, each addition is a separate command.
- */
-export function redisCounter(
-  client: Redis | Cluster,
-  environment: Environment,
-  name: string,
-  windowSeconds: number,
-): RedisCounter {
-  const { keyPrefix } = limiterOptions(environment, name, windowSeconds);
-  const keyOf = (subject: string) => `${keyPrefix}:${subject}`;
-  client.defineCommand('countAll', { lua: SCRIPT });
-  // Cast: the line above adds the method.
-  const scripted = client as unknown as Scripted;
-  const most = client.isCluster ? 1 : MAX_ADDITIONS;
-  let pending: Addition[] = [];
-
-  function sendPending(): void {
-    const all = pending;
-    pending = [];
-    for (let first = 0; first < all.length; first += most)
-      void send(scripted, all.slice(first, first + most), windowSeconds);
-  }
-
-  return {
-    keyOf,
-    add: (subject, consumption) =>
-      new Promise((resolve, reject) => {
-        if (pending.length === 0) queueMicrotask(sendPending);
-        pending.push({ key: keyOf(subject), consumption, resolve, reject });
-      }),
-  };
+/** Its errors explain outages; without a listener, ioredis prints them. */
+export function connectRedis(url: string, outages: Outages): Redis | Cluster {
+  const [, tls, userInfo, hosts] = CLUSTER.exec(url) ?? [];
+  const client = hosts === undefined ? connectServer(url) : connectCluster(hosts, tls, userInfo);
+  client.on('error', (error) => outages.blame(undefined, error.lastNodeError ?? error));
+  client.on('node error', (error, node) => outages.blame(node, error));
+  return client;
 }
 
-type Addition = {
-  key: string;
-  consumption: Consumption;
-  resolve(count: Count): void;
-  reject(error: unknown): void;
-};
-
-/** Adds to all counts. In a cluster, their keys must be on one node. */
-async function send(
-  scripted: Scripted,
-  additions: readonly Addition[],
-  windowSeconds: number,
-): Promise<void> {
-  const keys = additions.map(({ key }) => key);
-  const wanted = additions.flatMap(({ consumption: { points, limit, refused } }) => [
-    points,
-    limit,
-    refused,
-  ]);
-  try {
-    const sent = scripted.countAll(keys.length, ...keys, windowSeconds, ...wanted);
-    const counts = await withTimeout(sent, DEADLINE_MS, 'no response in time');
-    for (const [place, { resolve }] of additions.entries())
-      resolve({
-        consumedPoints: counts[3 * place] ?? Number.NaN,
-        isWithin: counts[3 * place + 1] === 1,
-        msBeforeNext: counts[3 * place + 2] ?? Number.NaN,
-      });
-  } catch (error) {
-    for (const { reject } of additions) reject(error);
-  }
+function connectServer(url: string): Redis {
+  return new Redis(url, {
+    ...CONNECTION,
+    enableOfflineQueue: false,
+    // The primary became a replica: by now its address may lead to the new primary.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  });
 }
 
-export const NOTHING: Consumption = { points: 0, limit: 0, refused: 0 };
-
-/** Adding NOTHING to it fails if Redis responds but cannot write, unlike a ping. */
-export function probeCounter(client: Redis | Cluster, environment: Environment): RedisCounter {
-  return redisCounter(client, environment, 'probe', 60);
+function connectCluster(hosts: string, tls = '', userInfo = ''): Cluster {
+  // Read like a URL of one server: a password without a user name follows a colon.
+  const [username, password] = (/^([^:]*)(?::(.*))?$/.exec(userInfo) ?? [])
+    .slice(1)
+    .map((part = '') => decodeURIComponent(part) || undefined);
+  const client = new Cluster(hosts.split(',').map(nodeOf), {
+    redisOptions: { ...CONNECTION, username, password, ...(tls && { tls: {} }) },
+    enableOfflineQueue: false,
+    clusterRetryStrategy: () => RECONNECT_MS,
+    clusterNodeRetryStrategy: () => RECONNECT_MS,
+    slotsRefreshInterval: REFRESH_MS,
+    maxRedirections: MAX_REDIRECTIONS,
+    // A command that a lost connection leaves without a response must not be sent again.
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
+  });
+  // ioredis connects to a node with the first command for it, and refuses others meanwhile. Nodes
+  // that it tries before it is ready must not be connected, or it would not try again.
+  client.on('ready', () => client.nodes('master').forEach(connect));
+  client.on('+node', (node) => client.status === 'ready' && connect(node));
+  return client;
 }
 
-// The window of each count begins with its first addition. ARGV has the length of a window, then
-// the points, the limit and the points beyond the limit for each key. Returns for each the sum,
-// whether it was within the limit, and the milliseconds left. A count gets another expiry if it has
-// none, or one further away than a window is long, because the clock was put back.
-const SCRIPT = `
-local counts = {}
-for place, key in ipairs(KEYS) do
-  local first = 3 * place - 2
-  redis.call('set', key, 0, 'EX', ARGV[1], 'NX')
-  local sum = redis.call('incrby', key, ARGV[first + 1])
-  local within = sum <= tonumber(ARGV[first + 2])
-  if not within and ARGV[first + 1] ~= ARGV[first + 3] then
-    sum = redis.call('incrby', key, ARGV[first + 3] - ARGV[first + 1])
-  end
-  local left = redis.call('pttl', key)
-  if left == -1 or left > 1000 * ARGV[1] then
-    redis.call('expire', key, ARGV[1])
-    left = 1000 * ARGV[1]
-  end
-  counts[first] = sum
-  counts[first + 1] = within and 1 or 0
-  counts[first + 2] = left
-end
-return counts
-`;
+function connect(node: Redis): void {
+  if (node.status === 'wait') node.connect().catch(() => {});
+}
 
-type Scripted = {
-  countAll(keys: number, ...keysAndPoints: (string | number)[]): Promise<number[]>;
-};
+function nodeOf(host: string): { host: string; port: number } {
+  const [, name = host, port = DEFAULT_PORT] = /^(.+?):(\d+)$/.exec(host) ?? [];
+  return { host: name.replace(/^\[(.*)\]$/, '$1'), port: Number(port) };
+}
+
+/** Resolves when all servers that are known are connected; may reject if none can be. */
+export async function connected(client: Redis | Cluster): Promise<void> {
+  await once(client, 'ready');
+  const nodes = client instanceof Cluster ? client.nodes('master') : [];
+  await Promise.allSettled(nodes.map((node) => node.status === 'ready' || once(node, 'ready')));
+}
+
+/** The server that has a key, as far as it is known. */
+export function serverOf(client: Redis | Cluster, key: string): ServerName {
+  return client instanceof Cluster ? client.slots[slotOf(key)]?.[0] : undefined;
+}
