@@ -1,0 +1,440 @@
+// Commands, run in this process.
+
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openMembersStore } from '@partner-loyalty/members';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { clearErased } from '@partner-loyalty/runtime/process/erased.open.ts';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { MongoClient } from 'mongodb';
+import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
+import { createClient } from '../../../test/support/service/client.ts';
+import { emptyStores } from '../../../test/support/service/emptystores.ts';
+import {
+  type Env,
+  loyalty,
+  loyaltyJson,
+  type Ran,
+  spawnLoyalty,
+} from '../../../test/support/service/loyalty.ts';
+import { startService } from '../../../test/support/service/npmstart.ts';
+
+// Erasing on the embedded store: what is in its files, and what other processes do meanwhile.
+describe('erased', () => {
+  const MEMBERS = 1_000;
+  const ERASED = 20;
+  const PARTNERS = ['inn', 'spa', 'pub', 'bar'];
+
+  let folder: Folder;
+  let env: { DATA_DIR: string };
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    env = { DATA_DIR: join(folder.path, 'data') };
+    mkdirSync(env.DATA_DIR);
+    for (const partner of PARTNERS)
+      await loyaltyJson(env, 'partners', 'create', partner, '--name', 'x');
+  });
+  afterEach(() => folder.remove());
+
+  const settings = () => ({
+    environment: 'sandbox' as const,
+    dataDir: env.DATA_DIR,
+    mongodbUrl: undefined,
+    keyEncryptionKey: undefined,
+  });
+  const idOf = (member: number) => `id-${member}-zoeline`;
+
+  async function importMembers(count: number, ...options: string[]): Promise<void> {
+    const file = join(folder.path, 'members.ndjson');
+    const lines = Array.from({ length: count }, (_, member) =>
+      JSON.stringify({
+        memberId: idOf(member),
+        email: `mail-${member}-zoeline@example.com`,
+        firstName: `name-${member}-zoeline`,
+        enrollments: PARTNERS.map((partnerId) => ({
+          partnerId,
+          externalId: `x-${member}-zoeline`,
+        })),
+      }),
+    );
+    writeFileSync(file, lines.join('\n'));
+    await loyaltyJson(env, 'members', 'import', file, ...options);
+  }
+
+  async function importActivity(member: number): Promise<void> {
+    const file = join(folder.path, 'activities.ndjson');
+    const activity = { activityId: 'a', partnerId: 'inn', points: 5, stays: 0 };
+    const occurredAt = '2026-01-02T03:04:05Z';
+    writeFileSync(file, JSON.stringify({ ...activity, memberId: idOf(member), occurredAt }));
+    await loyaltyJson(env, 'activities', 'import', file);
+  }
+
+  /** What a file under a folder has of erased members, but for the IDs, which events keep. */
+  function foundIn(path: string): string[] {
+    const text = readdirSync(path, { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+      .join();
+    const members = Array.from({ length: ERASED }, (_, index) => index * (MEMBERS / ERASED));
+    return members
+      .flatMap((member) => ['mail', 'name', 'x'].map((what) => `${what}-${member}-zoeline`))
+      .filter((word) => text.includes(word));
+  }
+
+  test('of 20 members out of 1,000, no file has a word after the next start, nor has a backup', async () => {
+    await importMembers(MEMBERS);
+    const members = await openMembersStore(settings());
+    for (let index = 0; index < ERASED; index++)
+      await members.rights.erase(idOf(index * (MEMBERS / ERASED)));
+    await members.close();
+    expect(foundIn(env.DATA_DIR).length).toBeGreaterThan(ERASED);
+    await loyaltyJson(env, 'backup', join(folder.path, 'copy'));
+    expect(foundIn(join(folder.path, 'copy'))).toEqual([]);
+    await clearErased(settings(), createLog('silent'));
+    expect(foundIn(env.DATA_DIR)).toEqual([]);
+    expect(await loyaltyJson(env, 'verify')).toContainEqual({
+      store: 'members',
+      records: MEMBERS - ERASED,
+      faults: 0,
+    });
+  });
+
+  test('beside the service, erase says what is left, compact is refused, and the next start rewrites', async () => {
+    await importMembers(1);
+    let service = await startService({ DATA_DIR: env.DATA_DIR });
+    try {
+      const erased = await loyalty(env, 'members', 'erase', idOf(0));
+      expect([erased.code, erased.stderr]).toEqual([0, expect.stringContaining('next start')]);
+      const refused = await loyalty(env, 'compact');
+      expect([refused.code, refused.stdout]).toEqual([1, '']);
+      expect(refused.stderr).toMatch(/^loyalty: .* uses .*: stop it, then run compact again\n$/);
+      expect(foundIn(env.DATA_DIR)).not.toEqual([]);
+      await service.kill();
+      service = await startService({ DATA_DIR: env.DATA_DIR });
+      expect(foundIn(env.DATA_DIR)).toEqual([]);
+    } finally {
+      await service.kill();
+    }
+  });
+
+  test('two erasures at once are both done, and no file names either member', async () => {
+    await importMembers(51);
+    const runs = [0, 50].map((member) => spawnLoyalty(env, 'members', 'erase', idOf(member)).ran);
+    expect((await Promise.all(runs)).map(({ code, stderr }) => [code, stderr])).toEqual([
+      [0, ''],
+      [0, ''],
+    ]);
+    expect(foundIn(env.DATA_DIR)).toEqual([]);
+  });
+
+  test('import --again finishes an erasure that was killed before it came to the standings', async () => {
+    await importMembers(1);
+    await importActivity(0);
+    const members = await openMembersStore(settings());
+    await members.rights.erase(idOf(0));
+    await members.close();
+    await importMembers(1, '--again');
+    const [exported] = await loyaltyJson(env, 'members', 'export', idOf(0));
+    expect(exported).toMatchObject({ standings: [], activities: [] });
+  });
+});
+
+// `loyalty members export` and `erase`: both subgraphs, repeated, and `import --again`.
+
+const MEMBER = {
+  memberId: 'm-zoeline',
+  email: 'Zoeline@erased.example',
+  firstName: 'Zoeline',
+  enrollments: [{ partnerId: 'inn', externalId: 'zoeline-9' }],
+};
+// Longer than anything that the stores' random keys might spell. Events keep the ID.
+const PERSONAL = /(?<!m-)zoeline/i;
+
+describe('on the embedded store', () => {
+  let folder: Folder;
+  let env: Env;
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    env = { DATA_DIR: join(folder.path, 'data') };
+    mkdirSync(env.DATA_DIR ?? '');
+    await loyaltyJson(env, 'partners', 'create', 'inn', '--name', 'Inn');
+    await importLines('members', [
+      MEMBER,
+      { ...MEMBER, memberId: 'm-al', email: 'al@x.example', enrollments: [], firstName: 'Al' },
+    ]);
+    await importLines('activities', [
+      activity('a-1'),
+      activity('a-2'),
+      { ...activity('b-1'), memberId: 'm-al' },
+    ]);
+  });
+  afterEach(async () => {
+    folder.remove();
+  });
+
+  const activity = (activityId: string) => ({
+    activityId,
+    partnerId: 'inn',
+    memberId: 'm-zoeline',
+    points: 5,
+    occurredAt: '2026-01-02T03:04:05Z',
+  });
+
+  function importLines(what: 'members' | 'activities', lines: object[], ...options: string[]) {
+    const file = join(folder.path, 'lines.ndjson');
+    writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    return loyalty(env, what, 'import', file, ...options);
+  }
+
+  async function everything(): Promise<string> {
+    if (env.MONGODB_URL === undefined) return bytesUnder(env.DATA_DIR ?? '');
+    const client = new MongoClient(env.MONGODB_URL);
+    const found: unknown[] = [];
+    for (const { name } of await client.db().listCollections().toArray())
+      found.push(await client.db().collection(name).find().toArray());
+    await client.close();
+    return JSON.stringify(found);
+  }
+
+  /** The bytes of every file. */
+  function bytesUnder(path: string): string {
+    return readdirSync(path, { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+      .join();
+  }
+
+  test('export prints what both subgraphs have, with and without --json', async () => {
+    const [exported] = await loyaltyJson(env, 'members', 'export', 'm-zoeline');
+    expect(exported).toMatchObject({
+      memberId: 'm-zoeline',
+      member: { email: 'Zoeline@erased.example', firstName: 'Zoeline' },
+      standings: [{ partnerId: 'inn', year: '2026-01-01', points: 10, stays: 0 }],
+      activities: [
+        { activityId: 'a-1', points: 5, occurredAt: '2026-01-02T03:04:05.000Z' },
+        { activityId: 'a-2' },
+      ],
+    });
+    const { code, stdout } = await loyalty(env, 'members', 'export', 'm-zoeline');
+    expect([code, JSON.parse(stdout)]).toEqual([0, exported]);
+    expect(await loyalty(env, 'members', 'export', 'nobody')).toMatchObject({
+      code: 1,
+      stderr: 'loyalty: there is no member "nobody"\n',
+    });
+  });
+
+  test('erase leaves nothing in any store, and refuses the member from then on', async () => {
+    expect(await everything()).toMatch(PERSONAL);
+    expect(await loyaltyJson(env, 'members', 'erase', 'm-zoeline')).toEqual([
+      { memberId: 'm-zoeline', state: 'erased', activities: 2 },
+    ]);
+    expect(await everything()).not.toMatch(PERSONAL);
+    // The answers are those for a member who never existed.
+    const answersTo = async (memberId: string) => {
+      const exported = await loyalty(env, 'members', 'export', memberId);
+      const issued = await loyalty(env, 'tokens', 'issue', memberId);
+      return [exported, issued].map(({ code, stderr }) => [code, stderr.replace(memberId, 'ID')]);
+    };
+    expect(await answersTo('m-zoeline')).toEqual(await answersTo('nobody'));
+
+    const refused = await importLines('members', [MEMBER]);
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('line 1: memberId'),
+    ]);
+    expect((await importLines('activities', [activity('a-3')])).stderr).toContain(
+      'line 1: memberId',
+    );
+    expect(await everything()).not.toMatch(PERSONAL);
+    expect((await loyaltyJson(env, 'members', 'export', 'm-al'))[0]).toMatchObject({
+      standings: [{ points: 5 }],
+    });
+
+    expect((await importLines('members', [MEMBER], '--again')).code).toBe(0);
+    expect((await importLines('activities', [activity('a-3')])).code).toBe(0);
+    expect((await loyaltyJson(env, 'members', 'export', 'm-zoeline'))[0]).toMatchObject({
+      activities: [{ activityId: 'a-3' }],
+    });
+  });
+
+  test('erase ends what an earlier one has begun, and is no more than repeated afterwards', async () => {
+    const { rights, close } = await openMembersStore({
+      environment: 'sandbox',
+      dataDir: env.DATA_DIR ?? '',
+      mongodbUrl: env.MONGODB_URL,
+      keyEncryptionKey: undefined,
+    });
+    await rights.erase('m-zoeline');
+    await close();
+    for (const activities of [2, 0])
+      expect(await loyaltyJson(env, 'members', 'erase', 'm-zoeline')).toEqual([
+        { memberId: 'm-zoeline', state: 'erased', activities },
+      ]);
+    expect(await everything()).not.toMatch(PERSONAL);
+  });
+
+  test('compact clears what erase --later has left, on the embedded store', async () => {
+    const [erased] = await loyaltyJson(env, 'members', 'erase', 'm-zoeline', '--later');
+    expect(erased).toMatchObject({ state: 'erased', activities: 2 });
+    const ran = await loyalty(env, 'compact', '--json');
+    if (env.MONGODB_URL !== undefined) {
+      expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining('embedded store')]);
+      return;
+    }
+    expect(ran.code).toBe(0);
+    const rows = ran.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(rows.map(({ store }) => store)).toEqual(['members', 'standings', 'keys']);
+    expect(await everything()).not.toMatch(PERSONAL);
+    const verified = await loyaltyJson(env, 'verify');
+    expect(verified.map(({ store, faults }) => [store, faults])).toEqual([
+      ['members', 0],
+      ['standings', 0],
+      ['keys', 0],
+    ]);
+  });
+
+  test('erase refuses an ID that nobody has, but takes activities without a member', async () => {
+    expect((await loyalty(env, 'members', 'erase', 'm-zo')).stderr).toBe(
+      'loyalty: there is no member "m-zo"\n',
+    );
+    await importLines('activities', [{ ...activity('c-1'), memberId: 'early' }]);
+    expect(await loyaltyJson(env, 'members', 'erase', 'early')).toMatchObject([{ activities: 1 }]);
+  });
+});
+
+// `loyalty staff`, and what partners and keys have for the console.
+
+describe('staff', () => {
+  let env: Env;
+  let remove: () => unknown;
+  beforeEach(async () => {
+    ({ env, remove } = emptyStores());
+    await loyaltyJson(env, 'partners', 'create', 'inn', '--name', 'Inn');
+  });
+  afterEach(() => remove());
+
+  const staff = (...args: string[]) => loyaltyJson(env, 'staff', ...args);
+
+  test('staff are invited as viewers, made admins, listed and removed', async () => {
+    const [ada] = await staff('invite', 'inn', 'Ada@example.com');
+    const staffId = String(ada?.staffId);
+    expect(ada).toEqual({ staffId, email: 'Ada@example.com', role: 'viewer' });
+    const admin = { staffId, email: 'Ada@example.com', role: 'admin' };
+    expect(await staff('invite', 'inn', 'ada@example.com', '--role', 'admin')).toEqual([admin]);
+    expect(await staff('list', 'inn')).toEqual([admin]);
+    expect(await staff('remove', staffId)).toEqual([{ staffId, removed: true }]);
+    expect(await staff('list', 'inn')).toEqual([]);
+  });
+
+  test.each([
+    [['invite', 'spa', 'ada@example.com'], 'there is no partner "spa"'],
+    [['invite', 'inn', 'ada'], 'the email address is not valid'],
+    [['invite', 'inn', 'ada@example.com', '--role', 'owner'], 'Allowed choices are admin, viewer'],
+    [['list', 'spa'], 'there is no partner "spa"'],
+    [['remove', 'staff_1'], 'there is no staff "staff_1"'],
+  ])('%s is refused', async (args, reason) => {
+    const { code, stderr } = await loyalty(env, 'staff', ...args);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(reason)]);
+  });
+
+  test('a partner gets and loses limits on the keys that its staff make', async () => {
+    const update = (...options: string[]) =>
+      loyaltyJson(env, 'partners', 'update', 'inn', ...options);
+    const limits = { scopes: ['read', 'ingest'], allow: ['192.0.2.7/32', '10.0.0.0/8'] };
+    const given = ['--scopes', 'ingest,read', '--allow', '192.0.2.7,10.0.0.0/8'];
+    expect(await update(...given)).toMatchObject([limits]);
+    expect(await loyaltyJson(env, 'partners', 'list')).toMatchObject([limits]);
+    const [without] = await update('--scopes', 'default', '--allow', 'none');
+    expect(Object.keys(without ?? {})).toEqual(['partnerId', 'name', 'createdAt']);
+  });
+
+  test('a key has a name, which its successor keeps', async () => {
+    const [key] = await loyaltyJson(env, 'keys', 'create', 'inn', '--name', ' Front desk ');
+    await loyaltyJson(env, 'keys', 'rotate', String(key?.keyId));
+    expect(await loyaltyJson(env, 'keys', 'list', 'inn')).toMatchObject([
+      { name: 'Front desk' },
+      { name: 'Front desk' },
+    ]);
+  });
+});
+
+// `loyalty tokens` as an operator runs it: as a process, beside a running service.
+
+const PROFILE =
+  'query ($id: ID!) { memberProfile(id: $id) { memberId partnerStandings { partnerId } } }';
+const json = ({ code, stdout, stderr }: Ran) => {
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+};
+
+test('a token issued beside the service reads its profile, also after a key rotation', async () => {
+  const folder = temporaryFolder();
+  const env = { DATA_DIR: folder.path };
+  // The command in the other shell does not know this address.
+  const address = 'http://loyalty.example:8080';
+  const service = await startService({ ...env, SANDBOX_URL: address });
+  try {
+    const ask = createClient(new URL(service.endpoint).origin);
+    const reads = async (token: string) => {
+      const { body } = await ask({ query: PROFILE, variables: { id: 'demo-001' }, token });
+      expect(body).toMatchObject({
+        data: { memberProfile: { memberId: 'demo-001', partnerStandings: [{}, {}] } },
+      });
+    };
+
+    const { idToken: first } = json(
+      await spawnLoyalty(env, 'tokens', 'issue', 'demo-001', '--json').ran,
+    );
+    expect(decodeJwt(first)).toEqual({
+      iss: address,
+      aud: address,
+      sub: 'demo-001',
+      email: 'Teal.Heron@example.com',
+      iat: expect.any(Number),
+      exp: (decodeJwt(first).iat ?? 0) + 3_600,
+    });
+    await reads(first);
+
+    const { kid } = json(await spawnLoyalty(env, 'tokens', 'rotate-key', '--json').ran);
+    const alone = await spawnLoyalty(env, 'tokens', 'issue', 'demo-001').ran;
+    expect(alone).toEqual({ code: 0, stdout: expect.stringMatching(/^\S+\n$/), stderr: '' });
+    const second = alone.stdout.trim();
+    expect([decodeProtectedHeader(second).kid, decodeProtectedHeader(first).kid === kid]).toEqual([
+      kid,
+      false,
+    ]);
+    await reads(second);
+    await reads(first);
+
+    expect(await spawnLoyalty(env, 'tokens', 'issue', 'demo-999').ran).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'loyalty: there is no member "demo-999"\n',
+    });
+  } finally {
+    await service.kill();
+    folder.remove();
+  }
+});
+
+test('a token can be issued before any service ran, for its environment', async () => {
+  const folder = temporaryFolder();
+  const env = {
+    DATA_DIR: folder.path,
+    ENVIRONMENT: 'production',
+    PRODUCTION_URL: 'https://api.example',
+  };
+  const imported = spawnLoyalty(env, 'members', 'import', '-');
+  imported.child.stdin.end('{"memberId":"ada","email":"ada@example.com"}\n');
+  expect(await imported.ran).toMatchObject({ code: 0 });
+  const { idToken } = json(await spawnLoyalty(env, 'tokens', 'issue', 'ada', '--json').ran);
+  expect(decodeJwt(idToken)).toMatchObject({
+    iss: 'https://api.example',
+    aud: 'https://api.example',
+    sub: 'ada',
+  });
+  folder.remove();
+});

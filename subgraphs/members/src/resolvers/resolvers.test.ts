@@ -1,0 +1,660 @@
+// The resolvers of members.
+
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
+import { createLocalJWKSet, decodeJwt, jwtVerify } from 'jose';
+import { until } from '../../../../test/support/until.ts';
+import { address, memberImport } from '../../test/engine.ts';
+import {
+  ACCEPT,
+  BASE,
+  CONFIRM,
+  CONFIRM_OWN,
+  CONTEST,
+  ENROLL,
+  EXCHANGE,
+  INVITATION,
+  INVITE,
+  member,
+  partner,
+  REQUEST,
+  REQUEST_CHANGE,
+  SERVICE,
+  SIGN_IN,
+  type SignInStage,
+  startSignIn,
+  UNDO,
+} from '../../test/signin.ts';
+import { createMembers } from '../index.ts';
+
+// Changing an address, through the subgraph and its mail.
+
+describe('changing an address', () => {
+  let stage: SignInStage;
+  beforeEach(async () => {
+    stage = await startSignIn();
+  });
+  afterEach(() => stage.release());
+
+  test('a change of address is confirmed from the new mailbox and undone from the former one', async () => {
+    const token = await stage.change('next@example.com');
+    let profile: unknown;
+    const undo = await stage.mailed('ada@example.com', async () => {
+      profile = await stage.ask(member('ada'), CONFIRM_OWN, { token });
+    });
+    expect(profile).toEqual({
+      memberId: 'ada',
+      email: 'next@example.com',
+      activePartnerIds: ['inn', 'spa'],
+    });
+    expect(await stage.ask(member('ada'), CONFIRM_OWN, { token })).toBe('INVALID_TOKEN');
+    expect(await stage.store.memberByEmail('inn', 'ada@example.com')).toMatchObject({
+      memberId: 'ada',
+      email: 'next@example.com',
+    });
+    expect(await stage.ask(SERVICE, UNDO, { token: undo })).toEqual({
+      memberId: 'ada',
+      email: 'Ada@Example.com',
+    });
+    expect(await stage.ask(SERVICE, UNDO, { token: undo })).toBe('INVALID_TOKEN');
+    expect(await stage.store.memberByEmail('inn', 'next@example.com')).toBeUndefined();
+  });
+
+  test('undoing ends the sessions and mails a notice to the address taken away, which contests it', async () => {
+    const { endedSessions } = stage.store;
+    const change = await stage.change('Next@Example.com');
+    const undo = await stage.mailed('ada@example.com', () =>
+      stage.ask(SERVICE, CONFIRM, { token: change }),
+    );
+    expect(await endedSessions.find('ada')).toBeUndefined();
+    const token = await stage.mailed('next@example.com', () =>
+      stage.ask(SERVICE, UNDO, { token: undo }),
+    );
+    const ended = (await endedSessions.find('ada')) ?? 0;
+    expect(ended).toBeGreaterThan(0);
+    expect(token).toMatch(/^co_/);
+    // Mail goes to the local part as its owner typed it, and to the ASCII domain.
+    expect(stage.server.mails.map(({ recipients }) => recipients)).toEqual([
+      ['Next@example.com'],
+      ['Ada@example.com'],
+      ['Next@example.com'],
+    ]);
+    expect(await stage.ask(member('ada'), CONTEST, { token })).toBe('INTERNAL_SERVER_ERROR');
+    expect(await stage.ask(SERVICE, CONTEST, { token: `co_${'x'.repeat(43)}` })).toBe(
+      'INVALID_TOKEN',
+    );
+    expect(await stage.ask(SERVICE, CONTEST, { token })).toBe('ada');
+    expect(await endedSessions.find('ada')).toBeGreaterThan(ended);
+    expect(await stage.ask(SERVICE, CONTEST, { token })).toBe('INVALID_TOKEN');
+    expect(await stage.ask(SERVICE, UNDO, { token: undo })).toBe('INVALID_TOKEN');
+  });
+
+  test("another member's current address is refused, but only when the change is confirmed", async () => {
+    const token = await stage.change('bob@example.com');
+    expect(await stage.ask(member('ada'), CONFIRM_OWN, { token })).toBe('EMAIL_IN_USE');
+    expect(await stage.ask(SERVICE, CONFIRM, { token })).toBe('EMAIL_IN_USE');
+    expect(await stage.store.memberByEmail('spa', 'bob@example.com')).toMatchObject({
+      memberId: 'bob',
+    });
+  });
+
+  test('on our own page, the token is enough to confirm a change', async () => {
+    expect(
+      await stage.ask(SERVICE, CONFIRM, { token: await stage.change('next@example.com') }),
+    ).toEqual({
+      memberId: 'ada',
+      email: 'next@example.com',
+    });
+  });
+
+  test("member A's change confirmed by member B is refused and not used up", async () => {
+    const token = await stage.change('next@example.com', 'ada');
+    expect(await stage.ask(member('bob'), CONFIRM_OWN, { token })).toBe('INVALID_TOKEN');
+    expect(await stage.ask(member('ada'), CONFIRM_OWN, { token })).toMatchObject({
+      email: 'next@example.com',
+    });
+  });
+
+  test('an ID token that a partner exchanged can neither request nor confirm a change', async () => {
+    const token = await stage.change('next@example.com');
+    expect(
+      await stage.ask(member('ada', 'inn'), REQUEST_CHANGE, { email: 'evil@example.com' }),
+    ).toBe('FORBIDDEN');
+    expect(await stage.ask(member('ada', 'inn'), CONFIRM_OWN, { token })).toBe('FORBIDDEN');
+    expect(await stage.ask(member('ada'), CONFIRM_OWN, { token })).toMatchObject({
+      email: 'next@example.com',
+    });
+  });
+});
+
+// Inviting a person and accepting, through the subgraph and its mail.
+
+const ACCEPTED = { accepted: true };
+const DAY = 24 * 3_600_000;
+
+describe('inviting', () => {
+  let stage: SignInStage;
+  beforeEach(async () => {
+    stage = await startSignIn();
+  });
+  afterEach(() => stage.release());
+
+  const invite = (email: string, more: object = {}, partnerId = 'pub') =>
+    stage.ask(partner(partnerId), INVITE, { input: { email, ...more } });
+  const invited = (email: string, more: object = {}, to = email.toLowerCase()) =>
+    stage.mailed(to, async () => expect(await invite(email, more)).toEqual(ACCEPTED));
+  const accept = (token: string) => stage.ask(SERVICE, ACCEPT, { token });
+  const who = async (email: string, partnerId = 'pub') =>
+    (await stage.store.memberByEmail(partnerId, email))?.memberId;
+  const later = async <T>(ms: number, act: () => Promise<T>): Promise<T> => {
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + ms);
+    try {
+      return await act();
+    } finally {
+      clock.mockRestore();
+    }
+  };
+
+  test('a person who is not a member is enrolled once the invitation is accepted', async () => {
+    await stage.store.partners.put({ partnerId: 'pub', name: 'The Pub' });
+    const more = { externalId: 'P-1', firstName: 'Eve', lastName: 'Moneypenny' };
+    const token = await invited('Eve@Example.com', more);
+    expect(await who('eve@example.com')).toBeUndefined();
+    const shown = { partnerName: 'The Pub', email: 'Eve@Example.com' };
+    for (let time = 0; time < 2; time += 1)
+      expect(await stage.ask(SERVICE, INVITATION, { token })).toEqual(shown);
+    expect(await accept(token)).toEqual(shown);
+    expect(await stage.store.memberByExternalId('pub', 'P-1')).toMatchObject({
+      memberId: await who('eve@example.com'),
+      email: 'Eve@Example.com',
+      firstName: 'Eve',
+    });
+  });
+
+  test('of 20 concurrent acceptances, one succeeds, and an ended enrollment does not come back', async () => {
+    const token = await invited('eve@example.com');
+    const tries = await Promise.all(Array.from({ length: 20 }, () => accept(token)));
+    expect(tries.filter((answer) => answer !== 'INVALID_TOKEN')).toHaveLength(1);
+    const memberId = (await who('eve@example.com')) ?? '';
+    await stage.store.endEnrollment('pub', memberId);
+    expect(await accept(token)).toBe('INVALID_TOKEN');
+    expect(await who('eve@example.com')).toBeUndefined();
+  });
+
+  test('an external ID that was taken meanwhile is left out', async () => {
+    const token = await invited('eve@example.com', { externalId: 'P-1' });
+    await stage.store.enroll({
+      partnerId: 'pub',
+      address: address('fay@x.example'),
+      externalId: 'P-1',
+    });
+    expect(await accept(token)).toMatchObject({ email: 'eve@example.com' });
+    expect(await stage.store.member((await who('eve@example.com')) ?? '')).toMatchObject({
+      enrollments: [{ partnerId: 'pub', status: 'ACTIVE' }],
+    });
+    expect(await stage.store.memberByExternalId('pub', 'P-1')).toMatchObject({
+      email: 'fay@x.example',
+    });
+  });
+
+  test('an address that was locked meanwhile is not enrolled', async () => {
+    const token = await invited('ada@example.com');
+    await stage.store.locks.lock('ada@example.com', Date.now());
+    expect(await accept(token)).toBe('INVALID_TOKEN');
+    expect(await who('ada@example.com')).toBeUndefined();
+  });
+
+  test('a member is enrolled under the same ID and keeps the own names', async () => {
+    const token = await invited('ada@example.com', { firstName: 'Eve' });
+    expect(await accept(token)).toMatchObject({ email: 'Ada@Example.com' });
+    expect(await stage.store.memberByEmail('pub', 'ada@example.com')).toMatchObject({
+      memberId: 'ada',
+      firstName: 'Ada',
+    });
+  });
+
+  test('INVALID_TOKEN for an invitation that is used, expired, unknown or of another kind', async () => {
+    const [used, expired] = [await invited('eve@example.com'), await invited('fay@example.com')];
+    await accept(used);
+    await later(7 * DAY, async () => expect(await accept(expired)).toBe('INVALID_TOKEN'));
+    const magicLink = await stage.link();
+    for (const token of [
+      used,
+      `in_${'x'.repeat(43)}`,
+      magicLink,
+      `in_${magicLink.slice(3)}`,
+      'in_',
+    ]) {
+      expect(await accept(token)).toBe('INVALID_TOKEN');
+      expect(await stage.ask(SERVICE, INVITATION, { token })).toBe('INVALID_TOKEN');
+    }
+    expect(await who('fay@example.com')).toBeUndefined();
+    expect(await stage.ask(partner('pub'), ACCEPT, { token: expired })).toBe(
+      'INTERNAL_SERVER_ERROR',
+    );
+  });
+
+  test('whoever reads a former mailbox cannot agree for the member', async () => {
+    const token = await invited('ada@example.com');
+    await stage.store.importMembers([memberImport('next@example.com', { memberId: 'ada' })]);
+    expect(await accept(token)).toBe('INVALID_TOKEN');
+    expect(await who('next@example.com')).toBeUndefined();
+    const again = await invited('ada@example.com', {}, 'next@example.com');
+    expect(await accept(again)).toMatchObject({ email: 'next@example.com' });
+    expect(await who('ada@example.com')).toBe('ada');
+  });
+
+  test('a partner whose members have to agree cannot enroll anybody, known or unknown', async () => {
+    await stage.store.partners.put({ partnerId: 'pub', name: 'The Pub', consent: 'required' });
+    await stage.store.locks.lock('bob@example.com', Date.now());
+    for (const email of ['ada@example.com', 'eve@example.com', 'bob@example.com']) {
+      expect(await stage.ask(partner('pub'), ENROLL, { input: { email } })).toBe(
+        'CONSENT_REQUIRED',
+      );
+      expect(await stage.ask(partner('inn'), ENROLL, { input: { email } })).toMatchObject({});
+    }
+    expect(await accept(await invited('eve@example.com'))).toMatchObject({
+      partnerName: 'The Pub',
+    });
+    await stage.store.partners.put({ partnerId: 'pub', name: 'The Pub' });
+    expect(
+      await stage.ask(partner('pub'), ENROLL, { input: { email: 'ada@example.com' } }),
+    ).toEqual({ created: true });
+  });
+
+  test('BAD_USER_INPUT for the arguments that enrolling refuses', async () => {
+    for (const [email, more] of [
+      ['no address', {}],
+      ['eve@example.com', { externalId: ' ' }],
+      ['eve@example.com', { firstName: 'x'.repeat(101) }],
+    ] as const)
+      expect(await invite(email, more)).toBe('BAD_USER_INPUT');
+  });
+});
+
+// Signing in by magic link, through the subgraph and its mail; attacks are tested by name.
+
+describe('signing in', () => {
+  let stage: SignInStage;
+  beforeEach(async () => {
+    stage = await startSignIn();
+  });
+  afterEach(() => stage.release());
+
+  const keys = async () => {
+    const { data } = await stage.transport.execute({
+      query: '{ signingKeys }',
+      caller: SERVICE,
+      requestId: 'r1',
+    });
+    return createLocalJWKSet(JSON.parse(String(data?.signingKeys)));
+  };
+
+  test('a partner requests a link and gets an ID token that names the member and the partner', async () => {
+    const session = await stage.ask(partner('inn'), EXCHANGE, { token: await stage.link() });
+    if (typeof session !== 'object') throw new Error(session);
+    const { payload } = await jwtVerify(session.idToken ?? '', await keys(), {
+      issuer: BASE,
+      audience: BASE,
+      algorithms: ['RS256'],
+    });
+    expect(payload).toMatchObject({
+      sub: 'ada',
+      email: 'Ada@Example.com',
+      azp: 'inn',
+      exp: (payload.iat ?? 0) + 3_600,
+    });
+    expect(session).toMatchObject({
+      memberId: 'ada',
+      expiresAt: new Date((payload.exp ?? 0) * 1_000).toISOString(),
+    });
+  });
+
+  test('a link replayed 20 times at the same time: one session', async () => {
+    const token = await stage.link();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => stage.ask(partner('inn'), EXCHANGE, { token })),
+    );
+    expect(answers.filter((answer) => typeof answer === 'object')).toHaveLength(1);
+    const refused = answers.filter((answer) => typeof answer !== 'object');
+    expect(refused).toHaveLength(19);
+    for (const answer of refused) {
+      // A store that is busy with the others may not answer in time.
+      const again = () => stage.ask(partner('inn'), EXCHANGE, { token });
+      expect(answer === 'SERVICE_UNAVAILABLE' ? await again() : answer).toBe('INVALID_TOKEN');
+    }
+    expect(await stage.ask(SERVICE, SIGN_IN, { token })).toBe('INVALID_TOKEN');
+  });
+
+  test('enumeration by time: the response waits for the same write, whoever it is about', async () => {
+    const idleStore = await stage.place.open();
+    const wake = jest.fn();
+    const idle = createInProcessTransport(
+      createMembers(idleStore, { baseAddress: BASE, wake }),
+      createLog('silent'),
+      createCaches(),
+    );
+    await stage.transport.close();
+    const jobs = [];
+    for (const email of [
+      'ada@example.com',
+      'eve@example.com',
+      'bob@example.com',
+      ...Array(10).fill('ada@example.com'),
+    ]) {
+      await idle.execute({
+        query: REQUEST,
+        variables: { email },
+        caller: partner('inn'),
+        requestId: 'r1',
+      });
+      const {
+        jobId: _,
+        requestedAt: __,
+        dueAt: ___,
+        task,
+        ...job
+      } = (await idleStore.outbox.claim(Date.now() + 1, 60_000)) ?? { task: undefined };
+      jobs.push(JSON.stringify({ ...job, ...task, address: '' }));
+    }
+    expect([new Set(jobs).size, jobs.length, wake.mock.calls.length]).toEqual([1, 13, 13]);
+  });
+
+  test('on our own page, the member gets an ID token that names no partner', async () => {
+    const session = await stage.ask(SERVICE, SIGN_IN, { token: await stage.link() });
+    if (typeof session !== 'object') throw new Error(session);
+    const { payload } = await jwtVerify(session.idToken ?? '', await keys(), {
+      issuer: BASE,
+      audience: BASE,
+    });
+    expect(payload).toMatchObject({ sub: 'ada' });
+    expect(payload).not.toHaveProperty('azp');
+  });
+
+  test("partner A's link exchanged with partner B's key is refused and not used up", async () => {
+    const token = await stage.link('inn');
+    expect(await stage.ask(partner('spa'), EXCHANGE, { token })).toBe('INVALID_TOKEN');
+    expect(await stage.ask(partner('inn'), EXCHANGE, { token })).toMatchObject({ memberId: 'ada' });
+  });
+
+  test("a link to a partner's page, used on ours to keep the partner out of the ID token, is refused", async () => {
+    await stage.store.partners.put({
+      partnerId: 'inn',
+      name: 'The Inn',
+      magicLinkUrl: 'https://inn.example/in',
+    });
+    const token = await stage.link('inn');
+    expect(await stage.ask(SERVICE, SIGN_IN, { token })).toBe('INVALID_TOKEN');
+    expect(await stage.ask(partner('inn'), EXCHANGE, { token })).toMatchObject({ memberId: 'ada' });
+  });
+
+  test('guessed, shortened, foreign and very long tokens are refused with one code', async () => {
+    const token = await stage.link();
+    const guesses = [
+      'ml_',
+      token.slice(0, -1),
+      `${token}x`,
+      `ec_${token.slice(3)}`,
+      `ml_${'x'.repeat(43)}`,
+      `ml_${'x'.repeat(60_000)}`,
+      '%00',
+      "' or 1=1",
+      '{"$ne":null}',
+    ];
+    for (const guess of guesses) {
+      expect(await stage.ask(partner('inn'), EXCHANGE, { token: guess })).toBe('INVALID_TOKEN');
+      expect(await stage.ask(SERVICE, UNDO, { token: guess })).toBe('INVALID_TOKEN');
+      expect(await stage.ask(member('ada'), CONFIRM_OWN, { token: guess })).toBe('INVALID_TOKEN');
+    }
+    for (const invalid of ['', ' ', 'ml_\0', 'ml_\ud800'])
+      expect(await stage.ask(partner('inn'), EXCHANGE, { token: invalid })).toBe('BAD_USER_INPUT');
+  });
+
+  test('enumeration by response or mail: all responses are equal, and only the member gets mail', async () => {
+    const answers = [];
+    for (const email of [
+      'eve@example.com',
+      'bob@example.com',
+      'no address',
+      'ADA@example.com',
+      'ada@xn--.example',
+      'ada@example.com',
+    ]) {
+      const { data, errors } = await stage.transport.execute({
+        query: REQUEST,
+        variables: { email },
+        caller: partner('inn'),
+        requestId: 'r1',
+      });
+      answers.push(JSON.stringify({ data, errors }));
+    }
+    expect(new Set(answers)).toEqual(new Set(['{"data":{"answer":{"accepted":true}}}']));
+    await until(() => stage.server.mails.length >= 2);
+    await stage.transport.close();
+    expect(stage.server.mails.map(({ recipients }) => recipients)).toEqual([
+      ['Ada@example.com'],
+      ['Ada@example.com'],
+    ]);
+  });
+
+  test('addresses with CRLF, other controls or lone surrogates, or too long, are refused', async () => {
+    const invalid = [
+      'ada@example.com\r\nBcc: eve@example.com',
+      'ada@example.com\0',
+      'ada\u0085@example.com',
+      'ada\ud800@example.com',
+      '',
+      `${'a'.repeat(250)}@x.io`,
+    ];
+    for (const email of invalid) {
+      expect(await stage.ask(partner('inn'), REQUEST, { email })).toBe('BAD_USER_INPUT');
+      expect(await stage.ask(member('ada'), REQUEST_CHANGE, { email })).toBe('BAD_USER_INPUT');
+    }
+    for (const email of [
+      'no address',
+      'ada@example.com, eve@example.com',
+      '"ada bcc:eve"@example.com',
+      'Ada <ada@example.com>',
+    ]) {
+      expect(await stage.ask(member('ada'), REQUEST_CHANGE, { email })).toBe('BAD_USER_INPUT');
+    }
+  });
+
+  test('a field is reached by its own callers only', async () => {
+    const token = 'ml_x';
+    for (const caller of [partner('inn'), member('ada')]) {
+      for (const query of [SIGN_IN, CONFIRM, UNDO])
+        expect(await stage.ask(caller, query, { token })).toBe('INTERNAL_SERVER_ERROR');
+      expect(await stage.ask(caller, '{ answer: signingKeys }')).toBe('INTERNAL_SERVER_ERROR');
+    }
+    for (const caller of [SERVICE, member('ada')]) {
+      expect(await stage.ask(caller, EXCHANGE, { token })).toBe('INTERNAL_SERVER_ERROR');
+      expect(await stage.ask(caller, REQUEST, { email: 'ada@example.com' })).toBe(
+        'INTERNAL_SERVER_ERROR',
+      );
+    }
+    for (const caller of [SERVICE, partner('inn')]) {
+      expect(await stage.ask(caller, CONFIRM_OWN, { token })).toBe('INTERNAL_SERVER_ERROR');
+      expect(await stage.ask(caller, REQUEST_CHANGE, { email: 'ada@example.com' })).toBe(
+        'INTERNAL_SERVER_ERROR',
+      );
+    }
+  });
+});
+
+// Names, and what tokens that a partner holds show, through the subgraph and its mail.
+describe('profile', () => {
+  const SHOWN = '{ memberId email firstName lastName }';
+  const ENROLL = `mutation ($input: EnrollMemberInput!) { answer: enrollMember(input: $input) { created member ${SHOWN} } }`;
+  const UPDATE = `mutation ($memberId: ID!, $input: UpdateMemberInput!) { answer: updateMember(memberId: $memberId, input: $input) ${SHOWN} }`;
+  const UPDATE_OWN = `mutation ($input: UpdateProfileInput!) { answer: updateProfile(input: $input) ${SHOWN} }`;
+  const PROFILE = `query ($id: ID!) { answer: memberProfile(id: $id) ${SHOWN} }`;
+  const BY_EMAIL = `query ($email: String!) { answer: memberByEmail(email: $email) ${SHOWN} }`;
+
+  const ADA = { memberId: 'ada', email: 'Ada@Example.com', firstName: 'Ada', lastName: null };
+  const EVE = { firstName: 'Eve', lastName: 'Moneypenny' };
+
+  describe('on the embedded store', () => {
+    let stage: SignInStage;
+    beforeEach(async () => {
+      stage = await startSignIn();
+      await stage.store.partners.put({
+        partnerId: 'pub',
+        name: 'The Pub',
+        magicLinkUrl: 'https://pub.example/in',
+      });
+    });
+    afterEach(() => stage.release());
+
+    const ask: SignInStage['ask'] = (...args) => stage.ask(...args);
+    const profile = (partnerId?: string) => ask(member('ada', partnerId), PROFILE, { id: 'ada' });
+    const enroll = (input: object) => ask(partner('pub'), ENROLL, { input });
+    const update = (input: object, memberId = 'ada', partnerId = 'pub') =>
+      ask(partner(partnerId), UPDATE, { memberId, input });
+    const updateOwn = (input: object, partnerId?: string) =>
+      ask(member('ada', partnerId), UPDATE_OWN, { input });
+
+    test('a partner sees what it sent when it enrolled, and corrects it', async () => {
+      const email = 'ADA@example.com';
+      const seen = { memberId: 'ada', email, ...EVE };
+      expect(await enroll({ email, ...EVE })).toEqual({ created: true, member: seen });
+      expect(await update({ firstName: ' Augusta ' })).toEqual({ ...seen, firstName: 'Augusta' });
+      expect(await update({ lastName: null })).toEqual({
+        ...seen,
+        firstName: 'Augusta',
+        lastName: null,
+      });
+      expect(await ask(partner('inn'), BY_EMAIL, { email })).toEqual(ADA);
+    });
+
+    test('the member sets names that confirmed partners see, and nobody else', async () => {
+      await enroll({ email: 'ada@example.com', firstName: 'Eve' });
+      expect(await updateOwn({ lastName: 'Byron' })).toEqual({ ...ADA, lastName: 'Byron' });
+      const byEmail = (partnerId: string) =>
+        ask(partner(partnerId), BY_EMAIL, { email: 'ada@example.com' });
+      for (const partnerId of ['inn', 'spa'])
+        expect(await byEmail(partnerId)).toEqual({ ...ADA, lastName: 'Byron' });
+      expect(await byEmail('pub')).toMatchObject({ firstName: 'Eve', lastName: null });
+      expect(await ask(member('nobody'), UPDATE_OWN, { input: EVE })).toBe('MEMBER_NOT_FOUND');
+    });
+
+    test('names that the version before stored stay, and are shown without what alters text', async () => {
+      const hidden = 'A\u202ed\u200ba\u2028';
+      await stage.store.updateOwnNames('ada', { firstName: hidden, lastName: '\u2066' });
+      await stage.store.partners.put({ partnerId: 'inn', name: 'The\u202e Inn' });
+      const looked = await ask(partner('inn'), BY_EMAIL, { email: 'ada@example.com' });
+      const standing = `query ($entities: [_Any!]!) { answer: _entities(representations: $entities) {
+      ... on Standing { partnerName } } }`;
+      const entities = [{ __typename: 'Standing', partnerId: 'inn' }];
+      expect([looked, await profile(), await profile('inn')]).toEqual([ADA, ADA, ADA]);
+      expect(await ask(partner('inn'), standing, { entities })).toEqual([
+        { partnerName: 'The Inn' },
+      ]);
+      const record = await stage.store.member('ada');
+      expect(record?.ownNames?.firstName).toBe(hidden);
+    });
+
+    test('MEMBER_NOT_FOUND for who is not enrolled with it, BAD_USER_INPUT for what is no name', async () => {
+      for (const memberId of ['bob', 'ada', 'nobody'])
+        expect(await update(EVE, memberId)).toBe('MEMBER_NOT_FOUND');
+      for (const name of ['', ' ', 'x'.repeat(101), 'a\u0000'])
+        expect(await update({ firstName: name }, 'ada', 'inn')).toBe('BAD_USER_INPUT');
+      expect(await updateOwn({ lastName: ' ' })).toBe('BAD_USER_INPUT');
+    });
+
+    test('FORBIDDEN to set the own names with a token that a partner holds', async () => {
+      expect(await updateOwn(EVE, 'inn')).toBe('FORBIDDEN');
+      expect(await profile()).toEqual(ADA);
+    });
+
+    test('with a token that a partner holds, profile and claims show what that partner sees', async () => {
+      await enroll({ email: 'ADA@example.com', ...EVE });
+      expect(await profile('pub')).toEqual({ memberId: 'ada', email: 'ADA@example.com', ...EVE });
+      expect(await profile('inn')).toEqual(ADA);
+      const token = await stage.link('pub');
+      const { idToken = '' } = await ask(partner('pub'), EXCHANGE, { token }).then(Object);
+      expect(decodeJwt(idToken)).toMatchObject({ email: 'ADA@example.com', azp: 'pub' });
+      const own = await ask(SERVICE, SIGN_IN, { token: await stage.link('inn') }).then(Object);
+      expect(decodeJwt(own.idToken)).toMatchObject({ email: 'Ada@Example.com' });
+      expect(await profile()).toEqual(ADA);
+    });
+
+    test('a token of an app shows the fields that the member has agreed to, whatever leads to them', async () => {
+      const limited = (scopes: string) => ({ ...member('ada', 'inn'), scopes });
+      const read = async (scopes: string, fields = '{ memberId email firstName lastName }') => {
+        const query = `{ memberProfile(id: "ada") ${fields} }`;
+        const caller = limited(scopes);
+        const asked = { query, caller, requestId: 'r1' };
+        const { data, errors = [] } = await stage.transport.execute(asked);
+        const failed = errors.map(({ path, message, extensions }) => [
+          extensions.code,
+          path,
+          message,
+        ]);
+        return [data?.memberProfile, ...failed];
+      };
+      const path = ['memberProfile', 'email'];
+      const refused = [null, ['FORBIDDEN', path, 'the token lacks the scope email']];
+      expect(await read('openid')).toEqual(refused);
+      expect(await read('openid profile')).toEqual(refused);
+      const noNames = { firstName: null, lastName: null };
+      expect(await read('openid', '{ memberId firstName lastName }')).toEqual([
+        { memberId: 'ada', ...noNames },
+      ]);
+      expect(await read('openid email')).toEqual([{ ...ADA, ...noNames }]);
+      expect(await read('openid profile email')).toEqual([ADA]);
+      const entity = `query ($entities: [_Any!]!) { answer: _entities(representations: $entities) {
+      ... on MemberProfile { firstName email } } }`;
+      const entities = [{ __typename: 'MemberProfile', memberId: 'ada' }];
+      expect(await ask(limited('openid'), entity, { entities })).toBe('FORBIDDEN');
+      expect(await ask(limited('openid email'), entity, { entities })).toEqual([
+        { firstName: null, email: ADA.email },
+      ]);
+    });
+
+    test('FORBIDDEN to change names without the scope profile, and an address without email', async () => {
+      const [noNames, noAddress] = ['openid email', 'openid profile'].map((scopes) => ({
+        ...member('ada'),
+        scopes,
+      }));
+      const email = 'next@example.com';
+      const token = await stage.change(email);
+      expect([
+        await ask(noNames ?? SERVICE, UPDATE_OWN, { input: EVE }),
+        await ask(noAddress ?? SERVICE, REQUEST_CHANGE, { email }),
+        await ask(noAddress ?? SERVICE, CONFIRM_OWN, { token }),
+      ]).toEqual(['FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN']);
+      expect(await profile()).toEqual(ADA);
+      await ask(noNames ?? SERVICE, CONFIRM_OWN, { token });
+      expect(await profile()).toEqual({ ...ADA, email });
+    });
+
+    test('a token of a partner without an enrollment shows no names but the own pair', async () => {
+      expect(await profile('bar')).toEqual({ ...ADA, firstName: null });
+      await updateOwn(EVE);
+      expect(await profile('bar')).toEqual({ ...ADA, ...EVE });
+    });
+
+    test('a link to an address that a partner may not use is not sent', async () => {
+      const token = await stage.change('next@example.com');
+      await ask(member('ada'), CONFIRM_OWN, { token });
+      expect(await enroll({ email: 'ada@example.com' })).toMatchObject({ created: true });
+      // The mail that follows is for the address that it may use, and goes to the current one.
+      const before = stage.server.mails.length;
+      await ask(partner('pub'), REQUEST, { email: 'next@example.com' });
+      const mailed = stage.mailed('next@example.com', () =>
+        ask(partner('pub'), REQUEST, { email: 'ada@example.com' }),
+      );
+      expect(await ask(partner('pub'), EXCHANGE, { token: await mailed })).toMatchObject({
+        memberId: 'ada',
+      });
+      expect(
+        stage.server.mails.slice(before).filter(({ text }) => text?.includes('ml_')),
+      ).toHaveLength(1);
+      expect(await ask(partner('pub'), BY_EMAIL, { email: 'next@example.com' })).toMatchObject({
+        email: 'next@example.com',
+      });
+    });
+  });
+});
