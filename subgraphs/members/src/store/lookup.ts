@@ -1,17 +1,17 @@
 // Look-ups of members as a partner sees them. They are synchronous if the store's reads are.
 import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import type { Key } from '@partner-loyalty/runtime/store/engine/keys.ts';
 import type { Store } from '@partner-loyalty/runtime/store/engine/store.ts';
 import type { Marks } from '@partner-loyalty/runtime/store/marks/marks.ts';
 import { currentId, enrolledMark, lookUpOf } from '../rules/enrollment.ts';
 import type { ListEntry, ListQuery } from '../rules/list.ts';
 import type { LookUp, MemberKey, PartnerMember } from '../rules/member.ts';
-import { enrolledKey, externalKey, type MemberRecord } from '../rules/record.ts';
-import { isMerged, KEYS, LISTS, MEMBERS, partsOf } from './rows.ts';
+import { enrolledParts, externalParts, type MemberRecord } from '../rules/record.ts';
+import { isMerged, KEYS, LISTS, MEMBERS } from './rows.ts';
 
 export function createLookUp(store: Store, marks: Marks) {
   // Cast: the rows of the keys of enrollments have all that the partner sees.
-  const byKey = (key: string) =>
-    store.get(KEYS, partsOf(key)) as MaybePromise<PartnerMember | undefined>;
+  const byKey = (key: Key) => store.get(KEYS, key) as MaybePromise<PartnerMember | undefined>;
 
   /** The member who is found by an ID, which may be that of one who was merged. */
   function record(partnerId: string, memberId: string): MaybePromise<MemberRecord | undefined> {
@@ -34,7 +34,7 @@ export function createLookUp(store: Store, marks: Marks) {
 
   function lookUp(partnerId: string, { by, value }: MemberKey): MaybePromise<LookUp> {
     if (by === 'memberId') return byId(partnerId, value);
-    const key = by === 'email' ? enrolledKey(partnerId, value) : externalKey(partnerId, value);
+    const key = by === 'email' ? enrolledParts(partnerId, value) : externalParts(partnerId, value);
     return mapMaybe(byKey(key), (member) =>
       member === undefined ? { status: 'NOT_FOUND' } : { status: 'FOUND', member },
     );
@@ -47,10 +47,10 @@ export function createLookUp(store: Store, marks: Marks) {
      * enrolled. All look-ups return the member as the partner sees it.
      */
     memberByEmail: (partnerId: string, canonical: string) =>
-      byKey(enrolledKey(partnerId, canonical)),
+      byKey(enrolledParts(partnerId, canonical)),
     /** Finds a member by the external ID of an active enrollment with the partner. One read. */
     memberByExternalId: (partnerId: string, externalId: string) =>
-      byKey(externalKey(partnerId, externalId)),
+      byKey(externalParts(partnerId, externalId)),
     /** Finds a member actively enrolled with the partner. */
     memberById: (partnerId: string, memberId: string) =>
       mapMaybe(byId(partnerId, memberId), ({ member }) => member),
