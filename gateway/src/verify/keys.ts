@@ -89,8 +89,8 @@ function verifyKeyRows(store: Store, report: Report): Promise<number> {
 }
 
 /** Looks at both at the same moment. */
-function hasItsPartner(store: Store, { key }: StoredKey): Promise<boolean> {
-  return store.transact((tx) =>
+async function hasItsPartner(store: Store, { key }: StoredKey): Promise<boolean> {
+  return store.view((tx) =>
     isDeepStrictEqual(tx.get(KEYS, [key.keyId])?.partner, tx.get(PARTNERS, [key.partnerId])),
   );
 }

@@ -44,6 +44,7 @@ export function openMemory(): Store {
     range,
     keys: (from, within) => range(from, within).map(({ key }) => key),
     count: (from, within) => range(from, { ...within, limit: Number.MAX_SAFE_INTEGER }).length,
+    view: (rule) => runRule(rule, source).result,
     async transact(rule) {
       const { result, writes } = runRule(rule, source);
       for (const [to, rows] of writes)

@@ -8,6 +8,7 @@ import {
   type Bounds,
   boundsOf,
   entriesOf,
+  mapFor,
   type Range,
   runRule,
   type Source,
@@ -65,7 +66,6 @@ export async function openLmdbStore(
       }
     });
     if ('error' in outcome) throw outcome.error;
-    await root.flushed;
     return outcome.result;
   }
 
@@ -79,13 +79,20 @@ export async function openLmdbStore(
       const { start, end } = rangeOf(boundsOf({ ...range, limit: 0, reverse: false }));
       return rowsOf(table).getKeysCount({ start, end });
     },
+    view(rule) {
+      // Otherwise it might see what another process had written when this tick began.
+      root.resetReadTxn();
+      return runRule(rule, remembering(source)).result;
+    },
     transact: (rule) =>
       write(() => {
         const { result, writes } = runRule(rule, remembering(source));
-        for (const [table, rows] of writes)
+        for (const [table, rows] of writes) {
+          const stored = rowsOf(table);
           for (const [text, row] of rows)
-            if (row === undefined) rowsOf(table).remove(text);
-            else rowsOf(table).put(text, row);
+            if (row === undefined) stored.remove(text);
+            else stored.put(text, row);
+        }
         return result;
       }),
     add: (table, additions) =>
@@ -104,10 +111,13 @@ function remembering(source: Source): Source {
   return {
     ...source,
     get(table, text) {
-      const rows = known.get(table) ?? new Map<string, object | undefined>();
-      known.set(table, rows);
-      if (!rows.has(text)) rows.set(text, source.get(table, text));
-      return rows.get(text);
+      const rows = mapFor(known, table);
+      let row = rows.get(text);
+      if (row === undefined && !rows.has(text)) {
+        row = source.get(table, text);
+        rows.set(text, row);
+      }
+      return row;
     },
   };
 }

@@ -18,13 +18,14 @@ import { isDuplicate, NAMESPACE_EXISTS, openMongo, WRITE_CONFLICT } from '../mon
 import type { StoreName } from '../private.ts';
 import { type Key, keyOf, textOf } from './keys.ts';
 import {
-  type Added,
   type Addition,
   type Bounds,
   boundsOf,
   entriesOf,
+  mapFor,
   type Range,
   type Reads,
+  type Replaced,
   type Rule,
   runRule,
   type Source,
@@ -141,6 +142,7 @@ export function openMongoStore(
         const { from, until } = boundsOf({ ...range, limit: 0 });
         return rowsOf(table, reads).collection.countDocuments({ _id: { $gte: from, $lt: until } });
       },
+      view: transact,
       transact,
       async add(table, additions) {
         const { collection } = rowsOf(table);
@@ -188,7 +190,7 @@ function rowsIn(collection: Collection<Stored>) {
   return { collection, get, getAll, find, range };
 }
 
-type Outcome = { writes: Writes; added: Added };
+type Outcome = { writes: Writes; replaced: Replaced };
 
 /** What is written to a collection: rows go as they were read, or as they are, and others come. */
 type Batch = {
@@ -226,7 +228,7 @@ class View {
       try {
         return runRule(rule, this.source(stop));
       } catch (error) {
-        if (wanted === undefined) return { error, writes: new Map(), added: new Map() };
+        if (wanted === undefined) return { error, writes: new Map(), replaced: new Map() };
         await wanted();
       }
     }
@@ -241,9 +243,7 @@ class View {
   }
 
   private knownOf(table: Table): Map<string, Stored | undefined> {
-    const known = this.known.get(table) ?? new Map<string, Stored | undefined>();
-    this.known.set(table, known);
-    return known;
+    return mapFor(this.known, table);
   }
 
   private source(stop: (read: () => Promise<void>) => never): Source {
@@ -287,7 +287,7 @@ class View {
   async commit(
     session: ClientSession,
     guards: Collection<Stored>,
-    { writes, added }: Outcome,
+    { writes, replaced }: Outcome,
   ): Promise<boolean> {
     const isWriting = [...writes.values()].some((rows) => rows.size > 0);
     const batches: Batch[] = [];
@@ -305,7 +305,8 @@ class View {
         const stored = known.get(text);
         if (used.has(text) && stored !== undefined) batch.read.push(stored);
         else if (used.has(text) && row === undefined) absent.push(text);
-        else if (!used.has(text) && !added.get(table)?.has(text)) batch.unread.push(text);
+        else if (!used.has(text) && (!table.isUnique || replaced.get(table)?.has(text)))
+          batch.unread.push(text);
         if (row !== undefined) batch.inserted.push(storedOf(text, row));
       }
       // Who has found nothing to remove writes nothing by which others conflict.

@@ -59,8 +59,8 @@ export type Range = {
   snapshot?: true;
 };
 
-/** What a rule reads and writes. It sees what it has written. */
-export type Transaction = {
+/** What a rule reads, at one moment. */
+export type View = {
   get<Row extends object>(table: Table<Row>, key: Key): Row | undefined;
   /** The rows of keys, in their order: one read, where `get` for each is one after the other. */
   getAll<Row extends object>(table: Table<Row>, keys: readonly Key[]): (Row | undefined)[];
@@ -68,6 +68,10 @@ export type Transaction = {
   /** A row that may change before the transaction ends. */
   peek<Row extends object>(table: Table<Row>, key: Key): Row | undefined;
   peekAll<Row extends object>(table: Table<Row>, keys: readonly Key[]): (Row | undefined)[];
+};
+
+/** What a rule reads and writes. It sees what it has written. */
+export type Transaction = View & {
   put<Row extends object>(table: Table<Row>, key: Key, row: Row): void;
   remove<Row extends object>(table: Table<Row>, key: Key): void;
 };
@@ -93,6 +97,8 @@ export type Store = {
   keys(table: Table, range: Range): MaybePromise<Key[]>;
   /** How many rows a range has, without its limit. */
   count<Row extends object>(table: Table<Row>, range: Omit<Range, 'limit'>): MaybePromise<number>;
+  /** What a rule finds that only reads, as of now: what has resolved before is there. */
+  view<T>(rule: (view: View) => T): MaybePromise<T>;
   /** `reads` are rows that the rule is going to read: MongoDB reads all of them at once. */
   transact<T>(rule: Rule<T>, reads?: readonly Reads[]): Promise<T>;
   /** Adds to rows, whose numbers begin at 0, in no transaction. No rule reads such a row. */
@@ -141,8 +147,8 @@ export function entriesOf<Row>(found: readonly [text: string, row: object][]): E
 
 /** The rows to put, and undefined for those to remove, by the texts of their keys. */
 export type Writes = ReadonlyMap<Table, ReadonlyMap<string, object | undefined>>;
-/** The texts of keys under which nobody has put a row before. */
-export type Added = ReadonlyMap<Table, ReadonlySet<string>>;
+/** The texts of keys of unique tables under which there was a row, though the rule read none. */
+export type Replaced = ReadonlyMap<Table, ReadonlySet<string>>;
 
 /** The tables with their indexes. */
 export function withIndexes(tables: readonly Table[]): Table[] {
@@ -153,20 +159,16 @@ export function withIndexes(tables: readonly Table[]): Table[] {
 export function runRule<T>(
   rule: Rule<T>,
   source: Source,
-): { result: T; writes: Writes; added: Added } {
+): { result: T; writes: Writes; replaced: Replaced } {
   const writes = new Map<Table, Map<string, object | undefined>>();
-  const added = new Map<Table, Set<string>>();
+  const replaced = new Map<Table, Set<string>>();
 
-  function write(to: Table, text: string, row: object | undefined): void {
-    const rows = writes.get(to) ?? new Map<string, object | undefined>();
-    writes.set(to, rows.set(text, row));
-  }
-
-  /** Writes a row that the rule has not read. */
-  function add(to: Table, text: string, row: object): void {
-    if (to.isUnique && !writes.get(to)?.has(text))
-      added.set(to, (added.get(to) ?? new Set()).add(text));
-    write(to, text, row);
+  /** `isNew` if there is no row yet in a unique table. */
+  function write(to: Table, text: string, row: object | undefined, isNew = false): void {
+    const rows = mapFor(writes, to);
+    if (to.isUnique && !isNew && !rows.has(text))
+      replaced.set(to, (replaced.get(to) ?? new Set()).add(text));
+    rows.set(text, row);
   }
 
   function read(from: Table, text: string, source: () => object | undefined) {
@@ -180,6 +182,7 @@ export function runRule<T>(
     source: (table: Table, texts: readonly string[]) => (object | undefined)[],
   ) {
     const found = source(from, texts);
+    if (!writes.has(from)) return found;
     return texts.map((text, place) => read(from, text, () => found[place]));
   }
 
@@ -194,8 +197,7 @@ export function runRule<T>(
       const before = read(to, text, () => source.get(to, text));
       for (const index of to.indexes) replaceEntries(index, key, before, row);
     }
-    if (row === undefined) write(to, text, undefined);
-    else add(to, text, row);
+    write(to, text, row, row !== undefined);
   }
 
   function replaceEntries(index: Index, key: Key, before?: object, after?: object): void {
@@ -203,7 +205,7 @@ export function runRule<T>(
     for (const text of old.keys()) if (!next.has(text)) write(index.table, text, undefined);
     for (const [text, entry] of next) {
       const present = old.get(text);
-      if (present === undefined) add(index.table, text, entry);
+      if (present === undefined) write(index.table, text, entry, true);
       else if (!isDeepStrictEqual(present, entry)) write(index.table, text, entry);
     }
   }
@@ -234,14 +236,26 @@ export function runRule<T>(
     remove: (from, key) => replace(from, key, undefined),
   };
   const result = rule(transaction);
-  return { result, writes, added };
+  return { result, writes, replaced };
+}
+
+/** What is known of the rows of a table. */
+export function mapFor<Row>(known: Map<Table, Map<string, Row>>, table: Table): Map<string, Row> {
+  let rows = known.get(table);
+  if (rows === undefined) {
+    rows = new Map();
+    known.set(table, rows);
+  }
+  return rows;
 }
 
 /** What an index has of a row, by the texts of keys. */
 export function entriesByText(index: Index, key: Key, row?: object): Map<string, object> {
+  const entries = new Map<string, object>();
+  if (row === undefined) return entries;
   // Cast: an index gets rows of its table.
-  const entries = row === undefined ? [] : index.entriesOf(row as never, key);
-  return new Map(entries.map((entry) => [textOf(entry.key), entry.row]));
+  for (const entry of index.entriesOf(row as never, key)) entries.set(textOf(entry.key), entry.row);
+  return entries;
 }
 
 export function isWithin({ from, until }: Bounds, text: string): boolean {

@@ -128,19 +128,20 @@ async function entriesThatDiffer(
 }
 
 async function hasItsEntries(store: Store, table: Table, index: Index, key: Key) {
-  const check = store.transact((tx) =>
-    Array.from(entriesByText(index, key, tx.get(table, key))).every(([text, entry]) =>
-      isSame(tx.get(index.table, keyOf(text)), entry),
-    ),
-  );
-  return check.catch((error) => {
+  try {
+    return await store.view((view) =>
+      Array.from(entriesByText(index, key, view.get(table, key))).every(([text, entry]) =>
+        isSame(view.get(index.table, keyOf(text)), entry),
+      ),
+    );
+  } catch (error) {
     if (outageOf(error) === 'damaged') return false;
     throw error;
-  });
+  }
 }
 
-function hasItsRow(store: Store, table: Table, index: Index, key: Key): Promise<boolean> {
-  return store.transact((tx) => {
+async function hasItsRow(store: Store, table: Table, index: Index, key: Key): Promise<boolean> {
+  return store.view((tx) => {
     const row = tx.get(index.table, key);
     if (row === undefined) return true;
     const rowKey = index.rowKeyOf({ key, row });

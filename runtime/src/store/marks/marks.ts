@@ -1,7 +1,7 @@
 // The marks that erased members leave in a store: keyed hashes of IDs, which do not reveal them.
 import { createHmac, randomBytes } from 'node:crypto';
 import { type MaybePromise, mapMaybe } from '../../maybe.ts';
-import { type Store, type Transaction, table } from '../engine/store.ts';
+import { type Store, type Transaction, table, type View } from '../engine/store.ts';
 
 const KEY_BYTES = 32;
 
@@ -28,7 +28,7 @@ export async function openMarks(store: Store) {
     has: (id: string): MaybePromise<boolean> =>
       mapMaybe(store.get(MARKS, markFor(id)), (mark) => mark !== undefined),
     /** Those of the IDs that have a mark. */
-    among(tx: Transaction, ids: readonly string[]): Set<string> {
+    among(tx: View, ids: readonly string[]): Set<string> {
       const found = tx.getAll(MARKS, ids.map(markFor));
       return new Set(ids.filter((_, place) => found[place] !== undefined));
     },

@@ -412,6 +412,7 @@ describe.each(ENGINES)('the feed on %s', (engine) => {
 
     test('a page with types looks at ten times as many events, and says where to go on', async () => {
       await store.record(many(45));
+      await pause(5);
       members.add('MEMBER_UPDATED', 'ada');
       await sequence();
       const updated = { first: 2, types: ['MEMBER_UPDATED'] satisfies EventType[] };

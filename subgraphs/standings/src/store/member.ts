@@ -21,7 +21,7 @@ import {
 
 /** By partner and in the order of time. Those of merged members come last. */
 export async function* activitiesOf(store: Store, memberId: string): AsyncGenerator<Activity> {
-  const row = await store.transact((tx) => tx.peek(MEMBERS, [memberId]));
+  const row = await store.view((tx) => tx.peek(MEMBERS, [memberId]));
   for (const id of [memberId, ...(row?.merged ?? [])])
     for await (const page of pagesOf(store, MEMBER_ACTIVITIES, { prefix: [id] }))
       yield* await activitiesAt(

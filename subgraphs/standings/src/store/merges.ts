@@ -14,7 +14,7 @@ export function createMerges(store: Store, marks: Marks): Merges {
         if (row?.into !== undefined) tx.put(MEMBERS, [from], { ...row, standings: [] });
       }),
     currentIds: (memberIds) =>
-      store.transact((tx) => {
+      store.view((tx) => {
         const keys = memberIds.map((memberId) => [memberId]);
         const rows = tx.peekAll(MEMBERS, keys);
         return new Map(
@@ -24,8 +24,8 @@ export function createMerges(store: Store, marks: Marks): Merges {
           }),
         );
       }),
-    idsOf: (memberId) =>
-      store.transact((tx) => {
+    idsOf: async (memberId) =>
+      store.view((tx) => {
         const row = tx.peek(MEMBERS, [memberId]);
         const current = row?.into ?? memberId;
         const merged = row?.into === undefined ? row?.merged : tx.peek(MEMBERS, [current])?.merged;

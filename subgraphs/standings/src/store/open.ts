@@ -91,7 +91,7 @@ export async function createStandingsStore(
     },
     latestActivities: (...query) => latestActivitiesOf(store, ...query),
     activitiesOf: (memberId) => activitiesOf(store, memberId),
-    standingsOf: (memberId) => store.transact((tx) => standingsIn(tx.peek(MEMBERS, [memberId]))),
+    standingsOf: async (memberId) => store.view((tx) => standingsIn(tx.peek(MEMBERS, [memberId]))),
     async eraseMember(memberId) {
       await erasing();
       return eraseMember(store, marks, memberId);

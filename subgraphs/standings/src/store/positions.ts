@@ -87,7 +87,7 @@ async function append(store: Store, marks: Marks, batch: Batch) {
     const own = await firstPending(store);
     if (own.keys.length + events.length === 0 && own.until === Number.POSITIVE_INFINITY)
       return { taken: 0, isChanged: false, hasMore: false };
-    const known = await store.transact((tx) => ({
+    const known = await store.view((tx) => ({
       erasures: tx.peek(SEQUENCER, ONLY)?.erasures ?? 0,
       erased: marks.among(tx, memberIds),
     }));

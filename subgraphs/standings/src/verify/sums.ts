@@ -105,7 +105,7 @@ async function checkNow(
   yearIn: YearIn,
   { report }: Inspection,
 ): Promise<void> {
-  const read = (id: string) => store.transact((tx) => tx.peek(MEMBERS, [id]));
+  const read = (id: string) => store.view((tx) => tx.peek(MEMBERS, [id]));
   let problems: string[] = [];
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const row = await read(memberId);
