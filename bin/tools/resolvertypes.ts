@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { codegen } from '@graphql-codegen/core';
 import * as typescript from '@graphql-codegen/typescript';
 import * as typescriptResolvers from '@graphql-codegen/typescript-resolvers';
-import { parse } from 'graphql';
+import { parse, visit } from 'graphql';
 
 type ResolverTypesConfig = {
   /** The generated file, relative to the subgraph's folder. */
@@ -55,7 +55,7 @@ export async function resolverTypes(
 ): Promise<string> {
   const types = await codegen({
     filename: 'schema.generated.ts',
-    schema: parse(schema),
+    schema: visit(parse(schema), { StringValue: leaveOutDescription }),
     documents: [],
     config: { ...CONFIG, mappers },
     pluginMap: {
@@ -66,6 +66,11 @@ export async function resolverTypes(
     plugins: [{ typescript: {} }, { typescriptResolvers: {} }, { completeResolvers: {} }],
   });
   return `${FIRST_LINE}\n${types.trimEnd()}\n`;
+}
+
+/** Descriptions are in the schema, beside the resolvers. */
+function leaveOutDescription(_: unknown, property: string | number | undefined): null | undefined {
+  return property === 'description' ? null : undefined;
 }
 
 function completeResolvers() {

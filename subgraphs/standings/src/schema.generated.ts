@@ -21,26 +21,14 @@ export type Scalars = {
   Boolean: { input: boolean; output: boolean; }
   Int: { input: number; output: number; }
   Float: { input: number; output: number; }
-  /** An instant in UTC, in the format of RFC 3339: 2026-03-01T12:00:00.000Z */
   DateTime: { input: unknown; output: Date; }
   _FieldSet: { input: any; output: any; }
 };
 
 export type Query = {
-  /** The calling partner's membership year and tiers. */
   program: Maybe<Program>;
-  /**
-   * What changed for the calling partner, oldest first. `first` is from 1 to 500. Pass `endCursor` as
-   * `after` to get each event exactly once. With `types`, a page looks at up to 10 times `first`
-   * events, so it can have fewer than `first` even if there are more.
-   */
   events: Maybe<EventConnection>;
-  /**
-   * The webhook endpoints that were disabled at `since` or later, except by a suspension, in JSON, as
-   * runtime/src/manage/webhooks.ts has them. In milliseconds since 1970.
-   */
   disabledWebhooks: Scalars['String']['output'];
-  /** The endpoints that fail and have had no success since `before` or earlier, in the same form. */
   failingWebhooks: Scalars['String']['output'];
 };
 
@@ -61,41 +49,24 @@ export type QueryFailingWebhooksArgs = {
   before: Scalars['Float']['input'];
 };
 
-/** How a partner's membership year and tiers work. */
 export type Program = {
-  /** The first day of the membership year, as MM-DD. */
   membershipYearStart: Scalars['String']['output'];
-  /** The IANA time zone in which that day begins. */
   timeZone: Scalars['String']['output'];
   tierValidity: TierValidity;
-  /** From the lowest to the highest. */
   tiers: Array<Tier>;
 };
 
-/** How long a member keeps a tier after reaching it. */
 export type TierValidity =
-  /** To the end of the membership year in which it was earned. */
   | 'YEAR'
-  /** To the end of the membership year after that. */
   | 'NEXT_YEAR';
 
 export type Tier = {
   name: Scalars['String']['output'];
-  /** The points needed to reach it. */
   points: Scalars['Int']['output'];
 };
 
 export type Mutation = {
-  /**
-   * Records 1 to 100 activities of the calling partner; 10 of them cost 1. The outcomes are in the
-   * order of the activities. An activity that is recorded already is not recorded again, so the call
-   * can be repeated. Needs a key with the scope `ingest`, which keys lack by default.
-   */
   recordActivities: Maybe<Array<RecordedActivity>>;
-  /**
-   * Manages a partner's webhooks for its staff. Both are JSON, as runtime/src/manage/webhooks.ts has
-   * them; `isLocal` says whether this machine alone can reach the gateway. It must not be sent twice.
-   */
   manageWebhooks: Scalars['String']['output'];
 };
 
@@ -110,127 +81,81 @@ export type MutationManageWebhooksArgs = {
   isLocal: Scalars['Boolean']['input'];
 };
 
-/** Points and stays that a member earned, or gave back if they are negative. */
 export type ActivityInput = {
-  /** The calling partner's own ID for the activity, at most 128 characters. */
   activityId: Scalars['ID']['input'];
   memberId: Scalars['ID']['input'];
-  /** From -1,000,000,000 to 1,000,000,000. */
   points: Scalars['Int']['input'];
-  /** From -1,000,000,000 to 1,000,000,000. */
   stays?: InputMaybe<Scalars['Int']['input']>;
-  /** From 1900 to a day in the future. */
   occurredAt: Scalars['DateTime']['input'];
 };
 
-/** The outcome for one activity. */
 export type RecordedActivity = {
   activityId: Scalars['ID']['output'];
   outcome: ActivityOutcome;
-  /** If it is `INVALID`, the argument at fault, such as activities.3.occurredAt; otherwise null. */
   argument: Maybe<Scalars['String']['output']>;
-  /** Null for `INVALID` and `NOT_ENROLLED`. It is for the audit log only. */
   memberId: Maybe<Scalars['ID']['output']>;
 };
 
 export type ActivityOutcome =
-  /** It counts from now on. */
   | 'RECORDED'
-  /** It was recorded before, with the same content. Nothing changed. */
   | 'ALREADY_RECORDED'
-  /** The calling partner has recorded another activity with this ID. Nothing changed. */
   | 'CONFLICT'
-  /** Points, stays or time are out of range, or a sum of the year would be. Nothing changed. */
   | 'OUT_OF_RANGE'
-  /** No such member was ever enrolled with the calling partner. Nothing changed. */
   | 'NOT_ENROLLED'
-  /** An ID is empty, too long or has control characters, or `occurredAt` is no time. Nothing changed. */
   | 'INVALID';
 
-/** A member as the calling partner sees it. */
 export type PartnerMemberRead = {
   memberId: Scalars['ID']['output'];
-  /** The tier held with the calling partner. */
   tier: Scalars['String']['output'];
-  /** The points with the calling partner in the current membership year; 0 without activity. */
   points: Scalars['Int']['output'];
-  /** The standing with the calling partner; null with SERVICE_UNAVAILABLE if it cannot be read. */
   standing: Maybe<Standing>;
-  /**
-   * The activities with the calling partner, of this and earlier years, newest first. `first` is from
-   * 1 to 100.
-   */
   activities: ActivityConnection;
 };
 
 
-/** A member as the calling partner sees it. */
 export type PartnerMemberReadActivitiesArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
   after?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** The signed-in member's own profile. */
 export type MemberProfile = {
   memberId: Scalars['ID']['output'];
   activePartnerIds: Array<Scalars['ID']['output']>;
-  /** Totals over all partners with which the member is actively enrolled. */
   membershipYearStats: MembershipYearStats;
-  /** The standing with each partner with which the member is actively enrolled. */
   partnerStandings: Array<PartnerStanding>;
-  /** The standing with each partner with which the member is actively enrolled, in detail. */
   standings: Array<Standing>;
-  /**
-   * The activities with all partners with which the member is actively enrolled, of this and earlier
-   * years, newest first. `first` is from 1 to 100.
-   */
   activities: ActivityConnection;
 };
 
 
-/** The signed-in member's own profile. */
 export type MemberProfileActivitiesArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
   after?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** A standing with one partner in the current membership year. */
 export type Standing = {
   partnerId: Scalars['ID']['output'];
-  /** The tier held. */
   tier: Scalars['String']['output'];
-  /** When the membership year began whose points earned the tier. */
   tierFrom: Scalars['DateTime']['output'];
-  /** When the tier ends, unless it is earned again. */
   tierValidUntil: Scalars['DateTime']['output'];
   points: Scalars['Int']['output'];
   stays: Scalars['Int']['output'];
-  /** The tier above the one held; null at the top. */
   nextTier: Maybe<Scalars['String']['output']>;
-  /** How many more points this year it takes to reach it; null at the top. */
   pointsToNextTier: Maybe<Scalars['Int']['output']>;
-  /** When this membership year began. */
   yearStart: Scalars['DateTime']['output'];
-  /** When the next membership year begins. */
   yearEnd: Scalars['DateTime']['output'];
-  /** The membership year before this one; null without activity in it. */
   previousYear: Maybe<YearStanding>;
-  /** When the standing was read. */
   asOf: Scalars['DateTime']['output'];
 };
 
-/** What a member reached in one membership year. */
 export type YearStanding = {
-  /** The tier that the points of this year alone reached. */
   tier: Scalars['String']['output'];
   points: Scalars['Int']['output'];
   stays: Scalars['Int']['output'];
   yearStart: Scalars['DateTime']['output'];
-  /** When the next membership year began. */
   yearEnd: Scalars['DateTime']['output'];
 };
 
-/** A page of activities, as in the GraphQL Cursor Connections Specification. */
 export type ActivityConnection = {
   edges: Array<ActivityEdge>;
   pageInfo: PageInfo;
@@ -238,21 +163,16 @@ export type ActivityConnection = {
 
 export type ActivityEdge = {
   node: Activity;
-  /** Valid only for the same caller and the same member. */
   cursor: Scalars['String']['output'];
 };
 
 export type PageInfo = {
-  /** Whether there are more entries after this page. */
   hasNextPage: Scalars['Boolean']['output'];
-  /** Whether this is not the first page. */
   hasPreviousPage: Scalars['Boolean']['output'];
   startCursor: Maybe<Scalars['String']['output']>;
-  /** Pass it as `after` to get the next page. */
   endCursor: Maybe<Scalars['String']['output']>;
 };
 
-/** A page of events, as in the GraphQL Cursor Connections Specification. */
 export type EventConnection = {
   edges: Array<EventEdge>;
   pageInfo: PageInfo;
@@ -260,71 +180,48 @@ export type EventConnection = {
 
 export type EventEdge = {
   node: Event;
-  /** Valid until the event after it is deleted. */
   cursor: Scalars['String']['output'];
 };
 
-/** A change that the partner can see. It contains no name and no address. */
 export type Event = {
-  /** It never changes: use it to recognize an event that you receive twice. */
   id: Scalars['ID']['output'];
   type: EventType;
-  /** When the change was made or recorded. */
   occurredAt: Scalars['DateTime']['output'];
-  /** Null if the event concerns no single member. */
   memberId: Maybe<Scalars['ID']['output']>;
-  /** The partner's own ID for the member, as it was after the change. */
   externalId: Maybe<Scalars['String']['output']>;
-  /** The ID of the member whom a merge has made part of this one. */
   mergedMemberId: Maybe<Scalars['ID']['output']>;
   tierBefore: Maybe<Scalars['String']['output']>;
   tierAfter: Maybe<Scalars['String']['output']>;
-  /** The points of the activity, not the balance. */
   points: Maybe<Scalars['Int']['output']>;
   activityId: Maybe<Scalars['ID']['output']>;
 };
 
 export type EventType =
-  /** The enrollment began, or began again after it had ended. */
   | 'MEMBER_ENROLLED'
   | 'ENROLLMENT_ENDED'
-  /** The member's address, names or anything else that the partner can see has changed. */
   | 'MEMBER_UPDATED'
-  /** `externalId` is the new one, or null if it was removed. */
   | 'EXTERNAL_ID_CHANGED'
-  /** The member is gone. Earlier events keep no external ID and no activity ID. */
   | 'MEMBER_ERASED'
-  /** `mergedMemberId` is now `memberId`. */
   | 'MEMBER_MERGED'
-  /** An activity was recorded, of this or an earlier membership year. */
   | 'POINTS_CHANGED'
-  /** The activity of the preceding event changed the tier. */
   | 'TIER_CHANGED'
-  /** A membership year of the program has ended: points start again at 0, and tiers may have ended. */
   | 'YEAR_ENDED'
-  /** The operator has changed the program: any member's tier may have changed. */
   | 'PROGRAM_CHANGED';
 
-/** Points and stays that a member earned or gave back. */
 export type Activity = {
   activityId: Scalars['ID']['output'];
   partnerId: Scalars['ID']['output'];
   points: Scalars['Int']['output'];
   stays: Scalars['Int']['output'];
   occurredAt: Scalars['DateTime']['output'];
-  /** The first day of the membership year that it is in, in the program's time zone: 2026-03-01 */
   membershipYear: Scalars['String']['output'];
 };
 
-/** Totals over the current membership year of each partner. */
 export type MembershipYearStats = {
-  /** The points with all partners shown. */
   akinPoints: Scalars['Int']['output'];
-  /** The stays with all partners shown. */
   totalStays: Scalars['Int']['output'];
 };
 
-/** The standing with one partner in the current membership year. */
 export type PartnerStanding = {
   partnerId: Scalars['ID']['output'];
   tier: Scalars['String']['output'];

@@ -19,63 +19,25 @@ export type Scalars = {
   Boolean: { input: boolean; output: boolean; }
   Int: { input: number; output: number; }
   Float: { input: number; output: number; }
-  /** An instant in UTC, in the format of RFC 3339: 2026-03-01T12:00:00.000Z */
   DateTime: { input: unknown; output: Date; }
   _FieldSet: { input: any; output: any; }
 };
 
 export type Query = {
-  /**
-   * The member with this address, current or historical, if actively enrolled with the calling
-   * partner.
-   */
   memberByEmail: Maybe<PartnerMemberRead>;
-  /** The member whose active enrollment with the calling partner has this external ID. */
   memberByExternalId: Maybe<PartnerMemberRead>;
-  /** The member with this ID, if actively enrolled with the calling partner. A member ID never changes. */
   memberById: Maybe<PartnerMemberRead>;
-  /**
-   * Looks up 1 to 100 members at once, in the order of the keys; 10 keys cost 1. A key that finds no
-   * member, or that is not valid, is not an error.
-   */
   memberLookups: Maybe<Array<MemberLookup>>;
-  /**
-   * The members enrolled with the calling partner, in the order of the last change that the partner
-   * could see, in pages.
-   */
   members: Maybe<MemberConnection>;
-  /** The object with this ID: a member enrolled with the calling partner, or null without an error. */
   node: Maybe<Node>;
-  /**
-   * The emails that calls of this partner have sent to an address at `inbox.test` in the last 24
-   * hours, newest first, at most 100. Only a sandbox has them; empty for any other address.
-   */
   sandboxMails: Maybe<Array<SandboxMail>>;
-  /** The signed-in member's own profile. */
   memberProfile: Maybe<MemberProfile>;
-  /** The public keys of the built-in identity provider, as a JWK Set in JSON. */
   signingKeys: Scalars['String']['output'];
-  /**
-   * Members whose sessions ended at `since` or later, the earliest first, at most 1,000: their ID
-   * tokens issued until then are not valid. Times are in milliseconds since 1970.
-   */
   endedSessions: Array<EndedSessions>;
-  /**
-   * What ended at `since` or later, the earliest first, at most 1,000: a member, a session, a member's
-   * use of an app, or an app. Tokens issued until then are not valid. Times are in milliseconds since
-   * 1970.
-   */
   endedSubjects: Array<EndedSubject>;
-  /** The origins of all registered apps, for CORS. */
   appOrigins: Array<Scalars['String']['output']>;
-  /** What an invitation offers, by the token of its link. */
   invitation: Maybe<Invitation>;
-  /** Which of at most 100 members were ever enrolled with the partner. Only standings needs it. */
   everEnrolled: Array<Scalars['ID']['output']>;
-  /**
-   * The oldest events of changes that have not been acknowledged, at most 1,000; those of a member in
-   * the order of the changes. Only standings needs it.
-   */
   pendingEvents: Array<PendingEvent>;
 };
 
@@ -158,91 +120,25 @@ export type SandboxMail = {
 };
 
 export type Mutation = {
-  /** Enrolls a member with the calling partner. Repeated with the same input, it changes nothing. */
   enrollMember: Maybe<EnrollMemberPayload>;
-  /**
-   * Invites the person with this address to enroll with the calling partner: mails a link to a page
-   * that names the partner. The enrollment exists once the person agrees there. The response does not
-   * reveal whether the address is a member's.
-   */
   inviteMember: Maybe<InviteMemberPayload>;
-  /**
-   * Ends the member's enrollment with the calling partner and frees its external ID. Repeated, it
-   * changes nothing.
-   */
   endEnrollment: Maybe<EndEnrollmentPayload>;
-  /**
-   * Sets the external ID of the member's active enrollment with the calling partner. Null removes
-   * it; leaving it out is an error.
-   */
   changeExternalId: Maybe<PartnerMemberRead>;
-  /**
-   * Corrects the names of an enrolled member for the calling partner. Null clears a name; a name that
-   * is left out stays as it is. No other partner sees them.
-   */
   updateMember: Maybe<PartnerMemberRead>;
-  /**
-   * Mails a sign-in link to the member with this address, if actively enrolled with the calling
-   * partner. The response does not reveal whether there is such a member.
-   */
   requestMagicLink: Maybe<RequestMagicLinkPayload>;
-  /**
-   * Exchanges the token of a link that the calling partner requested for an ID token of the member.
-   * A token works once.
-   */
   exchangeMagicLink: Maybe<MagicLinkSession>;
-  /** Mails a confirmation link to the address that the signed-in member wants to change to. */
   requestEmailChange: Maybe<RequestEmailChangePayload>;
-  /**
-   * Confirms a change of address with the token from the mail: the new address becomes the signed-in
-   * member's current one.
-   */
   confirmEmailChange: Maybe<MemberProfile>;
-  /**
-   * Sets the signed-in member's own names. Every partner that the member has confirmed sees these
-   * instead of others. Null clears a name; a name that is left out stays as it is.
-   */
   updateProfile: Maybe<MemberProfile>;
-  /**
-   * Handles a request for a path of the built-in identity provider, from a gateway of protocol 3. Both
-   * are JSON, as runtime/src/signin/exchange.ts has them. It must not be sent twice.
-   */
   identityRequest: Scalars['String']['output'];
-  /**
-   * Manages a partner's apps for its staff. Both are JSON, as runtime/src/manage/apps.ts has them. It
-   * must not be sent twice.
-   */
   manageApps: Scalars['String']['output'];
-  /**
-   * Signs a partner's staff in for the console. Both are JSON, as runtime/src/signin/staff.ts has
-   * them. It must not be sent twice.
-   */
   staffSignIn: Scalars['String']['output'];
-  /**
-   * Mails a notice to a partner's staff: in JSON, as runtime/src/signin/staff.ts has it. While its mail
-   * waits, the same notice adds none.
-   */
   mailStaff: Scalars['Boolean']['output'];
-  /** Signs a member in with the token of a link to the sign-in page. */
   signIn: Maybe<MagicLinkSession>;
-  /**
-   * Confirms a change of address for anyone who has the token, with a notice in the language. Here and
-   * below, the same form can be sent again for a minute.
-   */
   confirmChange: Maybe<ConfirmedChange>;
-  /** Undoes a change of address with the token mailed to the former address, as above. */
   undoChange: Maybe<ConfirmedChange>;
-  /**
-   * Contests that undoing took an address away, with the token mailed to that address: locks it and
-   * the member's current address. Returns the member's ID.
-   */
   contestUndo: Maybe<Scalars['ID']['output']>;
-  /** Accepts an invitation with the token of its link: enrolls its address with the partner. */
   acceptInvitation: Maybe<Invitation>;
-  /**
-   * Takes out pending events, at most 1,000, once they are kept elsewhere. Repeated, it changes
-   * nothing.
-   */
   acknowledgeEvents: Maybe<Scalars['Boolean']['output']>;
 };
 
@@ -354,73 +250,44 @@ export type MutationAcknowledgeEventsArgs = {
   acks: Array<Scalars['String']['input']>;
 };
 
-/** An object that caches can identify by its ID. */
 export type Node = {
   id: Scalars['ID']['output'];
 };
 
-/** A member as the calling partner sees it. */
 export type PartnerMemberRead = Node & {
-  /** The same as `memberId`. */
   id: Scalars['ID']['output'];
-  /** The member's stable ID, safe to store as a foreign key. */
   memberId: Scalars['ID']['output'];
-  /**
-   * The member's current address, as the partner wrote it when enrolling, or else as the member typed
-   * it. A partner that enrolled a historical address sees that one until the member confirms it.
-   */
   email: Scalars['String']['output'];
-  /**
-   * The names that the member has set, or else those that the partner sent. Until the member confirms
-   * the partner, only those that the partner sent.
-   */
   firstName: Maybe<Scalars['String']['output']>;
   lastName: Maybe<Scalars['String']['output']>;
-  /** The calling partner's own ID for the member. */
   externalId: Maybe<Scalars['String']['output']>;
-  /** When the enrollment with the calling partner began. */
   enrolledAt: Maybe<Scalars['DateTime']['output']>;
 };
 
 export type Event = {
   id: Scalars['ID']['output'];
   memberId: Maybe<Scalars['ID']['output']>;
-  /** The member as it is now; null if no longer enrolled, or if the event concerns no single member. */
   member: Maybe<PartnerMemberRead>;
 };
 
-/** Identifies a member by exactly one of these. */
 export type MemberKey = {
-  /** An address, current or historical. */
   email?: InputMaybe<Scalars['String']['input']>;
-  /** The calling partner's own ID for the member. */
   externalId?: InputMaybe<Scalars['String']['input']>;
   memberId?: InputMaybe<Scalars['ID']['input']>;
 };
 
 export type MemberLookup = {
-  /** Null unless the status is FOUND. */
   member: Maybe<PartnerMemberRead>;
   status: LookupStatus;
 };
 
-/** The result of looking up one key. */
 export type LookupStatus =
-  /** The member is actively enrolled with the calling partner. */
   | 'FOUND'
-  /** No member whom the calling partner knows has the key. */
   | 'NOT_FOUND'
-  /** Only by `memberId`: the enrollment with the calling partner has ended. */
   | 'ENDED'
-  /** Only by `memberId`: the member was once enrolled with the calling partner, and was erased. */
   | 'ERASED'
-  /**
-   * The key does not have exactly one field, or its value is empty, too long or has control
-   * characters.
-   */
   | 'INVALID';
 
-/** A page of members, as in the GraphQL Cursor Connections Specification. */
 export type MemberConnection = {
   edges: Array<MemberEdge>;
   pageInfo: PageInfo;
@@ -428,11 +295,8 @@ export type MemberConnection = {
 
 export type MemberEdge = {
   memberId: Scalars['ID']['output'];
-  /** Null if the enrollment has ended. */
   node: Maybe<PartnerMemberRead>;
-  /** It never expires. */
   cursor: Scalars['String']['output'];
-  /** The last change to the member's identity or enrollment that the calling partner could see. */
   updatedAt: Scalars['DateTime']['output'];
   status: EnrollmentStatus;
 };
@@ -442,57 +306,38 @@ export type EnrollmentStatus =
   | 'ENDED';
 
 export type PageInfo = {
-  /** Whether there are more entries after this page. */
   hasNextPage: Scalars['Boolean']['output'];
-  /** Whether this is not the first page. */
   hasPreviousPage: Scalars['Boolean']['output'];
   startCursor: Maybe<Scalars['String']['output']>;
-  /** Pass it as `after` to get the next page. */
   endCursor: Maybe<Scalars['String']['output']>;
 };
 
 export type EnrollMemberInput = {
-  /** At most 254 characters. */
   email: Scalars['String']['input'];
-  /** The partner's own ID for the member, at most 255 characters. */
   externalId?: InputMaybe<Scalars['String']['input']>;
-  /**
-   * At most 100 characters. Ignored if the calling partner already sees a first name. No other partner
-   * sees it.
-   */
   firstName?: InputMaybe<Scalars['String']['input']>;
-  /** At most 100 characters. Ignored if the calling partner already sees a last name. */
   lastName?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** The names of a member for the calling partner. */
 export type UpdateMemberInput = {
-  /** At most 100 characters. */
   firstName?: InputMaybe<Scalars['String']['input']>;
-  /** At most 100 characters. */
   lastName?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** The member's own names. */
 export type UpdateProfileInput = {
-  /** At most 100 characters. */
   firstName?: InputMaybe<Scalars['String']['input']>;
-  /** At most 100 characters. */
   lastName?: InputMaybe<Scalars['String']['input']>;
 };
 
 export type EnrollMemberPayload = {
   member: PartnerMemberRead;
-  /** Whether this call started the member's enrollment with the calling partner. */
   created: Scalars['Boolean']['output'];
 };
 
 export type InviteMemberPayload = {
-  /** Always true. */
   accepted: Scalars['Boolean']['output'];
 };
 
-/** An invitation, as the invited person sees it. */
 export type Invitation = {
   partnerName: Scalars['String']['output'];
   email: Scalars['String']['output'];
@@ -502,41 +347,30 @@ export type EndEnrollmentPayload = {
   memberId: Scalars['ID']['output'];
 };
 
-/** A standing with one partner in the current membership year. */
 export type Standing = {
   partnerId: Scalars['ID']['output'];
-  /** The partner's name. */
   partnerName: Scalars['String']['output'];
 };
 
-/** The signed-in member's own profile. */
 export type MemberProfile = {
   memberId: Scalars['ID']['output'];
   email: Scalars['String']['output'];
   firstName: Maybe<Scalars['String']['output']>;
   lastName: Maybe<Scalars['String']['output']>;
-  /** The partners with which the member is actively enrolled. */
   activePartnerIds: Array<Scalars['ID']['output']>;
 };
 
 export type RequestMagicLinkPayload = {
-  /** Always true. */
   accepted: Scalars['Boolean']['output'];
 };
 
 export type MagicLinkSession = {
   memberId: Scalars['ID']['output'];
-  /**
-   * An ID token, to be sent as a bearer token. It shows the member's standing with the calling partner
-   * only.
-   */
   idToken: Scalars['String']['output'];
-  /** When the ID token expires, as an ISO 8601 instant. */
   expiresAt: Scalars['String']['output'];
 };
 
 export type RequestEmailChangePayload = {
-  /** Always true. */
   accepted: Scalars['Boolean']['output'];
 };
 
@@ -545,19 +379,13 @@ export type EndedSessions = {
   endedAt: Scalars['Float']['output'];
 };
 
-/** `subject` is `member:ID`, `sid:ID`, `app:MEMBER/CLIENT` or `client:ID`. */
 export type EndedSubject = {
   subject: Scalars['ID']['output'];
   endedAt: Scalars['Float']['output'];
 };
 
 export type PendingEvent = {
-  /** What `acknowledgeEvents` takes it out by. */
   ack: Scalars['String']['output'];
-  /**
-   * In JSON: id, type, occurredAt in milliseconds since 1970, partnerId, memberId, externalId,
-   * mergedMemberId.
-   */
   event: Scalars['String']['output'];
 };
 
