@@ -1,4 +1,4 @@
-// The rules of enrolling and ending (docs/callers/members.md, Enrollment).
+// The rules of enrolling and ending, and of names (docs/callers/members.md, Enrollment).
 import type {
   Address,
   EnrollInput,
@@ -12,7 +12,7 @@ import type {
   NamesChange,
   PartnerMember,
 } from './member.ts';
-import { changedNames, namesOf, partnerNames, withNames } from './names.ts';
+import { changedNames, hasName, namesOf, partnerNames, withNames } from './names.ts';
 import { asStored, isExternalIdTaken } from './ownership.ts';
 import {
   addressKey,
@@ -193,6 +193,24 @@ export function updateNames(
   if (record === undefined || active === undefined) return undefined;
   const names = changedNames(partnerNames(record, active), wanted);
   return change(records, record, withNames(record, active, names));
+}
+
+/**
+ * Sets the member's own names. A name that is left out keeps the member's own value, or else the
+ * record's. A partner's never takes its place, since every confirmed partner sees these names.
+ * Undefined if there is no such member.
+ */
+export function updateOwnNames(
+  records: MemberRecords,
+  memberId: string,
+  change: NamesChange,
+): MemberRecord | undefined {
+  const record = records.byId(memberId);
+  if (record === undefined) return undefined;
+  if (change.firstName === undefined && change.lastName === undefined) return record;
+  const names = changedNames(record.ownNames ?? namesOf(record), change);
+  const wanted = { ...record, ownNames: hasName(names) ? names : undefined };
+  return isEqual(record, wanted) ? record : records.write(record, wanted);
 }
 
 /** The member that the partner finds by an ID, which may be that of one who was merged. */

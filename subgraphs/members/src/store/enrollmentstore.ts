@@ -6,15 +6,13 @@ import {
   enroll,
   enrollInvited,
   updateNames,
+  updateOwnNames,
 } from '../rules/enrollment.ts';
 import type { EnrollInput, NamesChange } from '../rules/member.ts';
 import { formsOf } from '../rules/ownership.ts';
-import { updateOwnNames } from '../rules/ownnames.ts';
 import { addressKey, externalKey, type MemberRecords } from '../rules/record.ts';
 import type { ApplyRule } from './apply.ts';
 import { KEYS, MEMBERS, partsOf } from './rows.ts';
-
-export type EnrollmentStore = ReturnType<typeof createEnrollmentStore>;
 
 /** The rules of enrollments and names, each applied in one transaction. */
 export function createEnrollmentStore(apply: ApplyRule) {

@@ -7,8 +7,6 @@ import { addContestToken, findToken } from '../rules/token.ts';
 import type { ApplyRule } from './apply.ts';
 import type { FindRecord } from './tokenstore.ts';
 
-export type LockStore = ReturnType<typeof createLockStore>;
-
 /**
  * The rules of rules/lock.ts and rules/token.ts, each applied in one transaction, and the reads for
  * them. Addresses are canonical; times are in milliseconds since 1970.

@@ -14,8 +14,6 @@ import { isMerged, MEMBERS, MENTIONS, type MemberRow } from './rows.ts';
 import type { FindRecord } from './tokenstore.ts';
 import { addressesIn, isAbout, isLimitOf, type Traces, withoutAddresses } from './traces.ts';
 
-export type RightsStore = ReturnType<typeof createRights>;
-
 type Parts = {
   store: Store;
   marks: Marks;

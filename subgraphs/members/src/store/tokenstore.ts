@@ -32,8 +32,6 @@ import type { ApplyRule } from './apply.ts';
 /** Reads the member that a key leads to. */
 export type FindRecord = (key: string) => MaybePromise<MemberRecord | undefined>;
 
-export type TokenStore = ReturnType<typeof createTokenStore>;
-
 /**
  * The rules of rules/token.ts and rules/emailchange.ts, each applied in one transaction, and the
  * reads for them. Times are in milliseconds since 1970. Tokens are identified by their hashes.
