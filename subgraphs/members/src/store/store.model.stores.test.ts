@@ -107,7 +107,9 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
             const told =
               answer.outcome === 'enrolled'
                 ? { memberId, created: answer.created }
-                : answer.outcome;
+                : 'reason' in answer
+                  ? answer.reason
+                  : answer.outcome;
             expect(told).toEqual(model.enroll(one.input, memberId));
           } else if (one.do === 'accept') {
             const memberId = (await store.enrollInvited(one.input))?.memberId;
@@ -375,11 +377,8 @@ class Model {
     const known = holder?.active.get(partnerId);
     if (externalId !== undefined) {
       const other = this.byExternalId(partnerId, externalId);
-      if (
-        (other !== undefined && other !== holder) ||
-        (known !== undefined && known !== externalId)
-      )
-        return 'external-id-conflict';
+      if (known !== undefined && known !== externalId) return 'MEMBER_HAS_ANOTHER';
+      if (other !== undefined && other !== holder) return 'TAKEN';
     }
     const member = holder ?? newMember(memberId, typed, canonical);
     if (holder === undefined) {
