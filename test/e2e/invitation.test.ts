@@ -6,7 +6,6 @@ import { type InProcessService, startInProcess } from '../support/service/inproc
 import { linkIn, newMember, nextEmail } from '../support/service/mailbox.ts';
 
 const INVITE = 'mutation ($input: EnrollMemberInput!) { inviteMember(input: $input) { accepted } }';
-const ENROLL = 'mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created } }';
 const BY_EMAIL =
   'query ($email: String!) { memberByEmail(email: $email) { memberId email firstName } }';
 const ACCEPTED = '{"data":{"inviteMember":{"accepted":true}}}';
@@ -67,12 +66,6 @@ describe('on the embedded store', () => {
     for (const { status, html } of pages)
       expect([status, html.includes(`${email} is now enrolled`)]).toEqual([200, true]);
     expect((await press(createVisitor())).status).toBe(410);
-  });
-
-  test('a member of other partners is enrolled under the same ID', async () => {
-    const { email, memberId } = await newMember(service);
-    expect((await post(tokenIn(await invited(email)))).status).toBe(200);
-    expect(await found(email)).toMatchObject({ memberId });
   });
 
   test('the response is the same for every address, and no store is searched for it', async () => {
@@ -136,27 +129,5 @@ describe('on the embedded store', () => {
         /^default-src 'none'; .*form-action 'self'; .*frame-ancestors 'none'$/,
       );
     }
-  });
-
-  test('CONSENT_REQUIRED for every address alike while the partner may only invite', async () => {
-    const { email } = await newMember(service);
-    const { partners } = service.stores.members;
-    await partners.put({ partnerId: 'gamma', name: 'Gamma', consent: 'required' });
-    const answers = new Set<string>();
-    for (const each of [email, 'ended@example.com', 'stranger@example.com']) {
-      const variables = { input: { email: each } };
-      const { status, text } = await service.send({
-        query: ENROLL,
-        variables,
-        key,
-        requestId: 'r',
-      });
-      answers.add(`${status} ${text}`);
-    }
-    expect([...answers]).toEqual([
-      expect.stringMatching(/^200 .*"code":"CONSENT_REQUIRED".*"data":\{"enrollMember":null\}/),
-    ]);
-    expect((await post(tokenIn(await invited('stranger@example.com')))).status).toBe(200);
-    await partners.put({ partnerId: 'gamma', name: 'Gamma' });
   });
 });

@@ -231,22 +231,6 @@ describe('mail from a store', () => {
       expect(await ask('inn', 'fay@example.com', NOW + day)).toBe('sent');
     });
 
-    test('to unconfirmed addresses, through many processes at the same time: the number holds', async () => {
-      await store.partners.put({ partnerId: 'inn', name: 'The Inn', invitations: 5 });
-      const addresses = Array.from({ length: 20 }, (_, i) => `stranger${i}@example.com`);
-      for (const one of addresses) await store.enroll({ partnerId: 'inn', address: address(one) });
-      const others = [await place.open(), await place.open()];
-      const senders = [sender, ...others.map((other) => ({ ...sender, store: other }))];
-      const tasks = addresses.map(
-        (one): MailTask => ({ kind: 'magic-link', partnerId: 'inn', address: one }),
-      );
-      const jobs = await claimed(store, tasks);
-      const outcomes = await Promise.all(
-        jobs.map((job, i) => deliver(job, senders[i % 3] ?? sender, NOW, SIGNAL)),
-      );
-      expect(outcomes.filter((outcome) => outcome === 'sent')).toHaveLength(5);
-    });
-
     test('mail bombing through many processes at the same time: still 5', async () => {
       const others = [await place.open(), await place.open()];
       const task: MailTask = { kind: 'magic-link', partnerId: 'inn', address: 'ada@example.com' };
@@ -320,10 +304,6 @@ describe('mail from a store', () => {
       const outcomes = [];
       for (let i = 0; i < 7; i += 1) outcomes.push(await askChange('victim@example.com', `m${i}`));
       expect(outcomes).toEqual(['sent', 'sent', 'sent', 'sent', 'sent', 'dropped', 'dropped']);
-    });
-
-    test('no mail for a member who does not exist', async () => {
-      expect(await askChange('next@example.com', 'nobody')).toBe('dropped');
     });
 
     test('the former address gets a notice with a link that undoes the change', async () => {

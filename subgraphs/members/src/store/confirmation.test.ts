@@ -50,22 +50,6 @@ describe('an address that a partner enrolled', () => {
   };
   const importEve = (email: string, previous: string[] = []) =>
     store.importMembers([memberImport(email, { memberId, previous })]);
-  const invited = (partnerId: string, externalId?: string) =>
-    store.enrollInvited({ partnerId, address: address(EVE), externalId });
-
-  test('is unconfirmed for every partner, and stays so whatever partners do', async () => {
-    await enroll('spa');
-    await mailLink();
-    await store.changeExternalId('inn', memberId, 'A-1');
-    await store.endEnrollment('inn', memberId);
-    await enroll();
-    expect([await isConfirmed(), await isConfirmed('spa')]).toEqual([false, false]);
-    expect(await marks()).toEqual([EVE]);
-    await store.importMembers([memberImport('bob@example.com', { memberId: 'bob' })]);
-    expect(await isConfirmed('inn', 'bob@example.com')).toBeUndefined();
-    await enroll('inn', 'bob@example.com');
-    expect(await isConfirmed('inn', 'bob@example.com')).toBe(true);
-  });
 
   test('is confirmed by a link to the page of one partner, for all of them', async () => {
     await enroll('spa');
@@ -75,41 +59,6 @@ describe('an address that a partner enrolled', () => {
     await store.tokens.redeemSignIn(hash, { partnerId: 'spa' }, NOW);
     expect([await isConfirmed(), await isConfirmed('spa')]).toEqual([true, true]);
     expect(await marks()).toBeUndefined();
-  });
-
-  test("is confirmed by a sign-in on the service's page, which other partners do not see", async () => {
-    await enroll('spa');
-    const before = await store.memberById('spa', memberId);
-    await store.tokens.redeemSignIn(await mailLink(), 'own-page', NOW);
-    expect(await isConfirmed()).toBe(true);
-    const after = await store.memberById('spa', memberId);
-    expect(after?.enrollment).toEqual(before?.enrollment);
-  });
-
-  test('is confirmed by accepting an invitation of any partner', async () => {
-    await enroll('spa', 'taken@example.com');
-    await invited('spa');
-    expect(await isConfirmed()).toBe(true);
-  });
-
-  test('is confirmed by accepting an invitation of its own partner again', async () => {
-    await invited('inn', 'A-1');
-    expect(await isConfirmed()).toBe(true);
-  });
-
-  test('is never unconfirmed if the person was invited', async () => {
-    await store.enrollInvited({ partnerId: 'inn', address: address('fay@example.com') });
-    await enroll('spa', 'fay@example.com');
-    expect(await isConfirmed('spa', 'fay@example.com')).toBe(true);
-  });
-
-  test.each([
-    ['by ID', () => importEve(EVE)],
-    ['by address', () => store.importMembers([memberImport(EVE)])],
-  ])('is confirmed by an import %s, which is then unchanged', async (_, importAgain) => {
-    expect(await importAgain()).toEqual(['changed']);
-    expect(await isConfirmed()).toBe(true);
-    expect(await importAgain()).toEqual(['unchanged']);
   });
 
   test('stays unconfirmed in the history of an import that does not have it', async () => {

@@ -199,25 +199,6 @@ describe('on the embedded store', () => {
       expect([await names('inn'), await names('spa')]).toEqual([ADA, {}]);
       expect(await toldOf(() => confirm('inn'))).toEqual([]);
     });
-
-    test('not by being enrolled again, by an import without it, or by a token of another', async () => {
-      await importAda(ADA);
-      await enroll('inn', NEW);
-      await importAda({ enrollments: [{ partnerId: 'spa' }] });
-      await signIn('spa', NEW);
-      await store.endEnrollment('inn', 'ada');
-      await enroll('inn', NEW);
-      expect(await names('inn')).toEqual({});
-    });
-
-    test('for good, even if the enrollment ends and begins again', async () => {
-      await importAda(ADA);
-      await enroll('inn', NEW);
-      await signIn('inn', NEW);
-      await store.endEnrollment('inn', 'ada');
-      await enroll('inn', NEW);
-      expect(await names('inn')).toEqual(ADA);
-    });
   });
 
   describe('a partner that an app has confirmed', () => {
@@ -310,23 +291,6 @@ describe('on the embedded store', () => {
       }
     });
 
-    test('that was history already is all that the partner sees and finds him by', async () => {
-      await importAda({ ...ADA, previous: [OLD, OLDER] });
-      const { member, created } = await enroll('inn', 'Old@Example.com', EVE, 'A-1');
-      expect([member.email, member.memberId, created]).toEqual(['Old@Example.com', 'ada', true]);
-      expect(await foundBy('inn', [NEW, OLD, OLDER])).toEqual([OLD]);
-      for (const by of [
-        await store.memberByEmail('inn', OLD),
-        await store.memberByExternalId('inn', 'A-1'),
-        await seen('inn'),
-      ])
-        expect(by).toMatchObject({ memberId: 'ada', email: 'Old@Example.com', ...EVE });
-      // Nor is there a link by another of his addresses.
-      expect(await store.tokens.findRecipient('inn', NEW)).toBeUndefined();
-      expect(await signIn('inn', OLDER)).toBeUndefined();
-      expect(await store.tokens.findRecipient('inn', OLD)).toMatchObject({ memberId: 'ada' });
-    });
-
     test('that was history already stays the same whatever changes, and tells of none', async () => {
       await importAda({ previous: [OLD] });
       await enroll('inn', OLD);
@@ -338,49 +302,6 @@ describe('on the embedded store', () => {
       expect(await email('inn')).toBe(OLD);
       await silent(() => changeTo('ada', 'next@example.com'));
       expect(await foundBy('inn', [NEW, OLD, OLDER, 'next@example.com'])).toEqual([OLD]);
-    });
-
-    test('the partner learns the current one, and finds him by all, once it is confirmed', async () => {
-      await importAda({ previous: [OLD, OLDER] });
-      await enroll('inn', OLD);
-      expect(await toldOf(() => signIn('inn', OLD))).toEqual(['inn']);
-      expect(await email('inn')).toBe(NEW);
-      expect(await foundBy('inn', [NEW, OLD, OLDER])).toEqual([NEW, OLD, OLDER]);
-    });
-
-    test('enrolling by another adds that one: it sees the current one, else the last added', async () => {
-      await importAda({ previous: [OLD, OLDER] });
-      await enroll('inn', OLD);
-      const add = async (one: string) => {
-        const { created, member } = await enroll('inn', one);
-        return [created, member.email, await foundBy('inn', [NEW, OLD, OLDER])];
-      };
-      expect(await add('Older@example.com')).toEqual([false, 'Older@example.com', [OLD, OLDER]]);
-      expect(await toldOf(() => add(OLD))).toEqual([]);
-      expect(await toldOf(() => add('NEW@example.com'))).toEqual(['inn']);
-      expect(await email('inn')).toBe('NEW@example.com');
-      expect(await foundBy('inn', [NEW, OLD, OLDER])).toEqual([NEW, OLD, OLDER]);
-      await changeTo('ada', 'next@example.com');
-      expect(await foundBy('inn', ['next@example.com'])).toEqual([]);
-      expect(await email('inn')).toBe('NEW@example.com');
-      await changeTo('ada', OLDER);
-      expect(await email('inn')).toBe('Older@example.com');
-    });
-
-    test('the enrollment ends once none of these is his any more, and frees its external ID', async () => {
-      await importAda({ previous: [OLD, OLDER], enrollments: [{ partnerId: 'spa' }] });
-      await enroll('inn', OLD, {}, 'A-1');
-      await enroll('inn', OLDER);
-      const take = (one: string) => store.importMembers([memberImport(one, { memberId: one })]);
-      expect(await toldOf(() => take(OLDER))).toEqual(['inn']);
-      expect(await email('inn')).toBe(OLD);
-      expect(await toldOf(() => take(OLD))).toEqual(['inn']);
-      expect(await seen('inn')).toBeUndefined();
-      expect(await store.memberByExternalId('inn', 'A-1')).toBeUndefined();
-      expect(await foundBy('inn', [NEW, OLD, OLDER])).toEqual([]);
-      expect(await foundBy('spa', [NEW])).toEqual([NEW]);
-      expect((await enroll('inn', OLD, {}, 'A-1')).member.memberId).toBe(OLD);
-      expect(await enroll('inn', NEW)).toMatchObject({ created: true, member: { email: NEW } });
     });
   });
 
