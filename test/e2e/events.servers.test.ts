@@ -110,27 +110,6 @@ describe('three processes on MongoDB and Redis', () => {
     ]);
   });
 
-  test('pages follow each other, and an empty one ends where it began', async () => {
-    const after = await latest();
-    const memberId = await enroll();
-    for (const night of [1, 2, 3, 4]) await record(`page-${night}`, memberId, 1);
-    await eventsAfter(after, 5);
-    const first = await page({ after, first: 2 });
-    expect(first.edges.map(({ node }) => node.activityId)).toEqual([null, 'page-1']);
-    expect(first.pageInfo).toMatchObject({
-      hasNextPage: true,
-      hasPreviousPage: true,
-      endCursor: first.edges[1]?.cursor,
-    });
-    const rest = await page({ after: first.pageInfo.endCursor });
-    expect(rest.edges.map(({ node }) => node.activityId)).toEqual(['page-2', 'page-3', 'page-4']);
-    const { pageInfo } = await page({ after: rest.pageInfo.endCursor });
-    expect(pageInfo).toMatchObject({ hasNextPage: false, endCursor: rest.pageInfo.endCursor });
-    const ofType = await page({ after, first: 500, types: ['MEMBER_ENROLLED'] });
-    expect(ofType.edges).toHaveLength(1);
-    expect(ofType.pageInfo.endCursor).toBe(rest.pageInfo.endCursor);
-  });
-
   test('another partner’s cursor, a wrong size and a word are BAD_USER_INPUT', async () => {
     const beta = await addKey(stack.stores.keys, 'beta', 'sandbox', {});
     const theirs = await send({ query: EVENTS, key: beta });
@@ -185,33 +164,4 @@ describe('three processes on MongoDB and Redis', () => {
     for await (const { type } of none) throw new Error(type);
     expect(none.cursor).toBe(cursor);
   });
-});
-
-test('after the process that gives positions was killed, another one does', async () => {
-  const stack = await startStack('one process', { RATE_LIMIT_BUDGET: '100000' });
-  try {
-    await addPartners(stack.stores);
-    await stack.stores.members.importMembers(MEMBERS);
-    const key = await addKey(stack.stores.keys, 'alpha', 'sandbox', { scopes: [...KEY_SCOPES] });
-    const other = await stack.addGateway({ RATE_LIMIT_BUDGET: '100000' });
-    const send = createClient(other.url, key);
-    const isFirst = await until(async () => {
-      const { body } = await send({ query: EVENTS, variables: { first: 1 } });
-      return read(body).edges.length === 1;
-    });
-    expect(isFirst).toBe(true);
-    process.kill(stack.gateway.pid, 'SIGKILL');
-    const activity = { memberId: 'm-both', points: 1, occurredAt: new Date().toISOString() };
-    const activities = [{ ...activity, activityId: 'later' }];
-    await send({ query: RECORD, variables: { activities } });
-    const found = await until(async () => {
-      const variables = { first: 500, types: ['POINTS_CHANGED'] };
-      const { body } = await send({ query: EVENTS, variables });
-      const { edges } = read(body);
-      return edges.length > 0 && edges.map(({ node }) => node.activityId);
-    });
-    expect(found).toEqual(['later']);
-  } finally {
-    await stack.close();
-  }
 });

@@ -1,13 +1,9 @@
 // Recording activities as a partner (docs/callers/standing.md, Activities), on each engine.
-
-import { KEY_SCOPES } from '@partner-loyalty/gateway';
 import { ENGINES } from '../support/engines.ts';
-import { freshMongodbUrl } from '../support/servers/databases.ts';
 import { type Calls, NOON, startWithCalls } from '../support/service/calls.ts';
-import { type ApiRequest, type Client, createClient } from '../support/service/client.ts';
+import type { ApiRequest, Client } from '../support/service/client.ts';
 import type { InProcessService } from '../support/service/inprocess.ts';
-import { type Stack, startStack } from '../support/service/stack.ts';
-import { addKey, addPartners, MEMBERS, type PartnerId } from '../support/service/testdata.ts';
+import type { PartnerId } from '../support/service/testdata.ts';
 
 const RECORD = `mutation ($activities: [ActivityInput!]!) {
   recordActivities(activities: $activities) { activityId outcome } }`;
@@ -122,22 +118,6 @@ describe.each(ENGINES)('on %s', (engine) => {
     expect(await points()).toBe(10);
   });
 
-  test.each<[string, Input]>([
-    ['other points', { points: 8 }],
-    ['other stays', { stays: 1 }],
-    ['another time', { occurredAt: '2026-05-15T12:00:00.001Z' }],
-    ['another member', { memberId: 'm-alpha' }],
-  ])('the same ID with %s is a conflict and changes nothing', async (what, change) => {
-    const { memberId, points } = await member();
-    const one = input(`conflict with ${what}`, 7, { memberId });
-    expect(await outcomes([one])).toEqual(['RECORDED']);
-    expect(await outcomes([{ ...one, ...change }])).toEqual(['CONFLICT']);
-    expect(
-      await outcomes([{ ...one, stays: null, occurredAt: '2026-05-15T14:00:00+02:00' }]),
-    ).toEqual(['ALREADY_RECORDED']);
-    expect(await points()).toBe(7);
-  });
-
   test('the ID of another partner neither conflicts nor shows', async () => {
     const { memberId, points } = await member('beta');
     const one = input('shared', 30, { memberId });
@@ -229,21 +209,6 @@ describe.each(ENGINES)('on %s', (engine) => {
       'standings.program',
       'standings.record',
     ]);
-  });
-
-  test('20 concurrent calls with the same activities count each of them once', async () => {
-    const { memberId, points } = await member();
-    const activities = Array.from({ length: 10 }, (_, index) =>
-      input(`race-${index}`, 1, { memberId }),
-    );
-    const all = await Promise.all(
-      Array.from({ length: 20 }, (_, call) =>
-        outcomes(call % 2 === 0 ? activities : activities.toReversed()),
-      ),
-    );
-    expect(all.flat().filter((outcome) => outcome === 'RECORDED')).toHaveLength(10);
-    expect(all.flat().filter((outcome) => outcome === 'ALREADY_RECORDED')).toHaveLength(190);
-    expect(await points()).toBe(10);
   });
 
   const INVALID: [what: string, fault: Input, field: string][] = [
@@ -367,48 +332,5 @@ describe.each(ENGINES)('on %s', (engine) => {
     });
     expect([status, code]).toEqual([expected, 'BAD_USER_INPUT']);
     expect(service.calls.slice(before)).toEqual([]);
-  });
-});
-
-describe.each(ENGINES)('by two processes on %s', (engine) => {
-  let stack: Stack;
-  let send: Client[];
-  let release: () => unknown;
-  beforeAll(async () => {
-    const database = engine === 'mongodb' ? freshMongodbUrl() : undefined;
-    const limits = { RATE_LIMIT_BUDGET: '100000' };
-    stack = await startStack('one process', {
-      ...limits,
-      ...(database && { MONGODB_URL: database.url }),
-    });
-    release = () => database?.drop();
-    await addPartners(stack.stores);
-    await stack.stores.members.importMembers(MEMBERS);
-    const key = await addKey(stack.stores.keys, 'alpha', 'sandbox', { scopes: [...KEY_SCOPES] });
-    const other = await stack.addGateway(limits);
-    send = [stack.gateway, other].map(({ url }) => createClient(url, key));
-  });
-  afterAll(async () => {
-    await stack?.close();
-    await release?.();
-  });
-
-  test('the same activities at once are each counted once', async () => {
-    const batch = Array.from({ length: 50 }, (_, index) =>
-      input(`both-${index}`, 2, { memberId: index % 2 ? 'm-both' : 'm-alpha' }),
-    );
-    const all = await Promise.all(
-      Array.from({ length: 8 }, (_, call) =>
-        // Cast: there are two.
-        record(send[call % 2] as Client, call < 4 ? batch : batch.toReversed()),
-      ),
-    );
-    const counted = all.flat().filter((outcome) => outcome === 'RECORDED');
-    expect(counted).toHaveLength(50);
-    expect(new Set(all.flat())).toEqual(new Set(['RECORDED', 'ALREADY_RECORDED']));
-    for (const memberId of ['m-both', 'm-alpha'])
-      expect(await stack.stores.standings.standing('alpha', memberId, '2026-01-01')).toMatchObject({
-        points: 50,
-      });
   });
 });

@@ -145,17 +145,6 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
       expect(storeReads).toEqual([]);
     });
 
-    test('has the values of each of many members in one request', async () => {
-      const members = ['ada', 'nobody', 'bob', 'ada'];
-      const points = entitiesQuery('... on PartnerMemberRead { points }');
-      expect(await entities(ask(points, reads(...members), inn))).toEqual([
-        { points: 35 },
-        { points: 0 },
-        { points: -50 },
-        { points: 35 },
-      ]);
-    });
-
     test('never shows a partner the values of another one in the same tick', async () => {
       const scopes = Array.from({ length: 40 }, (_, index) => (index % 3 === 0 ? spa : inn));
       const answers = await Promise.all(
@@ -193,12 +182,6 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
         },
       ]);
       expect(storeReads.filter((one) => one.startsWith('standing'))).toHaveLength(3);
-    });
-
-    test('leaves out a partner with which the member is no longer active', async () => {
-      expect(await entities(ask(PROFILE, profile('spa'), ada))).toMatchObject([
-        { membershipYearStats: { akinPoints: 7_000 } },
-      ]);
     });
 
     test('is empty without an active enrollment', async () => {
@@ -258,20 +241,6 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
       );
     });
 
-    test('has no next tier at the top, nor without a program', async () => {
-      const query = entitiesQuery(
-        '... on PartnerMemberRead { standing { nextTier pointsToNextTier yearEnd } }',
-      );
-      now = new Date('2026-06-30T11:59:59.999Z');
-      const top = { nextTier: null, pointsToNextTier: null };
-      expect(await entities(ask(query, reads('ada'), inn))).toEqual([
-        { standing: { ...top, yearEnd: '2026-06-30T12:00:00.000Z' } },
-      ]);
-      expect(await entities(ask(query, reads('ada'), spa))).toEqual([
-        { standing: { ...top, yearEnd: '2027-01-01T00:00:00.000Z' } },
-      ]);
-    });
-
     test('of a profile is there for each active partner that the token shows', async () => {
       const query = entitiesQuery('... on MemberProfile { standings { partnerId points } }');
       expect(await entities(ask(query, profile('inn', 'spa'), ada))).toEqual([
@@ -298,7 +267,7 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
       }[];
       return found.map(({ standing }) => standing);
     };
-    const [START_2025, START_2026, START_2027, START_2028] = [2025, 2026, 2027, 2028].map(
+    const [START_2025, START_2026, START_2027] = [2025, 2026, 2027].map(
       (year) => `${year}-06-30T12:00:00.000Z`,
     );
 
@@ -325,17 +294,6 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
           pointsToNextTier: 100,
         },
       ]);
-    });
-
-    test('is of this year if this year’s points reach it, or nothing reaches more', async () => {
-      const ofThisYear = { tierFrom: START_2026, tierValidUntil: START_2028 };
-      expect(await standingsAt('2026-08-01T00:00:00Z', club, 'eve', 'bob', 'nobody')).toMatchObject(
-        [
-          { tier: 'Plus', points: 100, nextTier: null, ...ofThisYear },
-          { tier: 'Basic', points: -7, pointsToNextTier: 107, ...ofThisYear },
-          { tier: 'Basic', points: 0, pointsToNextTier: 100, ...ofThisYear },
-        ],
-      );
     });
 
     test('shows wherever a tier does', async () => {
@@ -365,19 +323,6 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
         'program club',
         'standing club ada 2025-07-01',
         'standing club ada 2026-07-01',
-      ]);
-    });
-
-    test('without it ends with the year, and last year is not read', async () => {
-      expect(await standingsAt('2026-06-30T11:59:59.999Z', inn, 'ada')).toMatchObject([
-        { tier: 'Plus', tierFrom: START_2025, tierValidUntil: START_2026 },
-      ]);
-      expect(await standingsAt('2026-06-30T12:00:00Z', inn, 'ada')).toMatchObject([
-        { tier: 'Basic', tierFrom: START_2026, tierValidUntil: START_2027 },
-      ]);
-      expect(storeReads.filter((one) => one.startsWith('standing'))).toEqual([
-        'standing inn ada 2025-07-01',
-        'standing inn ada 2026-07-01',
       ]);
     });
   });
@@ -428,21 +373,6 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
       const caller: Caller = { kind: 'partner', partnerId: 'moved' };
       expect(await entities(ask(query, reads('ada'), caller))).toEqual([
         { tier: 'Basic', standing: { points: 0, previousYear: null } },
-      ]);
-    });
-
-    test('of a profile is there for each partner', async () => {
-      const all = entitiesQuery(
-        '... on MemberProfile { standings { partnerId previousYear { points stays } } }',
-      );
-      expect(await entities(ask(all, profile('inn', 'club', 'spa'), ada))).toEqual([
-        {
-          standings: [
-            { partnerId: 'inn', previousYear: { points: 150, stays: 1 } },
-            { partnerId: 'club', previousYear: { points: 150, stays: 3 } },
-            { partnerId: 'spa', previousYear: null },
-          ],
-        },
       ]);
     });
   });
