@@ -12,7 +12,7 @@ import { createIdentity } from '../../extensions/provider/src/members/handle.ts'
 import { accessibilityFaults, startBrowser } from '../support/servers/browser.ts';
 import { freePort } from '../support/servers/process.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
-import { BUILT_IN, linkIn, newMember, nextEmail } from '../support/service/mailbox.ts';
+import { BUILT_IN, newMember, nextEmail } from '../support/service/mailbox.ts';
 import { until } from '../support/until.ts';
 
 const LIBRARY = join(
@@ -198,48 +198,6 @@ test('an app signs a member in, reads, refreshes and signs out', async () => {
   await page.waitForURL((url) => url.href.startsWith(`${home}/callback`));
   await page.goto(`${issuer}/account`);
   expect(page.url()).toBe(`${issuer}/sign-in`);
-});
-
-test('the next sign-in asks nothing, and cancelling leads back to the app', async () => {
-  const { email } = await newMember(service);
-  const [clientId, other] = [await register(), await register({ name: 'Other' })];
-  const page = await open();
-  await depart(page, clientId, 'signinRedirect()');
-  await typeCode(page, codeIn(await typeAddress(page, email)));
-  await press(page, 'Agree');
-  await user(page, clientId);
-  await page.goto(home);
-  await inApp(page, clientId, 'void manager.signinRedirect()');
-  expect((await user(page, clientId)).profile.email).toBe(email);
-
-  await depart(page, other, 'signinRedirect()');
-  await press(page, 'Cancel');
-  await page.waitForURL((url) => url.href.startsWith(`${home}/callback`));
-  const error = 'return manager.signinCallback().catch((error) => error.error)';
-  expect(await inApp(page, other, error)).toBe('access_denied');
-});
-
-test('the mailed link finishes where sign-in began, and shows anyone else where the code goes', async () => {
-  const { email } = await newMember(service);
-  const clientId = await register({ isFirstParty: true });
-  const page = await open({ locale: 'de-DE' });
-  await depart(page, clientId, 'signinRedirect()');
-  expect(await page.locator('html').getAttribute('lang')).toBe('de');
-  await page.locator('input[type=email]').fill(email);
-  const mail = await nextEmail(service, email, () => press(page, 'Weiter'));
-  const stranger = await open();
-  await stranger.goto(linkIn(mail));
-  expect(await heading(stranger)).toBe('Enter the code where you started');
-  await page.goto(linkIn(mail));
-  const { profile, access_token: token } = await user(page, clientId);
-  expect(profile.email).toBe(email);
-  await depart(stranger, clientId, 'signinRedirect()');
-  await typeCode(stranger, codeIn(await typeAddress(stranger, email)));
-  expect((await user(stranger, clientId)).profile.email).toBe(email);
-  const rename = 'mutation { updateProfile(input: { firstName: "Eve" }) { firstName } }';
-  expect(await fromApi(page, token, rename)).toEqual({
-    data: { updateProfile: { firstName: 'Eve' } },
-  });
 });
 
 test('the configuration says what the library behind it does', async () => {
