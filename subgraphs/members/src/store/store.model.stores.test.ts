@@ -10,11 +10,11 @@ import type { MembersStore } from './store.ts';
 // All histories share a store; each has its own partners, addresses and members, named by its
 // number instead of this.
 const RUN = 'run0run';
-const PARTNERS = ['inn', 'spa', 'bar'].map((one) => `${one}-${RUN}`);
-const EMAILS = ['Ada@x', 'ada@X', 'eve@x', 'bob@x', 'cid@x', 'd\u00e9@m\u00fcnchen'].map(
+const PARTNERS = ['inn', 'spa'].map((one) => `${one}-${RUN}`);
+const EMAILS = ['Ada@x', 'ada@X', 'eve@x', 'bob@x', 'd\u00e9@m\u00fcnchen'].map(
   (one) => `${one}.${RUN}.example.com`,
 );
-const EXTERNAL_IDS = ['A-1', 'A-2', 'A-3'];
+const EXTERNAL_IDS = ['A-1', 'A-2'];
 const MEMBERS = ['m1', 'm2', 'm3'].map((one) => `${one}-${RUN}`);
 
 type Step =
@@ -76,6 +76,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 );
 
+const histories = fc.array(step, { minLength: 4, maxLength: 16, size: 'max' });
+
 describe.each(ENGINES)('the members store on %s', (engine) => {
   // A failure is reported before the test's own time limit, even if it could be shrunk further.
   const runsOf = {
@@ -95,7 +97,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
 
   test('behaves like the model, and no read returns what the model does not', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (template) => {
+      fc.asyncProperty(histories, async (template) => {
         const { steps, ...world } = newWorld(template, ++runs);
         const model = new Model();
         const expectUpdated = expectTimes(store, model);
@@ -149,7 +151,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
 
   test('under concurrency, an address or external ID leads to one member, actively enrolled', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16 }), async (template) => {
+      fc.asyncProperty(histories, async (template) => {
         const { steps, partners, addresses, members } = newWorld(template, ++runs);
         const known = [...members];
         await Promise.all(
