@@ -1,5 +1,7 @@
 // Requests for pages and other public documents, which anyone may make, but not without end.
 import { hash } from 'node:crypto';
+import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
+import { addressSite } from '@partner-loyalty/runtime/http/address.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { errorResponse, type HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
@@ -14,6 +16,9 @@ const TOO_MANY_REQUESTS = textPage('Too many requests', 'Please wait a minute, t
 const PEOPLE = { ttl: 600_000, max: 10_000 };
 /** For how long nobody looks whether a session has ended. */
 const FRESH_MS = 60_000;
+
+/** Pages that are made at the same time for people who are signed in. Sites take turns. */
+const PLACES = { places: 2, waitMs: 10_000 };
 
 /** Sessions of browsers, by a cookie of this name. */
 export type BrowserSessions = {
@@ -41,6 +46,7 @@ export type Visit = (
  * `handle` do.
  */
 export function createVisit({ limiter, cookies, sessions, log }: VisitParts): Visit {
+  const place = createPlaces(PLACES);
   const people = new LRUCache<string, { person: string; foundAt: number }>(PEOPLE);
 
   const sessionsOf = (request: HttpRequest) =>
@@ -59,6 +65,17 @@ export function createVisit({ limiter, cookies, sessions, log }: VisitParts): Vi
     return undefined;
   }
 
+  async function inPlace(request: HttpRequest, handle: Parameters<Visit>[1]) {
+    // Anybody's page is small, and a form has the place of its partner or at the provider.
+    if (request.person === undefined || request.method === 'POST') return handle(request);
+    const leave = await place({ part: addressSite(request.address), signal: request.signal });
+    try {
+      return await handle(request);
+    } finally {
+      leave();
+    }
+  }
+
   return async (request, handle) => {
     const held = sessionsOf(request);
     const known = held.map(({ key }) => people.get(key)).find((found) => found !== undefined);
@@ -70,7 +87,7 @@ export function createVisit({ limiter, cookies, sessions, log }: VisitParts): Vi
     // A form is in progress when it is complete.
     if (verdict.allowed && request.method !== 'POST') await request.admit(undefined);
     const response = verdict.allowed
-      ? await handle(request)
+      ? await inPlace(request, handle)
       : await observed(request, async () => tooMany(request, `${verdict.resetSeconds}`), log);
     const { 'referrer-policy': policy, ...headers } = response.headers;
     if (policy === undefined || !hasSecret(request)) return response;

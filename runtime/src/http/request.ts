@@ -142,10 +142,13 @@ export class NodeRequest implements HttpRequest {
     if ((owner ?? person) !== undefined) connection.shownAt = performance.now();
     if (owner === SIGNED) connection.isSigned = true;
     if (owner === SIGNED) this.inProgress = shares.beginSigned();
-    else if (owner === undefined && person !== undefined)
-      this.inProgress = shares.begin(PEOPLE, person);
     // An owner's address is never needed, and finding it takes 3 µs.
-    else this.inProgress = shares.begin(owner, owner ?? addressSite(this.address));
+    else if (owner !== undefined) this.inProgress = shares.begin(owner, '');
+    else
+      this.inProgress = shares.begin(
+        person === undefined ? undefined : PEOPLE,
+        addressSite(this.address),
+      );
     connection.owner = this.inProgress.owner;
     return this.inProgress.start(bytes);
   }

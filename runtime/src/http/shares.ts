@@ -8,9 +8,12 @@ const MAX_IN_PROGRESS = 2_000;
 /** The maximum of one owner, even if there is no other. */
 const MAX_IN_PROGRESS_OF_ONE = MAX_IN_PROGRESS / 4;
 
-/** Requests without a valid credential are one owner, whose share client addresses divide. */
+/** Requests without a valid credential are one owner, whose share client sites divide. */
 const NOBODY = '';
-/** People who are signed in with a browser are one owner too, whose share they divide. */
+/**
+ * People who are signed in with a browser are one owner too, divided in the same way: a partner can
+ * make as many people as it likes.
+ */
 export const PEOPLE = '@';
 /** A gateway, whose requests are signed. It has no share: others' requests stand behind its own. */
 const SIGNER = '*';
@@ -28,7 +31,7 @@ export function createShares(refused: () => void) {
     inProgress: number;
     /** Requests that nothing was done for yet, in the order of their arrival. */
     notBegun: Set<Request>;
-    /** For NOBODY and PEOPLE, how many requests each address or person has in progress. */
+    /** For NOBODY and PEOPLE, how many requests each site has in progress. */
     parts: Map<string, number>;
   };
   const turns = createTurns();
@@ -202,9 +205,8 @@ export function createShares(refused: () => void) {
   return {
     /**
      * Begins a request whose body is complete. `owner` is undefined without a valid credential;
-     * then the `part` is the client's address; for PEOPLE, it is a person. Throws
-     * SERVICE_UNAVAILABLE if the owner has its share of requests in progress, or the part its own
-     * part of that share.
+     * then, and for PEOPLE, the `part` is the client's site. Throws SERVICE_UNAVAILABLE if the
+     * owner has its share of requests in progress, or the part its own part of that share.
      */
     begin: (owner: string | undefined, part: string) => begin(owner ?? NOBODY, part),
     /** Begins a request with a valid signature, which no share limits. */

@@ -39,7 +39,7 @@ export function createInProcessTransport(
     timedOut = false,
   ): SubgraphResponse {
     const outcome = timedOut ? 'timeout' : response.errors === undefined ? 'ok' : 'error';
-    if (timedOut) circuit.failed(false);
+    if (timedOut) circuit.failed(false, startedAt);
     else circuit.answered();
     metrics?.subgraphCall(name, outcome, performance.now() - startedAt);
     return response;

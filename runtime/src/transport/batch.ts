@@ -293,7 +293,7 @@ export class Batch implements Dispatcher.DispatchHandler {
     } else if (!this.isAnswered) {
       // A subgraph that answers other operations does not hang.
       const isFlood = reason !== 'deadline' || this.status !== 0;
-      for (const _ of left) this.options.context.circuit.failed(isFlood);
+      for (const _ of left) this.options.context.circuit.failed(isFlood, this.startedAt);
     }
     this.report(left, reason, code);
     const answer = outcome === 'error' ? tooLarge : unavailable;

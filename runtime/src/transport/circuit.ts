@@ -31,6 +31,7 @@ type Options = {
 export class Circuit {
   private readonly options: Options;
   private failures = 0;
+  private answeredAt = 0;
   private isFlooding = false;
   private probeMs = PROBE_MS;
   private probes: Loop | undefined = undefined;
@@ -55,6 +56,7 @@ export class Circuit {
 
   /** Records that the subgraph has answered an operation. */
   answered(): void {
+    this.answeredAt = performance.now();
     this.isFlooding = false;
     this.closeIfOpen();
   }
@@ -71,8 +73,12 @@ export class Circuit {
     log.recovered({ subgraph }, 'a subgraph answers again: its circuit is closed');
   }
 
-  /** Records that an operation had no response by its deadline, or one that was cut: a flood. */
-  failed(isFlood: boolean): void {
+  /**
+   * Records that an operation had no response by its deadline, or one that was cut: a flood. A
+   * subgraph that has answered others since `begunAt` does not hang: that operation was slow.
+   */
+  failed(isFlood: boolean, begunAt: number): void {
+    if (!isFlood && this.answeredAt > begunAt) return;
     this.failures += 1;
     this.isFlooding = isFlood;
     if (this.failures < MAX_FAILED || this.isOpen()) return;

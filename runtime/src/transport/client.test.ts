@@ -992,6 +992,21 @@ describe('a subgraph that hangs', () => {
     await until(() => counted.includes('closed'));
     expect(codeOf(await transport.execute(request('{ caller }')))).toBe('OK');
   });
+
+  test('is not given up for slow operations of one caller while it answers others', async () => {
+    const counted: string[] = [];
+    const metrics = {
+      subgraphCall: () => {},
+      circuit: (_: string, outcome: string) => void counted.push(outcome),
+    };
+    const transport = createInProcessTransport(things([]), log, createCaches(), metrics);
+    closing.push(() => transport.close());
+    const slow = Array.from({ length: 20 }, () => transport.execute(request('{ slow }')));
+    expect(codeOf(await transport.execute(request('{ caller }')))).toBe('OK');
+    await Promise.all(slow);
+    expect(codeOf(await transport.execute(request('{ caller }')))).toBe('OK');
+    expect(counted).toEqual([]);
+  });
 });
 
 type Options = {

@@ -66,7 +66,7 @@ export function createProvider(core: Pick<Core, 'graphql' | 'graphs' | 'keyStore
       const { language } = textsOf(request);
       const leave = await place({
         owner: owner ?? (person && PEOPLE) ?? '',
-        part: person ?? addressSite(clientAddress),
+        part: addressSite(clientAddress),
         signal,
       });
       try {

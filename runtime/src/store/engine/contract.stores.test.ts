@@ -535,6 +535,14 @@ describe.each(ALL_ENGINES)('a store on %s', (engine) => {
     expect(retries > 0).toBe(engine === 'mongodb');
   });
 
+  test('takes the changes of one process to a row one after the other', async () => {
+    await put([[['a'], 0]]);
+    const changes = Array.from({ length: 60 }, () => store.transact((tx) => add(tx, ['a'], 1)));
+    await Promise.all(changes);
+    expect(await numbers([])).toEqual([60]);
+    expect(retries).toBe(0);
+  });
+
   test('lets one of many make a row that is not there', async () => {
     const made = await together(30, (each, n) =>
       each.transact((tx) => {

@@ -97,12 +97,24 @@ export function openMongoStore(
       return found;
     }
 
+    const replacing = new Queues();
+
     async function transact<T>(rule: Rule<T>, reads: readonly Reads[] = []): Promise<T> {
-      let failures = 0;
-      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+      async function run() {
         const view = new View(rowsOf);
         await Promise.all(reads.map(({ table, keys }) => view.read(table, keys.map(textOf))));
-        const outcome = await view.run(rule);
+        return { view, outcome: await view.run(rule) };
+      }
+      const first = await run();
+      return replacing.run(first.view.changed(first.outcome), (hasWaited) =>
+        commit(run, hasWaited ? undefined : first),
+      );
+    }
+
+    async function commit<T>(run: () => Promise<Ran<T>>, first: Ran<T> | undefined): Promise<T> {
+      let failures = 0;
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+        const { view, outcome } = (attempt === 1 && first) || (await run());
         const isDone = await client
           .withSession((session) => view.commit(session, guards, outcome))
           .catch((error) => {
@@ -190,7 +202,29 @@ function rowsIn(collection: Collection<Stored>) {
   return { collection, get, getAll, find, range };
 }
 
+/**
+ * Transactions of a process that replace the same row go one after the other: each would make all
+ * others run again.
+ */
+class Queues {
+  private readonly last = new Map<string, Promise<unknown>>();
+
+  /** Takes a place in the queue of each row, all at once. */
+  async run<T>(rows: readonly string[], work: (hasWaited: boolean) => Promise<T>): Promise<T> {
+    const before = rows.flatMap((row) => this.last.get(row) ?? []);
+    const done = Promise.all(before).then(() => work(before.length > 0));
+    const ended = done.catch(() => undefined);
+    for (const row of rows) this.last.set(row, ended);
+    try {
+      return await done;
+    } finally {
+      for (const row of rows) if (this.last.get(row) === ended) this.last.delete(row);
+    }
+  }
+}
+
 type Outcome = { writes: Writes; replaced: Replaced };
+type Ran<T> = { view: View; outcome: ({ result: T } | { error: unknown }) & Outcome };
 
 /** What is written to a collection: rows go as they were read, or as they are, and others come. */
 type Batch = {
@@ -240,6 +274,15 @@ class View {
     const rows = this.rowsOf(table);
     const found = await rows.getAll(texts);
     for (const [place, text] of texts.entries()) known.set(text, found[place]);
+  }
+
+  /** The rows that are there, and that it replaces or removes. */
+  changed({ writes }: Outcome): string[] {
+    return [...writes].flatMap(([table, rows]) => {
+      const known = this.knownOf(table);
+      const there = [...rows.keys()].filter((text) => known.get(text) !== undefined);
+      return there.map((text) => `${table.name} ${text}`);
+    });
   }
 
   private knownOf(table: Table): Map<string, Stored | undefined> {
