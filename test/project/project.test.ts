@@ -6,8 +6,6 @@ import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { readGraphFile, SUPERGRAPH_FILE } from '@partner-loyalty/gateway';
-import { isSubgraphCode } from '@partner-loyalty/runtime/errors.ts';
 import { type Command, CommanderError } from 'commander';
 import { parse } from 'yaml';
 import { readCommandLine } from '../../bench/options.ts';
@@ -244,17 +242,6 @@ describe('repository', () => {
   );
 
   const ROOT = join(import.meta.dirname, '../..');
-
-  test('supergraph.yaml lists the codes of each subgraph', async () => {
-    const { subgraphs } = await readGraphFile(SUPERGRAPH_FILE);
-    const [gateway, ...others] = subgraphs;
-    expect([gateway?.name, gateway?.codes]).toEqual(['gateway', ['FORBIDDEN']]);
-    expect(others.map(({ name }) => name)).toEqual(['members', 'standings']);
-    for (const { name, codes } of others) {
-      expect([name, [...codes].sort()]).toEqual([name, codesOf(name).sort()]);
-      expect(codes.filter((code) => !isSubgraphCode(code))).toEqual([]);
-    }
-  });
 
   test.each(['members', 'standings'])('the sources of %s use exactly its codes', (name) => {
     const folder = join(ROOT, 'subgraphs', name, 'src');
