@@ -55,22 +55,6 @@ test('a graph serves as soon as its file is replaced, with other graphs before a
   await until(async () => (await service.send(request)).status === 200);
 });
 
-test('a file that is no supergraph, or one that nothing can be built from, changes nothing', async () => {
-  const before = { unreadable: await updates('unreadable'), refused: await updates('refused') };
-  const serves = async () => expect((await service.send(request)).status).toBe(200);
-  swap('type Query { a: Int }');
-  await until(async () => (await updates('unreadable')) > before.unreadable);
-  await serves();
-  const standings = 'name: "standings", url: "http://standings:4012/graphql"';
-  swap(COMMITTED.replace(standings, 'name: "elsewhere", url: ""'));
-  await until(async () => (await updates('refused')) > before.refused);
-  await serves();
-  swap(COMMITTED.replace('type Query', 'type Query implements Nothing'));
-  await until(async () => (await updates('refused')) > before.refused + 1);
-  await serves();
-  swap(COMMITTED);
-});
-
 test('no request fails while graphs take turns', async () => {
   const expected = (await service.send(request)).text;
   const asked = service.calls.length;

@@ -1,7 +1,6 @@
 // Keys: guesses at them, what one may do and from where, a partner's suspension, and their use.
 import { randomInt } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
-import { hashKey, issueKey, type KeyLimits, newKey } from '@partner-loyalty/gateway';
+import { type KeyLimits, newKey } from '@partner-loyalty/gateway';
 import { UNKNOWN_KEY } from '../support/cases/outcomes.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { type ApiResponse, BUDGET_HEADERS, budgetHeaders } from '../support/service/client.ts';
@@ -9,7 +8,6 @@ import { type InProcessService, startInProcess } from '../support/service/inproc
 import { loyaltyJson } from '../support/service/loyalty.ts';
 import { callMcp } from '../support/service/mcp.ts';
 import { addKey, addPartner } from '../support/service/testdata.ts';
-import { until } from '../support/until.ts';
 
 let service: InProcessService;
 
@@ -18,78 +16,27 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-// Guesses are counted wherever they are sent, before any work is spent on them.
-
 const from = (address: string) => ({ 'x-forwarded-for': address });
 
-test.each([
-  ['on another path', { path: '/other' }],
-  ['with another method', { method: 'PUT' }],
-  ['beside a bearer token', { token: 'x' }],
-  ['with a body that is not JSON', { body: '{' }],
-  ['with introspection', { query: '{ __schema { queryType { name } } }' }],
-])('600 unknown keys %s: 60 are read, then 429', async (where, ask) => {
-  const address = `198.51.100.${where.length}`;
-  const statuses: number[] = [];
-  for (let n = 0; n < 70; n += 1) {
-    const key = newKey('sandbox');
-    const { status, headers } = await service.send({ ...ask, key, headers: from(address) });
-    statuses.push(status);
-    // Only a valid key gets these: the difference must not be free to ask for.
-    for (const name of BUDGET_HEADERS) expect(headers.has(name)).toBe(false);
-  }
-  expect(statuses.slice(0, 60)).not.toContain(429);
-  expect(statuses.slice(60)).toEqual(Array(10).fill(429));
-});
-
-describe('unknown keys', () => {
-  let service: InProcessService;
-  beforeAll(async () => {
-    const env = { TRUSTED_PROXIES: '127.0.0.1' };
-    service = await startInProcess({ env });
-  });
-  afterAll(() => service.close());
-
+test('1,000 unknown keys from one address, 50 at a time, cause 61 reads', async () => {
   /** How many look-ups of keys have read the store. */
   const reads = async () => {
     const text = await (await fetch(`${service.adminUrl}/metrics`)).text();
     const counts = text.matchAll(/^loyalty_key_cache_total\{outcome="(?:miss|stale)"\} (\d+)$/gm);
     return Array.from(counts, ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
   };
-  const guess = (address: string, key = newKey('sandbox')) =>
-    service.send({ query: '{ __typename }', key, headers: from(address) });
-
-  test.each([
-    [100, 'one by one', '203.0.113.10', 1],
-    [1_000, '50 at a time', '203.0.113.11', 50],
-  ])('%i from one address, %s, cause 61 reads', async (count, _, address, size) => {
-    const before = await reads();
-    const statuses: number[] = [];
-    while (statuses.length < count) {
-      const guesses = Array.from({ length: size }, () => guess(address));
-      for (const { status } of await Promise.all(guesses)) statuses.push(status);
-    }
-    expect(statuses.filter((status) => status === 401)).toHaveLength(60);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(count - 60);
-    expect(await reads()).toBe(before + 61);
-  });
-
-  test('a new key works from a flooded address soon, and elsewhere at once', async () => {
-    const flooded = '203.0.113.12';
-    for (let n = 0; n < 62; n += 1) await guess(flooded);
-    const key = await addKey(service.stores.keys, 'alpha');
-    await until(async () => (await guess(flooded, key)).status === 200);
-    const other = await addKey(service.stores.keys, 'alpha');
-    expect(await guess('203.0.113.13', other)).toMatchObject({ status: 200 });
-    expect(await guess(flooded, other)).toMatchObject({ status: 200 });
-  });
-
-  test('one key from 200 addresses causes one read', async () => {
-    const before = await reads();
-    const key = newKey('sandbox');
-    for (let n = 0; n < 200; n += 1) await guess(`198.51.100.${n}`, key);
-    expect(await reads()).toBe(before + 1);
-  });
+  const headers = from('203.0.113.11');
+  const before = await reads();
+  const statuses: number[] = [];
+  while (statuses.length < 1_000) {
+    const guesses = Array.from({ length: 50 }, () =>
+      service.send({ query: '{ __typename }', key: newKey('sandbox'), headers }),
+    );
+    for (const { status } of await Promise.all(guesses)) statuses.push(status);
+  }
+  expect(statuses.filter((status) => status === 401)).toHaveLength(60);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(940);
+  expect(await reads()).toBe(before + 61);
 });
 
 test('a valid key from the same address is served, and its budget shows on every path', async () => {
@@ -101,27 +48,6 @@ test('a valid key from the same address is served, and its budget shows on every
   for (const name of BUDGET_HEADERS) expect(sent.has(name)).toBe(true);
   const ambiguous = await service.send({ key: service.keys.alpha, token: 'x', headers });
   expect([ambiguous.status, ambiguous.headers.has('ratelimit-limit')]).toEqual([400, true]);
-});
-
-test('a key of the other environment is named on the endpoint alone, and costs no guess', async () => {
-  const { key } = issueKey('production', 'alpha', new Date());
-  const { status } = await service.send({ key, query: '{ __typename }' });
-  expect(status).toBe(403);
-});
-
-test('401 names both headers in the same words, whatever was wrong', async () => {
-  const answers = await Promise.all([
-    service.send({ key: '', headers: { 'x-partner-api-key': undefined, ...from('203.0.113.1') } }),
-    service.send({ key: 'nonsense', query: '{ __typename }', headers: from('203.0.113.2') }),
-    service.send({ key: newKey('sandbox'), query: '{ __typename }', headers: from('203.0.113.3') }),
-    service.send({ token: 'x', query: '{ __typename }', headers: from('203.0.113.4') }),
-  ]);
-  const refused = answers.filter(({ status }) => status === 401);
-  expect(refused.length).toBeGreaterThanOrEqual(3);
-  const messages = new Set(refused.map(({ body }) => body.errors?.[0]?.message));
-  expect(messages.size).toBe(1);
-  for (const text of messages) expect(text).toMatch(/x-partner-api-key.*authorization: Bearer/);
-  for (const { headers } of refused) expect(headers.get('www-authenticate')).toBe('Bearer');
 });
 
 test('an authorization of many spaces is read in linear time', async () => {
@@ -249,112 +175,7 @@ test('a key used from elsewhere answers byte for byte like an unknown one', asyn
   expect(await send(key, '203.0.113.1')).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
 });
 
-test('guesses from elsewhere count as refused credentials of their address', async () => {
-  const key = await keyWith({ allow: ['192.0.2.1/32'] });
-  const statuses: number[] = [];
-  for (let n = 0; n < 62; n += 1) {
-    const headers = { 'x-forwarded-for': '203.0.113.77' };
-    statuses.push((await service.send({ query: READ, key, headers })).status);
-  }
-  expect(statuses).toEqual([...Array(60).fill(401), 429, 429]);
-});
-
-test('a rotated key works beside its successor, which has the same rights, until it ends', async () => {
-  const env = { DATA_DIR: service.dataDir };
-  const key = await keyWith({ scopes: ['read'], allow: ['127.0.0.0/8'] });
-  const records = await service.stores.keys.keys('alpha');
-  const { keyId = '' } = records.find(({ hash }) => hash === hashKey(key)) ?? {};
-  expect(await service.send({ query: READ, key })).toMatchObject({ status: 200 });
-  const [made] = await loyaltyJson(env, 'keys', 'rotate', keyId, '--overlap', '2s');
-  const next = String(made?.key);
-  expect(await service.send({ query: READ, key: next })).toMatchObject({ status: 200 });
-  expect(await service.send({ query: END, key: next })).toMatchObject({ code: 'FORBIDDEN' });
-  await until(async () => {
-    await setTimeout(200);
-    return (await service.send({ query: READ, key })).status === 401;
-  });
-  expect(await service.send({ query: READ, key: next })).toMatchObject({ status: 200 });
-});
-
-test('a key stops at its expiry', async () => {
-  const key = await keyWith({ expiresAt: new Date(Date.now() + 60_000) });
-  expect(await service.send({ query: READ, key })).toMatchObject({ status: 200 });
-  const ended = await keyWith({ expiresAt: new Date(Date.now()) });
-  const headers = { 'x-forwarded-for': '203.0.113.78' };
-  expect(await service.send({ query: READ, key: ended, headers })).toMatchObject({ status: 401 });
-});
-
 // A suspended partner gets nothing, by its keys and by the tokens it holds.
-
-const PROFILE = '{ memberProfile(id: "m-both") { memberId partnerStandings { partnerId } } }';
-const partners = (...args: string[]) =>
-  loyaltyJson({ DATA_DIR: service.dataDir }, 'partners', ...args);
-
-test('keys and held tokens are refused within 5 seconds and answered again when it resumes', async () => {
-  const { send, stores, provider } = service;
-  const keys = [service.keys.beta, await addKey(stores.keys, 'beta')];
-  const held = await provider.issue('m-both', { azp: 'beta' });
-  const own = await provider.issue('m-both');
-  const other = await provider.issue('m-both', { azp: 'alpha' });
-  const codes = async () => {
-    const answers = [
-      ...keys.map((key) => send({ query: READ, key })),
-      send({ query: PROFILE, token: held }),
-    ];
-    return (await Promise.all(answers)).map(({ code }) => code);
-  };
-  // A few times a second: more would use up the member's budget.
-  const untilAll = (expected: string | undefined) =>
-    until(async () => {
-      await setTimeout(500);
-      return (await codes()).every((code) => code === expected);
-    });
-  const refused = Array(3).fill('PARTNER_SUSPENDED');
-  expect(await codes()).toEqual([undefined, undefined, undefined]);
-
-  expect(await partners('suspend', 'beta')).toMatchObject([
-    { partnerId: 'beta', suspendedAt: expect.any(String) },
-  ]);
-  await untilAll('PARTNER_SUSPENDED');
-  expect(await partners('show', 'beta')).toMatchObject([{ state: 'suspended', activeKeys: 2 }]);
-  expect(await codes()).toEqual(refused);
-  // A new key is found with its partner's state.
-  const late = await addKey(stores.keys, 'beta');
-  expect(await send({ query: READ, key: late })).toMatchObject({ code: 'PARTNER_SUSPENDED' });
-  // Others go on: the member's own page, and another partner of the same member.
-  expect(await send({ query: PROFILE, token: own })).toMatchObject({
-    status: 200,
-    body: { data: { memberProfile: { partnerStandings: [expect.anything(), expect.anything()] } } },
-  });
-  expect(await send({ query: PROFILE, token: other })).toMatchObject({ status: 200 });
-  expect(await send({ query: READ })).toMatchObject({ status: 200 });
-
-  await partners('resume', 'beta');
-  await untilAll(undefined);
-  expect((await partners('show', 'beta'))[0]).not.toHaveProperty('suspendedAt');
-});
-
-test('each refusal costs 1, with budget headers, also once the budget is spent', async () => {
-  const { send, stores, calls } = service;
-  const key = await addPartner(stores.keys, { partnerId: 'left', budget: 3 });
-  await stores.keys.changePartner('left', { suspendedAt: new Date() });
-  const before = calls.length;
-  const remaining: unknown[] = [];
-  for (const request of [
-    { query: '{ a: __typename b: __typename c: __typename }' },
-    { body: '{' },
-    { body: 'x'.repeat(4_000_000) },
-    { query: READ },
-    { query: '{ __schema { queryType { name } } }' },
-  ]) {
-    const response = await send({ ...request, key });
-    expect(response).toMatchObject({ status: 403, code: 'PARTNER_SUSPENDED' });
-    expect(budgetHeaders(response)).toEqual(BUDGET_HEADERS);
-    remaining.push(response.headers.get('ratelimit-remaining'));
-  }
-  expect(remaining).toEqual(['2', '1', '0', '0', '0']);
-  expect(calls.slice(before)).toEqual([]);
-});
 
 test('a suspension says nothing to whoever has no valid key', async () => {
   const { send, stores } = service;

@@ -1,17 +1,10 @@
 // Attacks on sign-in over HTTP, each named, with the response that it gets.
-import { createHmac, createPublicKey, type JsonWebKey, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, request } from 'node:http';
+import { type IncomingHttpHeaders, request } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import {
-  generateKeyPair,
-  importJWK,
-  type JWK,
-  type JWTHeaderParameters,
-  SignJWT,
-  UnsecuredJWT,
-} from 'jose';
+import { generateKeyPair, importJWK, type JWK, type JWTHeaderParameters, SignJWT } from 'jose';
 import { tokenIn } from '../support/servers/mailserver.ts';
 import type { ApiResponse } from '../support/service/client.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
@@ -48,7 +41,6 @@ afterAll(() => service.close());
 
 type Key = Parameters<SignJWT['sign']>[0];
 const now = () => Math.floor(Date.now() / 1_000);
-const encoded = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
 const claims = () => ({ iss: BASE, aud: BASE, sub: 'm-both', iat: now(), exp: now() + 3_600 });
 
 /** The service's signing key, so that forged tokens can have a valid signature. */
@@ -107,89 +99,12 @@ async function later<T>(ms: number, act: () => Promise<T>): Promise<T> {
   }
 }
 
-test('a genuine token reads the profile; the tokens below differ from it only in the attack', async () => {
+test('a genuine token reads the profile, and one with a signature of another key gets 401', async () => {
   expect((await readProfile(await sign())).body).toMatchObject({
     data: { memberProfile: { memberId: 'm-both' } },
   });
-});
-
-const FORGED: [attack: string, token: () => Promise<string>][] = [
-  ['alg none', async () => new UnsecuredJWT(claims()).encode()],
-  [
-    'alg none with the kid of the key',
-    async () => `${encoded({ alg: 'none', kid: (await serviceKey()).kid })}.${encoded(claims())}.`,
-  ],
-  ['HS256 with the public key', async () => signedWithPublicKey('HS256')],
-  ['HS256 with the public key, labelled RS256', async () => signedWithPublicKey('RS256')],
-  ['wrong iss', () => sign({ iss: 'https://evil.example' })],
-  ['wrong iss, by a slash', () => sign({ iss: `${BASE}/` })],
-  ['wrong aud', () => sign({ aud: 'https://evil.example' })],
-  ['wrong aud beside the right one', () => sign({ aud: [BASE, 'https://evil.example'] })],
-  ['an azp that is not a string', () => sign({ azp: { partner: 'alpha' } })],
-  ['missing exp', () => sign({ exp: undefined })],
-  ['missing iat', () => sign({ iat: undefined })],
-  ['missing sub', () => sign({ sub: undefined })],
-  ['expired', () => sign({ iat: now() - 7_200, exp: now() - 60 })],
-  ['future iat', () => sign({ iat: now() + 120 })],
-  ['an unknown kid', () => sign({}, { kid: 'unknown' })],
-  ['a kid that is a file path', () => sign({}, { kid: '../../../../dev/null' })],
-  ['a kid that is an SQL injection', () => sign({}, { kid: "' OR '1'='1" })],
-  [
-    'a signature of another key with the kid of the key',
-    async () => sign({}, {}, (await generateKeyPair('RS256')).privateKey),
-  ],
-  [
-    'changed claims with the old signature',
-    async () => (await sign()).replace(/\.[^.]+\./, `.${encoded({ ...claims(), sub: 'm-beta' })}.`),
-  ],
-];
-
-test.each(FORGED)('401 for a token with %s, as for no token at all', async (_, token) => {
-  const response = await readProfile(await token());
-  expect([response.status, response.code]).toEqual([401, 'UNAUTHENTICATED']);
-  const none = await service.send({
-    query: PROFILE,
-    variables: { id: 'm-both' },
-    key: '',
-    headers: visitor(),
-  });
-  expect(response.body.errors?.[0]?.message).toBe(none.body.errors?.[0]?.message);
-});
-
-async function signedWithPublicKey(alg: string): Promise<string> {
-  const { publicKey, kid } = await serviceKey();
-  // Cast: Node has its own type for the same thing.
-  const secret = createPublicKey({ key: publicKey as JsonWebKey, format: 'jwk' }).export({
-    type: 'spki',
-    format: 'pem',
-  });
-  const text = `${encoded({ alg, kid })}.${encoded(claims())}`;
-  return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
-}
-
-test('401 for jku, x5u and jwk headers with a foreign key, and their URLs are not requested', async () => {
-  const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
-  const { exportJWK } = await import('jose');
-  const jwk = { ...(await exportJWK(publicKey)), alg: 'RS256', kid: 'foreign' };
-  let visits = 0;
-  const attacker = createServer((_, response) => {
-    visits += 1;
-    response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: [jwk] }));
-  }).listen(0, '127.0.0.1');
-  await once(attacker, 'listening');
-  // Cast: a server that listens on a port has such an address.
-  const url = `http://127.0.0.1:${(attacker.address() as AddressInfo).port}/jwks.json`;
-  for (const header of [
-    { jku: url },
-    { x5u: url },
-    { jwk },
-    { jku: url, kid: 'foreign' },
-    { kid: url },
-  ]) {
-    expect((await readProfile(await sign({}, header, privateKey))).code).toBe('UNAUTHENTICATED');
-  }
-  expect(visits).toBe(0);
-  attacker.close();
+  const forged = await sign({}, {}, (await generateKeyPair('RS256')).privateKey);
+  expect(await readProfile(forged)).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
 });
 
 test("MEMBER_NOT_FOUND for another member's profile, as for an unknown one", async () => {

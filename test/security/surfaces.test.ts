@@ -366,12 +366,6 @@ describe('introspection', () => {
     }
   });
 
-  test('is disabled for members', async () => {
-    expect((await surfaces.member({ query: '{ __schema { queryType { name } } }' })).code).toBe(
-      'INTROSPECTION_DISABLED',
-    );
-  });
-
   test('works beside a look-up in one operation', async () => {
     const query =
       '{ a: memberByEmail(email: "both@example.com") { memberId __typename } __schema { queryType { name } } __typename }';
@@ -396,36 +390,10 @@ test('a hidden field and a misspelt one get the same response, byte for byte exc
       (field) => `{ ${field}(id: "m-both") { email } }`,
     ],
     [
-      'partner',
-      '_entities',
-      '_entitiex',
-      (field) => `{ ${field}(representations: []) { __typename } }`,
-    ],
-    ['partner', '_service', '_servicx', (field) => `{ ${field} { sdl } }`],
-    [
-      'partner',
-      'activePartnerIds',
-      'activePartnerIdx',
-      (field) => `{ memberByEmail(email: "both@example.com") { ${field} } }`,
-    ],
-    [
-      'member',
-      'memberByExternalId',
-      'memberByExternalIx',
-      (field) => `{ ${field}(externalId: "shared-1") { email } }`,
-    ],
-    [
       'member',
       'activePartnerIds',
       'activePartnerIdx',
       (field) => `{ memberProfile(id: "m-both") { ${field} } }`,
-    ],
-    ['member', 'points', 'pointx', (field) => `{ memberProfile(id: "m-both") { ${field} } }`],
-    [
-      'member',
-      'enrollMember',
-      'enrollMembex',
-      (field) => `mutation { ${field}(input: { email: "x@example.com" }) { created } }`,
     ],
   ];
   for (const [surface, hidden, misspelt, document] of pairs) {
@@ -435,27 +403,6 @@ test('a hidden field and a misspelt one get the same response, byte for byte exc
     expect(one.text.replaceAll(hidden, misspelt)).toBe(other.text);
     expect([...one.headers.keys()]).toEqual([...other.headers.keys()]);
   }
-});
-
-test('an alias with the name of a hidden field returns the selected field, never the hidden one', async () => {
-  const plain =
-    'memberProfile(id: "m-both") { first: email partnerStandings { partnerId } second: email }';
-  const token = await service.provider.issue('m-both');
-  const { body } = await service.send({ query: `{ ${plain} }`, token });
-  const { first, partnerStandings } = Object(body.data?.memberProfile);
-  expect(partnerStandings).not.toEqual([]);
-  for (const name of ['activePartnerIds', '__typename', 'memberId']) {
-    const under = await service.send({ query: `{ ${plain.replace('first', name)} }`, token });
-    expect(under.text).toBe(
-      `{"data":{"memberProfile":{"${name}":${JSON.stringify(first)},${JSON.stringify({ partnerStandings, second: first }).slice(1)}}}`,
-    );
-  }
-  const { text } = await surfaces.partner({
-    query: '{ memberByEmail(email: "both@example.com") { memberId: email tier email: memberId } }',
-  });
-  expect(text).toMatch(
-    /^\{"data":\{"memberByEmail":\{"memberId":"[^"]*@[^"]*","tier":"[^"]*","email":"m-both"\}\}\}$/,
-  );
 });
 
 /** The status, the code and the messages in order. */

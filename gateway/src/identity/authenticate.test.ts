@@ -28,7 +28,7 @@ let from: Authenticate;
 let fromMcp: Authenticate;
 const authenticate = (headers: Parameters<Authenticate>[0], address = '192.0.2.1') =>
   from(headers, { address });
-const [inn, spa, revoked, expired, reader, listed, assistant, foreign] = [
+const [inn, spa, revoked, expired, reader, listed, assistant, foreign, ended, elsewhere] = [
   issueKey('sandbox', 'inn', AT),
   issueKey('sandbox', 'spa', AT),
   issueKey('sandbox', 'inn', AT),
@@ -37,6 +37,8 @@ const [inn, spa, revoked, expired, reader, listed, assistant, foreign] = [
   issueKey('sandbox', 'spa', AT, { allow: ['10.0.0.0/8', '::ffff:172.16.0.0/108', 'fd00::/8'] }),
   issueKey('sandbox', 'inn', AT, { endpoint: 'mcp' }),
   newKey('production'),
+  issueKey('sandbox', 'inn', AT, { endpoint: 'mcp', expiresAt: AT }),
+  issueKey('sandbox', 'inn', AT, { endpoint: 'mcp', allow: ['10.0.0.0/8'] }),
 ] as const;
 
 beforeAll(async () => {
@@ -44,8 +46,8 @@ beforeAll(async () => {
   store = await openKeyStore({ dataDir: folder.path, environment: 'sandbox' });
   await store.createPartner({ partnerId: 'inn', name: 'Inn', budget: 7, createdAt: AT });
   await store.createPartner({ partnerId: 'spa', name: 'Spa', createdAt: AT });
-  for (const { record } of [inn, spa, revoked, expired, reader, listed, assistant])
-    await store.createKey(record);
+  const issued = [inn, spa, revoked, expired, reader, listed, assistant, ended, elsewhere];
+  for (const { record } of issued) await store.createKey(record);
   await store.revokeKey(revoked.record.keyId, AT);
   const keys = {
     environment: 'sandbox',
@@ -256,6 +258,8 @@ test.each([
   ['refused', 'a partner key', { 'x-api-key': inn.key }],
   ['refused', 'a partner key of the other environment', { 'x-api-key': foreign }],
   ['refused', 'an unknown key', { 'x-api-key': newKey('sandbox', 'mcp') }],
+  ['refused', 'an expired key', { 'x-api-key': ended.key }],
+  ['refused', 'a key from an address that is not on its list', { 'x-api-key': elsewhere.key }],
   ['mismatch', 'a key of the other environment', { 'x-api-key': newKey('production', 'mcp') }],
 ])('%s at /mcp: %s', (kind, _, headers) => {
   expect(fromMcp(headers, { address: '192.0.2.1' })).toMatchObject({ kind });

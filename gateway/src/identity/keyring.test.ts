@@ -231,14 +231,6 @@ test('while the keys that exist cannot be listed, keys from there are unavailabl
   expect(await find(key)).toMatchObject({ partnerId: 'inn' });
 });
 
-test('concurrent look-ups of a key share one read', async () => {
-  const { key } = await createKey();
-  const { find, source } = setUp();
-  const found = await Promise.all(Array.from({ length: 50 }, () => find(key)));
-  expect(found.every((each) => each?.partnerId === 'inn')).toBe(true);
-  expect(source.reads).toBe(1);
-});
-
 test('a key in use needs no wait: it is read in the background within 5 seconds', async () => {
   const { key } = await createKey();
   const { find, pass, source } = setUp();

@@ -75,7 +75,6 @@ const get = (parameters: Record<string, string>) => ({
   request: () => ({ method: 'GET', path: `/graphql?${new URLSearchParams(parameters)}` }),
 });
 const END = 'mutation { endEnrollment(memberId: "m-none") { memberId } }';
-const SIGN_IN = 'mutation { exchangeMagicLink(token: "t") { idToken } }';
 const scoped = (scopes: KeyScope[], text: string) => ({
   request: async ({ stores }: InProcessService) => ({
     query: text,
@@ -259,34 +258,11 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
   ],
   UNAUTHENTICATED: [
     { name: 'no credential', ...refused({}) },
-    { name: 'an empty key', ...refused({ 'x-partner-api-key': '' }) },
     { name: 'an unknown key', ...refused({ 'x-partner-api-key': UNKNOWN_KEY }) },
-    {
-      name: 'a key with a wrong checksum',
-      ...refused({ 'x-partner-api-key': withWrongChecksum(UNKNOWN_KEY) }),
-    },
-    {
-      name: 'a live key with a wrong checksum',
-      ...refused({ 'x-partner-api-key': withWrongChecksum(LIVE_KEY) }),
-    },
     { name: 'a malformed key', ...refused({ 'x-partner-api-key': 'secret' }) },
     {
       name: 'a key in the wrong header',
       request: ({ keys }) => withoutKey({ query: QUERY, headers: { 'x-api-key': keys.alpha } }),
-      hasBudget: false,
-    },
-    {
-      name: 'a key as a bearer token',
-      request: ({ keys }) => withoutKey({ query: QUERY, token: keys.alpha }),
-      hasBudget: false,
-    },
-    {
-      name: 'two keys',
-      request: ({ keys }) =>
-        withoutKey({
-          query: QUERY,
-          headers: { 'x-partner-api-key': `${keys.alpha}, ${keys.alpha}` },
-        }),
       hasBudget: false,
     },
     {
@@ -315,17 +291,6 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
         }),
       hasBudget: false,
     },
-    {
-      name: 'a revoked key',
-      request: async ({ stores }) => {
-        const key = await addKey(stores.keys, 'gamma');
-        for (const { keyId } of (await stores.keys.keys('gamma')).slice(-1))
-          await stores.keys.revokeKey(keyId, new Date());
-        return withoutKey({ query: QUERY, headers: { 'x-partner-api-key': key } });
-      },
-      hasBudget: false,
-    },
-    { name: 'a scheme other than Bearer', ...refused({ authorization: 'Basic YTpi' }) },
     { name: 'a bearer token that is not a token', ...refused({ authorization: 'Bearer x' }) },
     {
       name: 'an expired token',
@@ -336,31 +301,12 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
         }),
       hasBudget: false,
     },
-    { name: 'a document that selects only __typename', ...refused({}, '{ __typename }') },
   ],
   INTROSPECTION_DISABLED: [
     { name: '__schema without a key', ...refused({}, '{ __schema { queryType { name } } }') },
-    { name: '__type without a key', ...refused({}, '{ __type(name: "Query") { name } }') },
     {
       name: 'with an unknown key',
       ...refused({ 'x-partner-api-key': UNKNOWN_KEY }, '{ __schema { queryType { name } } }'),
-    },
-    {
-      name: 'with the key in x-api-key',
-      request: ({ keys }) =>
-        withoutKey({
-          query: '{ __schema { queryType { name } } }',
-          headers: { 'x-api-key': keys.alpha },
-        }),
-      hasBudget: false,
-    },
-    {
-      name: 'under an alias in a fragment',
-      ...refused({}, '{ ...F } fragment F on Query { ... { a: __schema { queryType { name } } } }'),
-    },
-    {
-      name: 'in one of two operations',
-      ...refused({}, 'query A { __typename } query B { __schema { queryType { name } } }'),
     },
     {
       name: 'with a bearer token',
@@ -419,32 +365,16 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       request: ({ keys }) => ({ query: QUERY, key: keys.alpha, token: 'x' }),
     },
     {
-      name: 'an unknown key and a token',
-      ...refused({ 'x-partner-api-key': UNKNOWN_KEY, authorization: 'Bearer x' }),
-    },
-    {
       name: 'a malformed key and a token',
       ...refused({ 'x-partner-api-key': 'x', authorization: 'bearer x' }),
     },
   ],
   FORBIDDEN: [
     { name: 'a query without read', ...scoped(['enroll', 'sign-in', 'ingest'], QUERY) },
-    {
-      name: 'changing an external ID without enroll',
-      ...scoped(
-        ['read', 'sign-in', 'ingest'],
-        'mutation { changeExternalId(memberId: "m-none", externalId: null) { memberId } }',
-      ),
-    },
     { name: 'a mutation without enroll', ...scoped(['read', 'sign-in', 'ingest'], END) },
-    { name: 'a sign-in without sign-in', ...scoped(['read', 'enroll', 'ingest'], SIGN_IN) },
     {
       name: '__schema without read',
       ...scoped(['enroll', 'sign-in'], '{ __schema { queryType { name } } }'),
-    },
-    {
-      name: '__type without read',
-      ...scoped(['enroll', 'sign-in'], '{ __type(name: "Query") { name } }'),
     },
     {
       name: 'one of several fields, in a fragment and skipped',
@@ -465,52 +395,20 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
   GRAPHQL_VALIDATION_FAILED: [
     { name: 'a misspelt field', ...query('{ memberByEmial(email: "x") { tier } }') },
     { name: 'a hidden field', ...query('{ memberProfile(id: "m-both") { email } }') },
-    { name: 'a missing argument', ...query('{ memberByEmail { tier } }') },
-    { name: 'a literal of the wrong type', ...query('{ memberByEmail(email: 1) { tier } }') },
-    { name: 'an object without fields', ...query('{ memberByEmail(email: "x") }') },
     { name: 'a variable that is not declared', ...query('{ memberByEmail(email: $x) { tier } }') },
     { name: 'a subscription', ...query('subscription { memberByEmail(email: "x") { tier } }') },
-    {
-      name: 'fragments that form a cycle',
-      ...query('{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }'),
-    },
     { name: 'a document without an operation', ...query('fragment A on Query { __typename }') },
     { name: 'a type definition', ...query('type Query { a: Int }') },
   ],
   OPERATION_TOO_COMPLEX: [
     { name: '11 root fields', ...query(`{ ${times(11, (index) => `a${index}: __typename`)} }`) },
-    {
-      name: '11 root fields in skipped fragments',
-      ...query(`{ ${times(11, (n) => `... @skip(if: true) { a${n}: __typename }`)} }`),
-    },
     { name: '1,001 tokens', ...query(`{ ${times(999, () => '__typename')} }`) },
-    {
-      name: '1,001 selections after expanding fragments',
-      ...query(`{ a: memberByEmail(email: "x") { ...A } } fragment A on PartnerMemberRead { ${times(10, () => '...B')} }
-        fragment B on PartnerMemberRead { ${times(10, () => '...C')} } fragment C on PartnerMemberRead { ${times(10, () => 'tier')} }`),
-    },
     { name: 'fields nested 9 deep', ...query(`${'{ a '.repeat(9)}${'}'.repeat(9)}`) },
-    {
-      name: '__schema twice',
-      ...query('{ a: __schema { queryType { name } } b: __schema { queryType { name } } }'),
-    },
-    {
-      name: '__schema and __type',
-      ...query('{ __schema { queryType { name } } __type(name: "Query") { name } }'),
-    },
-    {
-      name: 'introspection 16 deep',
-      ...query(`{ __schema { types { ${'ofType { '.repeat(13)} name ${'} '.repeat(13)} } } }`),
-    },
     {
       name: 'more look-ups than the whole budget',
       ...manyLookUps(60, 5),
       check: ({ headers }) => expect(headers.get('ratelimit-remaining')).toBe('4'),
     },
-    ...['fields', 'inputFields', 'interfaces', 'possibleTypes'].map((list) => ({
-      name: `${list} inside fields`,
-      ...query(`{ __schema { types { fields { type { ${list} { name } } } } } }`),
-    })),
   ],
   BAD_USER_INPUT: [
     {
@@ -553,28 +451,10 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       check: says({ argument: 'input.firstName' }),
     },
     { name: 'an empty address', status: 200, ...lookUp(''), check: says({ argument: 'email' }) },
-    { name: 'an address of spaces', status: 200, ...lookUp('  ') },
-    {
-      name: 'an address of 255 characters',
-      status: 200,
-      ...lookUp(`${'a'.repeat(243)}@example.com`),
-    },
-    { name: 'an address with a NUL byte', status: 200, ...lookUp('a\u0000@example.com') },
-    {
-      name: 'an address with a line break',
-      status: 200,
-      ...lookUp('a@example.com\r\nbcc: b@example.com'),
-    },
-    { name: 'an address with a lone surrogate', status: 200, ...lookUp('a\ud800@example.com') },
     {
       name: 'an external ID of 256 characters',
       status: 200,
       ...query(`{ memberByExternalId(externalId: "${'x'.repeat(256)}") { tier } }`),
-    },
-    {
-      name: 'an empty external ID',
-      status: 200,
-      ...query('{ memberByExternalId(externalId: " ") { tier } }'),
     },
     {
       name: 'an id of 129 characters',
@@ -587,16 +467,6 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       status: 200,
       ...enroll({ email: 'a@example.com', firstName: 'x'.repeat(101) }),
       check: says({ argument: 'input.firstName' }),
-    },
-    {
-      name: 'a last name with a control character',
-      status: 200,
-      ...enroll({ email: 'a@example.com', lastName: 'x\u0007' }),
-    },
-    {
-      name: 'enrolling with an empty external ID',
-      status: 200,
-      ...enroll({ email: 'a@example.com', externalId: '' }),
     },
     {
       name: '101 look-ups',
@@ -638,21 +508,6 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       check: says({ argument: 'externalId' }),
     },
     { name: 'a key with an unknown field', status: 400, ...lookUps({ partnerId: 'beta' }) },
-    {
-      name: 'a member ID with a line break',
-      status: 200,
-      ...query('{ memberById(memberId: "m-both\\n") { tier } }'),
-    },
-    {
-      name: 'an external ID to change to that is empty',
-      status: 200,
-      ...changeExternalId('m-both', ''),
-    },
-    {
-      name: 'a name to correct that is empty',
-      status: 200,
-      ...updateMember('m-both', { lastName: ' ' }),
-    },
     ...['first: 0', 'first: 101', 'after: ""', 'after: "x"'].map((page) => ({
       name: `activities with ${page}`,
       status: 200,
@@ -818,8 +673,3 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
     },
   ],
 };
-
-/** The key with a wrong checksum. */
-function withWrongChecksum(key: string): string {
-  return key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
-}
