@@ -120,20 +120,8 @@ test('a subgraph that behaves is asked for its fields', async () => {
 
 describe('the other root fields are served, and the log names the fields, if it', () => {
   test.each<[string, Answer]>([
-    ['answers nonsense', whole(200, 'application/json', 'nonsense')],
-    ['answers HTML', whole(200, 'text/html', '<html>')],
     ['answers HTML as an error', whole(500, 'text/html', '<html>')],
-    ['answers half a response', whole(200, 'application/json', '{"data":{"offer":{"tit')],
-    ['redirects', whole(302, 'application/json', '{}')],
-    ['refuses the signature', whole(401, 'application/json', '{"errors":[{"message":"m"}]}')],
-    ['hangs', () => {}],
     ['hangs half-way', (_, response) => void response.writeHead(200, JSON_TYPE).write('{"data":')],
-    [
-      'breaks off half-way',
-      (_, response) =>
-        response.writeHead(200, JSON_TYPE).write('{"data":', () => response.destroy()),
-    ],
-    ['answers a list', inJson([], [])],
     ['answers data of another type', inJson({ data: [] }, { data: 'text' })],
   ])('%s', async (_, behavior) => {
     answer = behavior;
@@ -152,14 +140,8 @@ describe('the other root fields are served, and the log names the fields, if it'
     ]);
   });
 
-  test.each<[string, unknown]>([
-    ['returns too few entities', []],
-    ['returns too many entities', [null, null]],
-    ['returns entities of another type', [{ __typename: 'Offer', offers: [] }]],
-    ['returns no entities', undefined],
-    ['returns text for an entity', ['PartnerMemberRead']],
-  ])('%s', async (_, entities) => {
-    answer = inJson({ data: { offer: GOOD_OFFER } }, { data: { _entities: entities } });
+  test('returns too few entities', async () => {
+    answer = inJson({ data: { offer: GOOD_OFFER } }, { data: { _entities: [] } });
     const response = await service.send({ query: QUERY });
     expect(response.body).toMatchObject({
       data: { own: OWN, more: { email: 'Both@Example.com', offers: null }, offer: GOOD_OFFER },
@@ -170,18 +152,8 @@ describe('the other root fields are served, and the log names the fields, if it'
     ]);
   });
 
-  test.each<[string, unknown]>([
-    ['fails without a code', [{ message: 'secret' }]],
-    [
-      'fails as Apollo Server does',
-      [{ message: 's', extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }],
-    ],
-    [
-      'fails with a code that it was not published with',
-      [{ message: 's', extensions: { code: 'OFFER_EXPIRED' } }],
-    ],
-    ['fails in a form that makes no sense', [null, 7]],
-  ])('%s', async (_, errors) => {
+  test('fails with a code that it was not published with', async () => {
+    const errors = [{ message: 's', extensions: { code: 'OFFER_EXPIRED' } }];
     answer = inJson({ errors }, { data: { _entities: [null] }, errors });
     const response = await service.send({ query: QUERY });
     expect(response.body).toMatchObject({

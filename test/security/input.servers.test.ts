@@ -1,10 +1,12 @@
 // Hostile input: each request is refused or answered, while other callers are served.
-
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { ALL_TRUE, EXPENSIVE_DOCUMENTS } from '../support/cases/documents.ts';
 import type { ApiRequest, ApiResponse } from '../support/service/client.ts';
 import { leaksIn } from '../support/service/client.ts';
 import { type Probe, startProbe } from '../support/service/probe.ts';
 import { type DeployedService, startDeployed } from '../support/service/stack.ts';
+import { until } from '../support/until.ts';
 
 const READ =
   'query ($email: String!) { memberByEmail(email: $email) { memberId email firstName lastName tier points } }';
@@ -30,6 +32,7 @@ beforeAll(async () => {
   service = await startDeployed('one process', {
     NODE_OPTIONS: '--max-old-space-size=256',
     RATE_LIMIT_BUDGET: '1000000',
+    MAX_CONNECTIONS_PER_ADDRESS: '120',
   });
   probe = await startProbe(service.send);
   expect(probe.expected).toContain('"memberId":"m-both"');
@@ -429,6 +432,21 @@ test('every response is within its bound', async () => {
     expect(status).toBe(200);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MEBIBYTE);
   }
+});
+
+test('connections beyond the limit of their address are closed, the others served', async () => {
+  const { port, hostname: host } = new URL(service.stack.gateway.url);
+  // Another address than the probe's.
+  const from = { port: Number(port), host, localAddress: '127.0.0.2' };
+  const sockets = Array.from({ length: 170 }, () => connect(from).on('error', () => {}));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  const closed = () => sockets.filter(({ destroyed }) => destroyed).length;
+  await probe.during(async () => {
+    await until(() => closed() >= 50);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  });
+  expect(closed()).toBeLessThan(70);
+  for (const socket of sockets) socket.destroy();
 });
 
 test('after all this, the service has logged no error and responds as before', async () => {

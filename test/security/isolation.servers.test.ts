@@ -43,11 +43,6 @@ const EVERYTHING = `query ($keys: [MemberKey!]!, $id: ID!, ${[...numbered('e', A
   list: memberLookups(keys: $keys) { member { memberId email points externalId } }
   id: memberById(memberId: $id) { memberId email points externalId standing { partnerId points } activities { ${ACTIVITIES} } } }`;
 
-const BOTH_WAYS = `query ($email: String!, $externalId: String!) {
-  a: memberByEmail(email: $email) { memberId points }  b: memberByExternalId(externalId: $externalId) { memberId points } }`;
-const PROFILE =
-  'query ($id: ID!) { memberProfile(id: $id) { memberId partnerStandings { partnerId } } }';
-
 /** A change. Its numbers are indexes, which wrap around. */
 type Action =
   | { kind: 'enroll'; partner: number; address: number; externalId: number | undefined }
@@ -144,49 +139,6 @@ describe.each(Object.entries(SERVICES))('%s', (_, { start, runs }) => {
       { numRuns: Math.ceil(runs / 3) },
     );
   }, 120_000);
-
-  test('200 concurrent requests of two partners and a member each get their own result', async () => {
-    const run = randomBytes(6).toString('hex');
-    const keys = await Promise.all(
-      ['one', 'other'].map((name) =>
-        addPartner(service.stores.keys, { partnerId: `${name}-${run}` }),
-      ),
-    );
-    await service.stores.members.importMembers(
-      Array.from({ length: 50 }, (_, n) => ({
-        memberId: `m${n}-${run}`,
-        address: { typed: `m${n}.${run}@example.com`, canonical: `m${n}.${run}@example.com` },
-        previousAddresses: [],
-        enrollments: [{ partnerId: `${n % 2 ? 'one' : 'other'}-${run}`, externalId: `x${n}` }],
-      })),
-    );
-    const token = await service.provider.issue(`m0-${run}`);
-    await Promise.all(
-      Array.from({ length: 200 }, async (_, index) => {
-        const n = index % 50;
-        if (index % 10 === 0) {
-          const { body } = await service.send({
-            query: PROFILE,
-            variables: { id: `m0-${run}` },
-            token,
-          });
-          expect(body.data).toEqual({
-            memberProfile: {
-              memberId: `m0-${run}`,
-              partnerStandings: [{ partnerId: `other-${run}` }],
-            },
-          });
-          return;
-        }
-        // The first partner has the odd members, the second the even ones.
-        const side = index < 100 ? 0 : 1;
-        const variables = { email: `m${n}.${run}@example.com`, externalId: `x${n}` };
-        const { body } = await service.send({ query: BOTH_WAYS, variables, key: keys[side] });
-        const read = n % 2 === 1 - side ? { memberId: `m${n}-${run}`, points: 0 } : null;
-        expect(body.data).toEqual({ a: read, b: read });
-      }),
-    );
-  });
 });
 
 /**

@@ -100,14 +100,6 @@ describe('a subgraph over HTTP', () => {
     expect(seen.requests).toBeLessThanOrEqual(10);
   });
 
-  test('answers a quick operation while a slow one of the same tick is running', async () => {
-    const { transport, release } = await serveThings();
-    const slow = transport.execute(request('{ slow }'));
-    expect(await transport.execute(request('{ caller }'))).toMatchObject({ data: {} });
-    release();
-    expect(await slow).toEqual({ data: { slow: 'released' } });
-  });
-
   test('is SERVICE_UNAVAILABLE only for the operation that misses its deadline', async () => {
     const { transport } = await serveThings({ deadlineMs: 500 });
     const [never, quick] = await Promise.all([
@@ -117,22 +109,6 @@ describe('a subgraph over HTTP', () => {
     expect(never).toEqual(UNAVAILABLE);
     expect(quick).toEqual({ data: { later: 'later' } });
     expect(await transport.execute(request('{ later }'))).toEqual({ data: { later: 'later' } });
-  });
-
-  test('does not let the error of one operation affect the others', async () => {
-    const { transport } = await serveThings();
-    const replies = await Promise.all(
-      ['{ refused }', '{ caller }', '{ broken }', '{', '{ caller }'].map((query) =>
-        transport.execute(request(query)),
-      ),
-    );
-    expect(replies.map(codeOf)).toEqual([
-      'MEMBER_NOT_FOUND',
-      'OK',
-      'INTERNAL_SERVER_ERROR',
-      'INTERNAL_SERVER_ERROR',
-      'OK',
-    ]);
   });
 
   test('is SERVICE_UNAVAILABLE if the secrets differ', async () => {
