@@ -3,14 +3,13 @@ import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { createSequencer } from '@partner-loyalty/standings/events/sequencer.ts';
-import type { EventType } from '@partner-loyalty/standings/rules/event.ts';
 import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
 import type { Endpoint } from '@partner-loyalty/standings/store/webhooks.ts';
 import { activity, newPlace, type Place } from '../../../subgraphs/standings/test/engine.ts';
 import { type Receiver, startReceiver } from '../../../test/support/servers/receiver.ts';
 import { until } from '../../../test/support/until.ts';
 import { createEndpoint, editEndpoint, replayEvents, resendEvent } from './endpoints.ts';
-import { takeEndpoint, takeShare } from './holding.ts';
+import { takeShare } from './holding.ts';
 import { RETRY_MS } from './queue.ts';
 import { createSender } from './send.ts';
 import { createWebhookSecrets } from './target.ts';
@@ -182,25 +181,6 @@ describe('webhooks', () => {
     expect([await share(1_001_000), await share(500_000)]).toEqual([1_003_000, 560_000]);
   });
 
-  test('while a retry waits, later events of the same member wait too, those of others do not', async () => {
-    await create();
-    let isDown = true;
-    receiver.respond = ({ body }) => (isDown && body.includes('"ada"') ? 500 : 200);
-    const worker = start();
-    await record('ada', 'bob', 'ada', 'eve');
-    await receives(3);
-    await until(async () => (await endpoint())?.position === 4);
-    expect(members().sort()).toEqual(['ada', 'bob', 'eve']);
-    expect((await rows()).map(({ position }) => position).sort()).toEqual([1, 3]);
-    isDown = false;
-    laterMs = 5_000;
-    worker.wake();
-    await receives(5);
-    expect(members().slice(3)).toEqual(['ada', 'ada']);
-    expect(new Set(ids()).size).toBe(4);
-    await until(async () => (await rows()).length === 0);
-  });
-
   test('after the last attempt a message is failed and later events go on', async () => {
     await create();
     const failing: string[] = [];
@@ -328,71 +308,6 @@ describe('webhooks', () => {
     expect(receiver.received).toHaveLength(length + 1);
   });
 
-  test('two processes never deliver one event at the same time', async () => {
-    await create();
-    const open = new Set<string>();
-    const twice: string[] = [];
-    receiver.respond = async ({ headers }) => {
-      const id = `${headers['webhook-id']}`;
-      if (open.has(id)) twice.push(id);
-      open.add(id);
-      await new Promise(setImmediate);
-      open.delete(id);
-      return 204;
-    };
-    const other = await place.open();
-    const [first] = [start(), start(other)];
-    for (let round = 0; round < 20; round += 1) await record('ada', 'bob', 'eve');
-    await first?.stop();
-    for (let round = 0; round < 5; round += 1) await record('ada', 'bob', 'eve');
-    await receives(75);
-    expect([twice, ids().length, new Set(ids()).size]).toEqual([[], 75, 75]);
-    for (const member of ['ada', 'bob', 'eve'])
-      expect(members().filter((one) => one === member)).toHaveLength(25);
-  });
-
-  test('a killed process’s deliveries are taken over within 30 s, and not before its lease ends', async () => {
-    await create();
-    await record('ada');
-    const killed = await takeEndpoint(store.webhooks, 'wh_1', now());
-    expect(killed?.endpoint.position).toBe(0);
-    start();
-    await create('wh_2', { position: 0 });
-    await until(() => members('/wh_2').length === 1);
-    expect(members()).toEqual([]);
-    laterMs = 25_000;
-    await until(() => members().length === 1);
-  });
-
-  test('the position passes nothing whose row could not be written, also if the process stops then', async () => {
-    await create();
-    receiver.respond = () => 500;
-    let fail = () => {};
-    const failed = new Promise<void>((_, reject) => {
-      fail = () => reject(new Error('the disk is full'));
-    });
-    const isWriting = new Promise<void>((resolve) => {
-      const put = () => {
-        resolve();
-        return failed;
-      };
-      const { webhooks } = store;
-      start({ ...store, webhooks: { ...webhooks, waiting: { ...webhooks.waiting, put } } });
-    });
-    await record('ada', 'ada');
-    await isWriting;
-    const stopped = workers[0]?.stop();
-    fail();
-    await stopped;
-    expect(await endpoint()).toMatchObject({ position: 0 });
-    receiver.respond = () => 204;
-    // Its lease was not given up.
-    laterMs = 25_000;
-    start();
-    await until(async () => (await endpoint())?.position === 2);
-    expect(members()).toEqual(['ada', 'ada', 'ada']);
-  });
-
   test('a member erased while a retry waits has nothing but his ID in it', async () => {
     await create();
     receiver.respond = () => 500;
@@ -474,22 +389,6 @@ describe('webhooks', () => {
     expect(replaysUntil).toBeGreaterThanOrEqual(editedAt + 3_000);
   });
 
-  test('each endpoint has its types', async () => {
-    await create('wh_1', { types: ['PROGRAM_CHANGED'] satisfies EventType[] });
-    await create('wh_2');
-    start();
-    await record('ada');
-    await store.changeProgram('inn', {
-      membershipYear: { start: '01-01', timeZone: 'UTC' },
-      tiers: [{ name: 'Gold', points: 0 }],
-    });
-    await record('ada');
-    await receives(4);
-    expect(members('/wh_1')).toEqual([undefined]);
-    expect(members('/wh_2')).toHaveLength(3);
-    await until(async () => (await endpoint('wh_1'))?.position === 3);
-  });
-
   test('what happens after an edit of the types is of those', async () => {
     await create('wh_1', { types: ['PROGRAM_CHANGED'] });
     start();
@@ -515,21 +414,6 @@ describe('webhooks', () => {
     });
     await until(() => warnings.length > 0);
     expect([warnings, await rows()]).toEqual([['FAILING'], []]);
-  });
-
-  test('one success begins the five days anew', async () => {
-    await create();
-    receiver.respond = ({ body }) => (body.includes('"ada"') ? 500 : 204);
-    const worker = start();
-    await record('ada');
-    await until(async () => (await endpoint())?.failingSince !== undefined);
-    laterMs += 4 * 24 * HOUR_MS;
-    await record('bob');
-    await until(async () => (await log())?.delivered.length === 1);
-    laterMs += 2 * 24 * HOUR_MS;
-    worker.wake();
-    await until(async () => (await rows()).some(({ attempts }) => attempts >= 3));
-    expect((await endpoint())?.state).toBe('active');
   });
 
   test('one slow receiver delays no other', async () => {
