@@ -132,15 +132,6 @@ test('no demo after a command has written; the command that creates a key is pri
   expect(await loyaltyJson({ DATA_DIR: folder.path }, 'partners', 'list')).toHaveLength(1);
 });
 
-test('no demo in production', async () => {
-  const { output } = await start({ ENVIRONMENT: 'production' });
-  expect(output()).toContain('production');
-  expect(output()).toMatch(KEY_COMMANDS);
-  expect(
-    await loyaltyJson({ DATA_DIR: folder.path, ENVIRONMENT: 'production' }, 'partners', 'list'),
-  ).toEqual([]);
-});
-
 test('no demo on MongoDB; the log says which database and commit it is', async () => {
   const database = freshMongodbUrl();
   const { host, pathname } = new URL(database.url);
@@ -172,15 +163,6 @@ test('a DATA_DIR that cannot be made ends the start with a line', async () => {
   await expect(start({ DATA_DIR: '/proc/none/data' })).rejects.toThrow(
     'DATA_DIR /proc/none/data cannot be made: ENOENT',
   );
-});
-
-test('all wrong settings are named when they stop the start, without a stack trace', async () => {
-  const failure = await start({ PORT: 'many', ENVIRONMENT: 'test' }, true).catch(
-    (error: Error) => error.message,
-  );
-  expect(failure).toMatch(/PORT/);
-  expect(failure).toMatch(/ENVIRONMENT/);
-  expect(failure).not.toMatch(/ at .*:\d+:\d+/);
 });
 
 test.each([

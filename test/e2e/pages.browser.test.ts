@@ -7,7 +7,6 @@ import { accessibilityFaults, startBrowser } from '../support/servers/browser.ts
 import { freePort, run } from '../support/servers/process.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 
-const PAGES = ['/', '/docs', '/docs/guides/check-in', '/explorer'];
 /** Between them, they have both colour schemes and both layouts. */
 const LOOKS: [string, BrowserContextOptions][] = [
   ['a desktop', { viewport: { width: 1280, height: 800 } }],
@@ -59,34 +58,6 @@ async function openPage(
 
 const widths = (page: Page) =>
   page.evaluate<[number, number]>('[document.documentElement.scrollWidth, innerWidth]');
-
-describe.each(PAGES)('%s', (path) => {
-  test('with another Accept, or with a key, the answer is the 404 of the API', async () => {
-    const headers = { accept: 'application/json' };
-    expect(await service.send({ method: 'GET', path, key: '', headers })).toMatchObject({
-      status: 404,
-      code: 'NOT_FOUND',
-    });
-    const keyed = await service.send({ method: 'GET', path, headers: { accept: HTML } });
-    expect([keyed.status, keyed.headers.has('ratelimit-remaining')]).toEqual([404, true]);
-    const posted = await service.send({ path, headers: { accept: HTML } });
-    expect([posted.status, posted.code]).toEqual([404, 'NOT_FOUND']);
-  });
-
-  test('HEAD has the headers of GET, and If-None-Match gets a 304 without a body', async () => {
-    const open = (method: string, headers: Record<string, string> = {}) =>
-      fetch(`${service.url}${path}`, { method, headers: { accept: HTML, ...headers } });
-    const [got, head] = [await open('GET'), await open('HEAD')];
-    for (const name of ['content-type', 'etag', 'content-security-policy', 'cache-control'])
-      expect([name, head.headers.get(name)]).toEqual([name, got.headers.get(name)]);
-    expect(await head.text()).toBe('');
-    expect(got.headers.get('x-content-type-options')).toBe('nosniff');
-    const etag = got.headers.get('etag') ?? '';
-    const again = await open('GET', { 'if-none-match': etag });
-    expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, etag, '']);
-    expect(again.headers.has('content-type') || again.headers.has('content-length')).toBe(false);
-  });
-});
 
 // Guides differ in what may be too wide for a phone; this one has all that they consist of.
 const ON_A_DESKTOP = ['/', '/docs', guidePath('desk')];

@@ -120,14 +120,6 @@ test('a client that never finishes its request does not prevent the shutdown', a
   await service.close();
 });
 
-test('SIGINT ends it like SIGTERM', async () => {
-  const service = await startDeployed('one process');
-  process.kill(service.stack.gateway.pid, 'SIGINT');
-  await service.stack.gateway.ended;
-  expect(await service.stack.gateway.stop()).toBe(0);
-  await service.close();
-});
-
 const statusOf = async (url: string) =>
   (await fetch(url, { headers: { connection: 'close' } })).status;
 

@@ -44,6 +44,14 @@ test('a response may override type and caching, and have a body of bytes', async
   ]).toEqual(['text/plain', 'max-age=60', 'bytes']);
 });
 
+test.each([204, 304])('a response with %i has neither a type nor a length', async (status) => {
+  const port = await serve(() => ({ status, headers: { etag: '"a"' }, body: '' }));
+  const { headers } = await fetch(`http://127.0.0.1:${port}/`);
+  expect([headers.get('etag'), headers.has('content-type'), headers.has('content-length')]).toEqual(
+    ['"a"', false, false],
+  );
+});
+
 test('the handler receives method, path and query separately', async () => {
   const port = await serve(({ method, path, search }) => json({ method, path, search }));
   expect(
