@@ -144,21 +144,3 @@ test('an admin adds an endpoint, tests it and removes it by keyboard', async () 
   await page.context().close();
   await receiver.close();
 });
-
-test('an admin registers an app and removes it by keyboard', async () => {
-  await service.stores.members.partners.put({ partnerId: 'alpha', name: 'Alpha' });
-  const { page } = await open({});
-  await signIn(page);
-  await page.goto('/console/apps');
-  await page.getByLabel('Name, as members see it').fill('Guide');
-  await page.getByLabel(/On your server/).press('Space');
-  await page.getByLabel(/^Redirect URIs/).fill('https://guide.example/callback');
-  await page.getByRole('button', { name: 'Register app' }).press('Enter');
-  expect(await page.getByRole('group', { name: 'Secret' }).textContent()).toMatch(/^cs_/);
-  await page.getByRole('link', { name: /back to the apps/ }).press('Enter');
-  const row = page.getByRole('listitem').filter({ hasText: 'Guide' });
-  await row.getByText('Remove', { exact: true }).press('Enter');
-  await row.getByRole('button', { name: 'Remove this app' }).press('Enter');
-  await page.getByText('No apps yet').waitFor();
-  await page.context().close();
-});

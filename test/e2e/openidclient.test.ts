@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type App, makeSecret } from '@partner-loyalty/members';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import express from 'express';
 // @ts-expect-error: the package brings no types.
 import session from 'express-session';
@@ -10,6 +12,7 @@ import * as client from 'openid-client';
 import { Strategy } from 'openid-client/passport';
 // @ts-expect-error: the package brings no types.
 import passport from 'passport';
+import { createIdentity } from '../../extensions/provider/src/members/handle.ts';
 import { codeIn } from '../support/servers/mailserver.ts';
 import { freePort } from '../support/servers/process.ts';
 import { createVisitor, type Visited, type Visitor } from '../support/servers/visitor.ts';
@@ -251,6 +254,46 @@ describe('an app', () => {
       expect(apps.flatMap(({ grants }) => grants)).toEqual([]);
     },
   );
+
+  test('the configuration says what the library behind it does', async () => {
+    const identity = createIdentity({
+      store: service.stores.members,
+      issuer,
+      log: createLog('silent'),
+      metrics: createMetrics(),
+      inbox: undefined,
+      enqueueMail: async () => ({ accepted: true as const }),
+      wake() {},
+    });
+    const asked = {
+      method: 'GET',
+      path: '/.well-known/openid-configuration',
+      search: '',
+      body: '',
+    };
+    const request = { ...asked, headers: {}, clientAddress: '192.0.2.1', language: 'en' };
+    const { body = '' } = await identity(request);
+    // Apps have no other mode, and lists have no order.
+    const own = { response_modes_supported: ['query'], claim_types_supported: undefined };
+    const sorted = (document: object) =>
+      Object.fromEntries(
+        Object.entries(document).map(([name, value]) => [
+          name,
+          Array.isArray(value) ? value.toSorted() : value,
+        ]),
+      );
+    const served = Object(await (await fetch(`${issuer}/.well-known/openid-configuration`)).json());
+    expect(sorted(served)).toEqual(
+      sorted({
+        ...JSON.parse(body),
+        ...own,
+        userinfo_endpoint: `${issuer}/oauth/userinfo`,
+        revocation_endpoint_auth_methods_supported: [
+          ...['client_secret_basic', 'client_secret_post', 'none'],
+        ],
+      }),
+    );
+  });
 
   test('the strategy for Passport signs a member in to an app of Express, again without a question', async () => {
     const { memberId, email } = await newMember(service);

@@ -1,8 +1,8 @@
 // Sign-in as members see it, in a real browser: link, profile, change of address.
 import { issueIdToken } from '@partner-loyalty/members';
 import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from 'playwright-core';
-import { startBrowser } from '../support/servers/browser.ts';
-import { startMailServer, tokenIn } from '../support/servers/mailserver.ts';
+import { accessibilityFaults, startBrowser } from '../support/servers/browser.ts';
+import { codeIn, startMailServer, tokenIn } from '../support/servers/mailserver.ts';
 import { freePort } from '../support/servers/process.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import {
@@ -123,6 +123,76 @@ test('a link leads to the profile, where the address can be changed, confirmed a
   });
   expect(await byEmail('teal@example.org')).toBeNull();
   expect(faults).toEqual([]);
+});
+
+test('an app is agreed to, shown and revoked, on a phone and by keyboard', async () => {
+  const { email } = await newMember(service);
+  const app = { clientId: 'app-1', partnerId: 'alpha', name: 'Alpha Rooms', origins: [] };
+  const redirectUris = [`${origin}/callback`];
+  await service.stores.members.apps.add({ ...app, redirectUris, createdAt: Date.now() });
+  const { page } = await openPage({ viewport: { width: 360, height: 640 } });
+  const expectReadable = async () => {
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+  };
+  const pressFirst = (name: string) =>
+    navigates(page, () => page.getByRole('button', { name, exact: true }).first().click());
+  const prove = async (on: Page) => {
+    const mail = await nextEmail(service, email, async () => {
+      await on.locator('input[type=email]').fill(email);
+      await press(on, 'Continue');
+    });
+    if (on === page) await expectReadable();
+    await on.locator('input[autocomplete=one-time-code]').fill(codeIn(mail));
+    await press(on, 'Sign in');
+  };
+
+  const asked = {
+    client_id: 'app-1',
+    redirect_uri: `${origin}/callback`,
+    response_type: 'code',
+    scope: 'openid profile',
+    code_challenge: 'c'.repeat(43),
+    code_challenge_method: 'S256',
+  };
+  await page.goto(`${origin}/oauth/authorize?${new URLSearchParams(asked)}`);
+  expect(await page.getByRole('main').innerText()).toContain('Alpha Rooms');
+  await expectReadable();
+  await prove(page);
+  expect(await heading(page)).toBe('Do you want to use Alpha Rooms?');
+  await expectReadable();
+  await press(page, 'Agree');
+  await page.waitForURL((url) => url.searchParams.has('code'));
+
+  const { page: elsewhere } = await openPage();
+  await elsewhere.goto(`${origin}/account`);
+  await prove(elsewhere);
+  await page.goto(`${origin}/account`);
+  await expectReadable();
+  expect(await page.getByRole('main').innerText()).toContain('Alpha Rooms of alpha');
+  await pressFirst('Revoke');
+  expect(await page.getByRole('status').innerText()).toContain('can no longer see anything');
+  await pressFirst('End');
+  await elsewhere.goto(`${origin}/account`);
+  expect(elsewhere.url()).toBe(`${origin}/sign-in`);
+
+  const leave = page.locator('summary', { hasText: 'Leave' });
+  await leave.first().focus();
+  await page.keyboard.press('Enter');
+  expect(await page.locator('details[open]').innerText()).toMatch(
+    /You lose your [\d,]+ points and the tier \w+ with alpha, which can no longer see your data itself. Its apps still can, until you revoke/,
+  );
+  expect(await leave.count()).toBe(2);
+  await expectReadable();
+  await pressFirst('Leave');
+  expect(await leave.count()).toBe(1);
+  await page.getByLabel('First name').fill('Umber');
+  await pressFirst('Save the name');
+  expect(await page.locator('dl').innerText()).toContain('Umber');
+  await press(page, 'Sign out');
+  expect(await heading(page)).toBe('You are signed out');
+  await page.goto(`${origin}/account`);
+  expect(page.url()).toBe(`${origin}/sign-in`);
 });
 
 test('mail that a page in German causes is in German, whoever gets it', async () => {

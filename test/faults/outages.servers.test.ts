@@ -152,19 +152,6 @@ describe('503 SERVICE_UNAVAILABLE', () => {
     expect(body.data).toEqual({ recordActivities: [{ outcome: 'RECORDED' }] });
   });
 
-  test('for standings in a profile while standings hangs; the rest of the profile is answered', async () => {
-    const token = await service.provider.issue('m-both');
-    await whileSuspended('standings', async () => {
-      const [all, identity] = await Promise.all(
-        ['email partnerStandings { tier }', 'email'].map((fields) =>
-          service.send({ query: `{ memberProfile(id: "m-both") { ${fields} } }`, token }),
-        ),
-      );
-      if (all) expectUnavailable(all);
-      expect(identity?.body).toEqual({ data: { memberProfile: { email: 'Both@Example.com' } } });
-    });
-  });
-
   test('at once after 5 missed deadlines in a row, which the log and the metrics say', async () => {
     const { gateway } = service.stack;
     const refused = async () =>

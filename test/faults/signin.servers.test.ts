@@ -2,12 +2,11 @@
 import { createHash } from 'node:crypto';
 import { type App, makeSecret } from '@partner-loyalty/members';
 import { decodeJwt } from 'jose';
-import { digest } from '../../subgraphs/members/src/tables/access.ts';
 import { codeIn } from '../support/servers/mailserver.ts';
 import { createVisitor, type Visited, type Visitor } from '../support/servers/visitor.ts';
 import { type ApiRequest, createClient } from '../support/service/client.ts';
 import { mailIn } from '../support/service/inprocess.ts';
-import { BUILT_IN, linkIn, magicLink, newMember, nextEmail } from '../support/service/mailbox.ts';
+import { BUILT_IN, magicLink, newMember, nextEmail } from '../support/service/mailbox.ts';
 import { type DeployedService, type Running, startDeployed } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -15,7 +14,6 @@ import { until } from '../support/until.ts';
 const ISSUER = 'http://127.0.0.1:1';
 const CALLBACK = 'http://app.localhost:1/callback';
 const PROFILE = 'query ($id: ID!) { memberProfile(id: $id) { email } }';
-const INVITE = 'mutation ($input: EnrollMemberInput!) { inviteMember(input: $input) { accepted } }';
 /** For a machine with much else to do: each flow starts up to 60 processes. */
 const PATIENCE_MS = 600_000;
 const VERIFIER = 'v'.repeat(43);
@@ -233,52 +231,4 @@ describe('three processes on MongoDB and Redis', () => {
     expect(again.html).toContain(email);
     expect((await visitor.visit(`${ISSUER}/account`)).html).toContain(email);
   });
-
-  test('an invitation that a killed process has accepted says so to the same browser', async () => {
-    const email = `invited-${Date.now()}@example.com`;
-    const mail = await mailTo(email, () =>
-      send({ query: INVITE, variables: { input: { email, firstName: 'Eve' } } }),
-    );
-    const { invitations } = service.stack.stores.members;
-    const { again } = await pressTwice(linkIn(mail), async (hash) =>
-      invitations.find(hash, Date.now()),
-    );
-    expect(again).toMatchObject({ status: 200 });
-    expect(again.html).toContain(email);
-  });
-
-  test('a change of address that a killed process has made says so to the same browser', async () => {
-    const { memberId, email } = await newMember(service.stack);
-    const { tokens, outbox } = service.stack.stores.members;
-    const address = `new-${email}`;
-    const task = {
-      kind: 'change',
-      memberId,
-      address: { typed: address, canonical: address },
-    } as const;
-    const mail = await mailTo(address, () =>
-      outbox.add({ jobId: digest(email), task, requestedAt: Date.now() }),
-    );
-    const { again } = await pressTwice(linkIn(mail), (hash) => tokens.findChange(hash, Date.now()));
-    expect(again).toMatchObject({ status: 200 });
-    expect(again.html).toContain(address);
-  });
-
-  test(
-    'the own page: by the mailed link, with a change of names, to signing out',
-    async () => {
-      const { email } = await newMember(service.stack);
-      const visitor = newVisitor();
-      const page = await visitor.visit(`${ISSUER}/sign-in`);
-      const mail = await mailTo(email, () => visitor.send(page, { email }));
-      const account = await visitor.visit(linkIn(mail));
-      expect(account).toMatchObject({ url: `${ISSUER}/account`, status: 200 });
-      const changed = await visitor.send(account, { firstName: 'Ada', lastName: 'Byron' });
-      expect(changed.html).toContain('Ada Byron');
-      const end = await visitor.send(changed, {}, 'sign-out');
-      expect(end.status).toBe(200);
-      expect((await visitor.visit(`${ISSUER}/account`)).url).toBe(`${ISSUER}/sign-in`);
-    },
-    PATIENCE_MS,
-  );
 });

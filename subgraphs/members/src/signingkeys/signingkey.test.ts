@@ -99,15 +99,6 @@ describe('the signing keys', () => {
     ]);
   });
 
-  test('the keys are still there after the store was closed', async () => {
-    await start();
-    const { idToken } = await issue();
-    await place.closeAll();
-    store = await place.open();
-    await ensureSigningKey(store.signingKeys);
-    await verify(idToken, NOW);
-  });
-
   describe('ended sessions', () => {
     test('are listed from the earliest on, once a member, for as long as a token lives', async () => {
       const { endedSessions } = store;

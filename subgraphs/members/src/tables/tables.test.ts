@@ -196,12 +196,6 @@ describe('outbox', () => {
       });
     });
 
-    test('a finished job is removed', async () => {
-      await add();
-      await outbox.finish(await claimed(NOW));
-      expect(await outbox.claim(NOW + DAY, LEASE)).toBeUndefined();
-    });
-
     test('a postponed job is due again at its time, and is still marked as admitted', async () => {
       await add();
       const job = await claimed(NOW);
@@ -270,12 +264,6 @@ describe('outbox', () => {
       expect(await outbox.admit(limit, NOW + 9)).toBe(false);
       await outbox.clean(NOW + 10);
       expect(await outbox.admit(limit, NOW + 10)).toBe(true);
-    });
-
-    test('a job is still there after the store was closed', async () => {
-      const job = await add();
-      await place.closeAll();
-      expect(await (await place.open()).outbox.claim(NOW, LEASE)).toMatchObject(job);
     });
   });
 });
