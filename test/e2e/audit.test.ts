@@ -1,11 +1,10 @@
 // The audit log of a service: a line for each member that a partner was shown or changed.
-import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readiness } from '@partner-loyalty/runtime/process/readiness.ts';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
 import type { ApiRequest } from '../support/service/client.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
-import { loyaltyJson } from '../support/service/loyalty.ts';
 import { until } from '../support/until.ts';
 
 type Line = Record<string, unknown>;
@@ -184,17 +183,6 @@ describe('on the embedded store', () => {
     expect(await linesOf({ query, token: await service.provider.issue('m-both') })).toEqual([]);
   });
 
-  test('the command prints the lines of a member and of a partner', async () => {
-    const query = '{ memberByEmail(email: "both@example.com") { email } }';
-    const [line] = await linesOf({ query });
-    const since = String(line?.time);
-    const audit = (...args: string[]) =>
-      loyaltyJson({ AUDIT_LOG: path }, 'audit', '--since', since, ...args);
-    expect(await audit('--member', 'm-both')).toContainEqual(line);
-    expect(await audit('--partner', 'alpha')).toContainEqual(line);
-    expect(await audit('--partner', 'beta')).not.toContainEqual(line);
-  });
-
   test('what is refused or introspects shows nobody', async () => {
     expect(
       await linesOf({ query: '{ memberByEmail(email: "both@example.com") { nothing } }' }),
@@ -203,22 +191,6 @@ describe('on the embedded store', () => {
     const query = '{ memberByEmail(email: "both@example.com") { email } }';
     expect(await linesOf({ query, key: 'pk_test_wrong' })).toEqual([]);
     expect(JSON.stringify(lines())).not.toMatch(/example\.com|Heron/);
-  });
-
-  test('a path that fails later: degraded, counted, and requests are answered', async () => {
-    const readiness = () => readinessOf(service);
-    expect((await readiness()).dependencies.audit).toBe('up');
-    const away = `${folder.path}.away`;
-    renameSync(folder.path, away);
-    const query = '{ memberByEmail(email: "both@example.com") { email } }';
-    expect((await service.send({ query, requestId: 'kept' })).status).toBe(200);
-    await until(async () => (await readiness()).dependencies.audit === 'degraded');
-    expect(await readiness()).toMatchObject({ ok: true });
-    const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
-    expect(metrics).toMatch(/loyalty_audit_total\{outcome="failed"\} [1-9]/);
-    renameSync(away, folder.path);
-    await until(() => lines().some(({ requestId }) => requestId === 'kept'));
-    await until(async () => (await readiness()).dependencies.audit === 'up');
   });
 });
 

@@ -12,7 +12,6 @@ export const PROGRAMS = [
   'gateway/src/execute/worker.ts',
   'extensions/registry/src/publish/worker.ts',
   'runtime/test/accounts.ts',
-  'subgraphs/members/test/process.ts',
   'subgraphs/members/test/writer.ts',
   'subgraphs/standings/test/process.ts',
   'subgraphs/standings/test/sequencer.ts',

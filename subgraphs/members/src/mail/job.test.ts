@@ -8,7 +8,7 @@ import type { Address } from '../rules/member.ts';
 import type { MembersStore } from '../store/store.ts';
 import type { Job, MailTask } from '../tables/outbox.ts';
 import { deliver, type Sender } from './job.ts';
-import { admitTask, partnerLimit, strangersLimit } from './limits.ts';
+import { admitTask, strangersLimit } from './limits.ts';
 import type { Email } from './template.ts';
 
 const NOW = Date.parse('2026-03-04T05:06:07.089Z');
@@ -359,23 +359,6 @@ describe('a partner can have', () => {
     const outcomes = await Promise.all(jobs.map((job) => deliver(job, sender, NOW, SIGNAL)));
     return outcomes.filter((outcome) => outcome === 'sent').length;
   };
-
-  test('1,000 mails sent in 15 minutes, but no more', async () => {
-    const members = Array.from({ length: 11 }, (_, i) =>
-      memberImport(`m${i}@example.com`, {
-        enrollments: [{ partnerId: 'inn' }, { partnerId: 'spa' }],
-      }),
-    );
-    await store.importMembers(members);
-    const task = (i: number, partnerId: string): MailTask => ({
-      kind: 'magic-link',
-      partnerId,
-      address: `m${i}@example.com`,
-    });
-    for (let i = 0; i < 990; i += 1) await store.outbox.admit(partnerLimit('inn'), NOW);
-    expect(await sent(members.map((_, i) => task(i, 'inn')))).toBe(10);
-    expect(await sent([task(0, 'spa')])).toBe(1);
-  });
 
   test('200 invitations sent in a day, but no more', async () => {
     const guests = Array.from({ length: 11 }, (_, i) => address(`guest${i}@example.com`));

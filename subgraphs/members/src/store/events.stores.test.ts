@@ -1,13 +1,10 @@
 // Each change of a member is stored with its events, on each engine and whenever a process dies.
 
-import { join } from 'node:path';
-import { backupStores } from '@partner-loyalty/runtime/store/backup.lmdb.ts';
-import { rewriteStores } from '@partner-loyalty/runtime/store/rewrite.lmdb.ts';
 import { seeded } from '../../../../test/support/cases/operations.ts';
 import { ENGINES } from '../../../../test/support/engines.ts';
 import { runUntilKilled } from '../../../../test/support/programs/killed.ts';
 import { address, memberImport, newPlace, type Place } from '../../test/engine.ts';
-import { openMembersStore, verifyMembers } from '../index.ts';
+import { verifyMembers } from '../index.ts';
 import type { MemberEvent } from '../rules/events.ts';
 import { EVENTS } from './rows.ts';
 import { type MembersStore, openRows } from './store.ts';
@@ -236,27 +233,6 @@ describe.each(ENGINES)('events on %s', (engine) => {
       faults: ['the event at 1: it is not valid'],
     });
   });
-
-  if (engine === 'lmdb')
-    test('backups and rewritten stores have them', async () => {
-      const { dataDir } = place.settings;
-      await importAda();
-      const events = await pending();
-      const copy = join(dataDir, 'copy');
-      await backupStores(dataDir, 'sandbox', copy);
-      await place.closeAll();
-      await rewriteStores(dataDir, 'sandbox');
-      store = await place.open();
-      expect(await pending()).toEqual(events);
-      const restored = await openMembersStore({
-        dataDir: copy,
-        mongodbUrl: undefined,
-        environment: 'sandbox',
-        keyEncryptionKey: undefined,
-      });
-      expect((await restored.events.pending(10)).map(({ event }) => event)).toEqual(events);
-      await restored.close();
-    });
 
   describe('whose processes are killed', () => {
     const random = seeded(SEED);

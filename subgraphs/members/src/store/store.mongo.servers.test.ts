@@ -1,6 +1,6 @@
 // What look-ups of members cost on MongoDB: one find for many keys, of rows that have the answer.
 import { Collection } from 'mongodb';
-import { address, memberImport, newPlace, type Place } from '../../test/engine.ts';
+import { memberImport, newPlace, type Place } from '../../test/engine.ts';
 import type { MemberKey } from '../rules/member.ts';
 import type { MembersStore } from './store.ts';
 
@@ -48,20 +48,4 @@ test('100 look-ups are one read, and one more for IDs among other keys', async (
     expect(reads()).toEqual(['members.members', 'members.marks']);
   }
   find.mockRestore();
-});
-
-test('several can open it at the same time', async () => {
-  const fresh = newPlace('mongodb');
-  const stores = await Promise.all(Array.from({ length: 4 }, () => fresh.open()));
-  await Promise.all(
-    stores.map((one) => one.enroll({ partnerId: 'inn', address: address('ada@example.com') })),
-  );
-  expect(
-    new Set(
-      await Promise.all(
-        stores.map(async (one) => (await one.memberByEmail('inn', 'ada@example.com'))?.memberId),
-      ),
-    ).size,
-  ).toBe(1);
-  await fresh.release();
 });

@@ -1,9 +1,6 @@
 // The members store, on each engine.
 
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { ENGINES } from '../../../../test/support/engines.ts';
-import { programArgs } from '../../../../test/support/programs/programs.ts';
 import { address, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import type { MembersStore } from './store.ts';
 
@@ -251,48 +248,6 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(found).toEqual(Array.from({ length: 450 }, (_, i) => (i < 150 ? `m${i}` : undefined)));
     });
   });
-
-  test('several processes share a store, and one killed during an import leaves no partial members', async () => {
-    const run = promisify(execFile);
-    const act = async (...args: string[]) => {
-      const child = run(process.execPath, [
-        ...programArgs('subgraphs/members/test/process.ts'),
-        JSON.stringify(place.settings),
-        ...args,
-      ]);
-      return child.catch((error: { killed?: boolean; signal?: string; stderr?: string }) => {
-        if (error.signal === 'SIGKILL') return { stdout: '{}' };
-        throw new Error(error.stderr);
-      });
-    };
-    const results = (await Promise.all(['a', 'b'].map((name) => act('enroll', name)))).map(
-      ({ stdout }) => JSON.parse(stdout) as { created: number; won: string[] },
-    );
-    expect(results.reduce((sum, { created }) => sum + created, 0)).toBe(8);
-    const won = results.flatMap((one) => one.won);
-    expect([...won].sort()).toEqual(Array.from({ length: 8 }, (_, i) => `E-${i}`).sort());
-    for (let i = 0; i < 8; i += 1) {
-      expect(await byEmail('inn', `person${i}@example.com`)).toBeDefined();
-      expect(await byExternalId('inn', `E-${i}`)).toBeDefined();
-    }
-
-    await store.close();
-    await act('import-and-die');
-    store = await place.open();
-    const records = Array.from({ length: 2_000 }, (_, i) =>
-      memberImport(`import${i}@example.com`, {
-        memberId: `i${i}`,
-        enrollments: [{ partnerId: 'inn', externalId: `I-${i}` }],
-      }),
-    );
-    const answers = await store.importMembers(records);
-    expect(answers.filter((answer) => answer === 'unchanged').length).toBeGreaterThan(0);
-    expect(answers.filter((answer) => answer === 'added').length).toBeGreaterThan(0);
-    expect(answers.filter((answer) => answer !== 'added' && answer !== 'unchanged')).toEqual([]);
-    expect(await findEach(2_000, (i) => byExternalId('inn', `I-${i}`))).toEqual(
-      records.map((_, i) => `i${i}`),
-    );
-  }, 60_000);
 
   test('a store is empty until a member is stored, is ready, and keeps what is stored', async () => {
     expect(await store.isEmpty()).toBe(true);

@@ -187,18 +187,6 @@ describe('mailed tokens', () => {
       expect(await store.tokens.findChange(hash, NOW)).toBeUndefined();
     });
 
-    test('of 20 concurrent confirmations of one token, one succeeds', async () => {
-      const other = await place.open();
-      const hash = await mailChange('next@example.com');
-      const tries = await Promise.all(
-        Array.from({ length: 20 }, (_, i) =>
-          (i % 2 ? store : other).tokens.confirmChange(hash, randomUUID(), NOW),
-        ),
-      );
-      expect(tries.filter(({ outcome }) => outcome === 'changed')).toHaveLength(1);
-      expect(tries.filter(({ outcome }) => outcome === 'invalid-token')).toHaveLength(19);
-    });
-
     test('the form that changed an address, or undid that, can be sent again for a minute', async () => {
       const hash = await mailChange('next@example.com');
       const confirm = async (formId?: string, at = NOW) => {
@@ -227,14 +215,6 @@ describe('mailed tokens', () => {
       expect(await store.tokens.findUndo(undoing, NOW, 'a')).toMatchObject({ taken: [] });
       for (const refused of [takeBack('b'), takeBack(), takeBack('a', NOW + MINUTE)])
         expect(await refused).toBe('invalid-token');
-    });
-
-    test('a token expires after 15 minutes', async () => {
-      const hash = await mailChange('next@example.com');
-      expect((await store.tokens.confirmChange(hash, 'c1', NOW + 15 * MINUTE)).outcome).toBe(
-        'invalid-token',
-      );
-      expect(await emailOf('ada')).toBe('Ada@Example.com');
     });
 
     test("another member's current address is refused, and nothing changes", async () => {
@@ -304,15 +284,6 @@ describe('mailed tokens', () => {
         await emailOf('ada'),
       ]).toEqual(['ada', undefined, 'Ada@Example.com']);
       expect(await undo(hash)).toBe('invalid-token');
-    });
-
-    test('of 20 concurrent attempts, one succeeds', async () => {
-      const other = await place.open();
-      const hash = await mailUndo((await changeTo('evil@example.com')).changeId);
-      const tries = await Promise.all(
-        Array.from({ length: 20 }, (_, i) => redeemUndo(hash, NOW, i % 2 ? store : other)),
-      );
-      expect(tries.filter(({ outcome }) => outcome === 'changed')).toHaveLength(1);
     });
 
     test('the link is valid until 7 days after the change, and no longer', async () => {

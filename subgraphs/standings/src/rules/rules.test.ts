@@ -548,7 +548,6 @@ describe('year', () => {
   const BORDERS: [what: string, start: string, timeZone: string, first: string, year: string][] = [
     ['UTC', '01-01', 'UTC', '2026-01-01T00:00:00Z', '2026-01-01'],
     ['the last day of the year', '12-31', 'UTC', '2026-12-31T00:00:00Z', '2026-12-31'],
-    ['Auckland in winter', '07-01', 'Pacific/Auckland', '2026-07-01T00:00:00+12:00', '2026-07-01'],
     [
       'Auckland in summer: the year starts in the UTC year before',
       '01-01',
@@ -564,48 +563,6 @@ describe('year', () => {
       '2026-09-27',
     ],
     [
-      'Kiritimati, the furthest east',
-      '01-01',
-      'Pacific/Kiritimati',
-      '2026-01-01T00:00:00+14:00',
-      '2026-01-01',
-    ],
-    [
-      'Kolkata, half an hour off the hour',
-      '04-01',
-      'Asia/Kolkata',
-      '2026-04-01T00:00:00+05:30',
-      '2026-04-01',
-    ],
-    [
-      'Chatham, three quarters of an hour off the hour',
-      '07-01',
-      'Pacific/Chatham',
-      '2026-07-01T00:00:00+12:45',
-      '2026-07-01',
-    ],
-    [
-      'New York before the change',
-      '03-08',
-      'America/New_York',
-      '2026-03-08T00:00:00-05:00',
-      '2026-03-08',
-    ],
-    [
-      'New York after the change',
-      '03-09',
-      'America/New_York',
-      '2026-03-09T00:00:00-04:00',
-      '2026-03-09',
-    ],
-    [
-      'Pago Pago, the furthest west',
-      '12-31',
-      'Pacific/Pago_Pago',
-      '2026-12-31T00:00:00-11:00',
-      '2026-12-31',
-    ],
-    [
       'São Paulo, whose clocks skipped midnight',
       '11-04',
       'America/Sao_Paulo',
@@ -618,13 +575,6 @@ describe('year', () => {
       'Asia/Beirut',
       '2024-03-31T01:00:00+03:00',
       '2024-03-31',
-    ],
-    [
-      'Cairo, whose clocks skip midnight',
-      '04-26',
-      'Africa/Cairo',
-      '2024-04-26T01:00:00+03:00',
-      '2024-04-26',
     ],
     [
       'Havana, where midnight comes twice',
@@ -715,6 +665,8 @@ describe('year', () => {
     'America/Sao_Paulo',
     'Europe/Berlin',
     'Pacific/Kiritimati',
+    'Pacific/Pago_Pago',
+    'Pacific/Chatham',
   ];
   const zone = fc.constantFrom(...ZONES);
   const start = fc
