@@ -1,12 +1,38 @@
 // Opens a store in MongoDB with this project's deadlines, owned by one environment.
+import { setMaxListeners } from 'node:events';
 import { type Db, MongoClient, MongoServerError } from 'mongodb';
 import type { Environment } from '../environment.ts';
+import { withTimeout } from '../timeout.ts';
 import { type Ownership, ownershipOf, refuseOwner } from './ownership.ts';
 import type { StoreName } from './private.ts';
 
 const DEADLINE_MS = 2_000;
 // Callers have deadlines of their own; this one keeps a dead socket from staying in the pool.
 const SOCKET_TIMEOUT_MS = 10_000;
+const SIGNAL_MS = 1_000;
+
+let signal: AbortSignal | undefined;
+let renewAt = 0;
+
+/**
+ * The option by which an operation ends after SOCKET_TIMEOUT_MS; operations of a second share a
+ * timer. Without it, the driver (7.9) waits for ever if a connection is lost in the same moment in
+ * which it writes a command: then no timeout of its own applies.
+ */
+export function bounded(): { signal: AbortSignal } {
+  const now = performance.now();
+  if (signal === undefined || now >= renewAt) {
+    signal = AbortSignal.timeout(SOCKET_TIMEOUT_MS);
+    setMaxListeners(0, signal);
+    renewAt = now + SIGNAL_MS;
+  }
+  return { signal };
+}
+
+/** The same for what takes no signal: the end of a transaction. */
+export function ended(operation: Promise<unknown>): Promise<unknown> {
+  return withTimeout(operation, SOCKET_TIMEOUT_MS, 'no answer of the database');
+}
 
 export type Mongo = {
   client: MongoClient;
@@ -81,7 +107,7 @@ async function connectMongo(url: string): Promise<Mongo> {
   return {
     client,
     db,
-    ready: async () => void (await db.command({ ping: 1 })),
+    ready: async () => void (await db.command({ ping: 1 }, bounded())),
     close: () => client.close(),
   };
 }

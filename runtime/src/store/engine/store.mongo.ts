@@ -14,7 +14,14 @@ import {
 } from 'mongodb';
 import type { Environment } from '../../environment.ts';
 import { batchLoad } from '../../eventloop/batchload.ts';
-import { isDuplicate, NAMESPACE_EXISTS, openMongo, WRITE_CONFLICT } from '../mongo.ts';
+import {
+  bounded,
+  ended,
+  isDuplicate,
+  NAMESPACE_EXISTS,
+  openMongo,
+  WRITE_CONFLICT,
+} from '../mongo.ts';
 import type { StoreName } from '../private.ts';
 import { type Key, keyOf, textOf } from './keys.ts';
 import {
@@ -152,14 +159,17 @@ export function openMongoStore(
       },
       count: (table, range) => {
         const { from, until } = boundsOf({ ...range, limit: 0 });
-        return rowsOf(table, reads).collection.countDocuments({ _id: { $gte: from, $lt: until } });
+        return rowsOf(table, reads).collection.countDocuments(
+          { _id: { $gte: from, $lt: until } },
+          bounded(),
+        );
       },
       view: transact,
       transact,
       async add(table, additions) {
         const { collection } = rowsOf(table);
         if (additions.length === 0) return;
-        await collection.bulkWrite(additions.map(additionOf), { ordered: false });
+        await collection.bulkWrite(additions.map(additionOf), { ordered: false, ...bounded() });
       },
       ready,
       close,
@@ -172,7 +182,7 @@ function inSnapshot<T>(client: MongoClient, read: (session: ClientSession) => Pr
   return client.withSession(async (session) => {
     session.startTransaction(SNAPSHOT);
     const found = await read(session);
-    await session.commitTransaction();
+    await ended(session.commitTransaction());
     return found;
   });
 }
@@ -182,10 +192,11 @@ type Rows = ReturnType<typeof rowsIn>;
 function rowsIn(collection: Collection<Stored>) {
   const range = ({ from, until, limit, reverse }: Bounds, more?: FindOptions) => {
     const order = { sort: { _id: reverse ? -1 : 1 }, limit, batchSize: limit + 1 } as const;
-    return collection.find({ _id: { $gte: from, $lt: until } }, { ...order, ...more }).toArray();
+    const options = { ...order, ...more, ...bounded() };
+    return collection.find({ _id: { $gte: from, $lt: until } }, options).toArray();
   };
   const find = async (texts: readonly string[], session?: ClientSession) => {
-    const options = { batchSize: texts.length + 1, ...(session && { session }) };
+    const options = { batchSize: texts.length + 1, ...(session && { session }), ...bounded() };
     const found = await collection.find({ _id: { $in: [...texts] } }, options).toArray();
     return new Map(found.map((row) => [row._id, row]));
   };
@@ -385,7 +396,7 @@ class View {
     } catch (error) {
       if (!isConflict(error)) throw error;
     } finally {
-      if (session.inTransaction()) await session.abortTransaction().catch(() => undefined);
+      if (session.inTransaction()) await ended(session.abortTransaction()).catch(() => undefined);
     }
     return false;
   }
@@ -416,22 +427,23 @@ async function write(
   const ids = read.map(({ _id }) => _id);
   const [gone, ...others] = [...ids, ...unread];
   const [row, ...more] = inserted;
+  const options = { session, ...bounded() };
   if (row !== undefined && row._id === gone && others.length + more.length === 0) {
     const { _id, _v, ...replacement } = row;
     const [before] = read;
     const filter = before === undefined ? { _id } : { _id, _v: before._v };
-    const options = { session, upsert: before === undefined };
-    const done = await collection.replaceOne(filter, { _v, ...replacement }, options);
+    const replacing = { ...options, upsert: before === undefined };
+    const done = await collection.replaceOne(filter, { _v, ...replacement }, replacing);
     return done.matchedCount + done.upsertedCount === 1;
   }
   if (ids.length > 0) {
     // Each write has a version of its own: no row can have that of another one.
     const filter = { _id: { $in: ids }, _v: { $in: read.map(({ _v }) => _v) } };
-    const { deletedCount } = await collection.deleteMany(filter, { session });
+    const { deletedCount } = await collection.deleteMany(filter, options);
     if (deletedCount < ids.length) return false;
   }
-  if (unread.length > 0) await collection.deleteMany({ _id: { $in: unread } }, { session });
-  if (inserted.length > 0) await collection.insertMany(inserted, { session, ordered: false });
+  if (unread.length > 0) await collection.deleteMany({ _id: { $in: unread } }, options);
+  if (inserted.length > 0) await collection.insertMany(inserted, { ordered: false, ...options });
   return true;
 }
 
@@ -439,7 +451,7 @@ async function write(
 async function commitOf(session: ClientSession): Promise<void> {
   for (let attempt = 1; ; attempt += 1)
     try {
-      await session.commitTransaction();
+      await ended(session.commitTransaction());
       return;
     } catch (error) {
       const isUnknown =
