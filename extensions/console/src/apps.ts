@@ -1,6 +1,11 @@
 // The console's section for apps: what signs a partner's members in.
 import { isolated } from '@partner-loyalty/runtime/input.ts';
-import type { AppInput, AppRefusal, ManagedApp } from '@partner-loyalty/runtime/manage/apps.ts';
+import {
+  type AppInput,
+  type AppRefusal,
+  type ManagedApp,
+  ownOrigins,
+} from '@partner-loyalty/runtime/manage/apps.ts';
 import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
 import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { timeText } from './format.ts';
@@ -25,11 +30,12 @@ const REFUSALS: Readonly<Record<Exclude<AppRefusal['refused'], 'invalid'>, strin
   firstParty: 'Only the operator of this service can change a first-party app.',
   noPartner: 'Apps are not set up for your company yet. Ask the operator of this service.',
 };
+/** Each with its field. */
 const ARGUMENTS = {
-  name: 'The name',
-  redirectUris: 'Each redirect URI',
-  origins: 'Each origin',
-};
+  name: ['The name', 'name'],
+  redirectUris: ['Each redirect URI', 'redirects'],
+  origins: ['Each origin', 'origins'],
+} as const;
 
 export function createAppsSection({ apps: manage }: Pick<Manage, 'apps'>): Section {
   const idIn = ({ changed }: ConsoleVisit, form: URLSearchParams) => {
@@ -46,14 +52,26 @@ export function createAppsSection({ apps: manage }: Pick<Manage, 'apps'>): Secti
       async create(visit, form) {
         const made = done(await manage(visit, 'create', appIn(form)));
         visit.changed(made.app.clientId);
-        return readyPage(made, 'is registered');
+        const { app, secret } = made;
+        return secret === undefined ? undefined : secretPage(app, secret, 'is registered');
       },
-      rotate: async (visit, form) =>
-        readyPage(done(await manage(visit, 'rotate', idIn(visit, form))), 'has a new secret'),
+      async update(visit, form) {
+        done(await manage(visit, 'update', { ...idIn(visit, form), ...textsIn(form) }));
+        return undefined;
+      },
+      async rotate(visit, form) {
+        const { app, secret } = done(await manage(visit, 'rotate', idIn(visit, form)));
+        return secretPage(app, secret, 'has a new secret');
+      },
       async remove(visit, form) {
         done(await manage(visit, 'remove', idIn(visit, form)));
         return undefined;
       },
+    },
+    done: {
+      create: 'The app is registered. You find its client ID below.',
+      update: 'The app is changed. It takes effect within 5 seconds.',
+      remove: 'The app is removed.',
     },
   };
 }
@@ -61,28 +79,32 @@ export function createAppsSection({ apps: manage }: Pick<Manage, 'apps'>): Secti
 function done<Answer extends object>(answer: Answer): Exclude<Answer, AppRefusal> {
   if (!('refused' in answer)) return answer as Exclude<Answer, AppRefusal>;
   const refusal = answer as unknown as AppRefusal; // Cast: no other answer has it.
-  if (refusal.refused === 'invalid')
-    throw new ConsoleError(`${ARGUMENTS[refusal.argument]} ${refusal.fault}.`);
+  if (refusal.refused === 'invalid') {
+    const [subject, field] = ARGUMENTS[refusal.argument];
+    throw new ConsoleError(`${subject} ${refusal.fault}.`, field);
+  }
   throw new (refusal.refused === 'unknown' ? NotFoundError : ConsoleError)(
     REFUSALS[refusal.refused],
   );
 }
 
 function appIn(form: URLSearchParams): AppInput<'create'> {
+  return { ...textsIn(form), isConfidential: form.get('kind') === 'confidential' };
+}
+
+function textsIn(form: URLSearchParams) {
   const lines = (name: string) => field(form, name).split(/\s+/).filter(Boolean);
-  const origins = lines('origins');
   return {
     name: field(form, 'name'),
     redirectUris: lines('redirects'),
-    ...(origins.length > 0 && { origins }),
-    isConfidential: form.get('kind') === 'confidential',
+    origins: lines('origins'),
   };
 }
 
 function listPage(apps: ManagedApp[], visit: ConsoleVisit): Html {
   const items = apps.map((app) => {
     const { name, kind, isFirstParty, clientId, redirectUris, origins, createdAt } = app;
-    return html`<li class="row"><h2><bdi>${name}</bdi> ${stateText(kind)}
+    return html`<li class="row" id="${clientId}"><h2><bdi>${name}</bdi> ${stateText(kind)}
 ${isFirstParty ? stateText('first-party') : ''}</h2>
 ${facts([
   ['Client ID', html`<code>${clientId}</code>`],
@@ -90,7 +112,7 @@ ${facts([
   ['Origins', origins.length === 0 ? 'None' : linesOf(origins)],
   ['Created', timeText(createdAt)],
 ])}
-${isAdmin(visit) && !isFirstParty ? changes(app) : ''}</li>`;
+${isAdmin(visit) && !isFirstParty ? changes(app, visit) : ''}</li>`;
   });
   const none = isAdmin(visit)
     ? 'Register a website or mobile app that members sign in to. Any OpenID Connect library works.'
@@ -109,46 +131,67 @@ function linesOf(values: string[]): Html {
   return html`${values.map((value) => html`<code>${value}</code><br>`)}`;
 }
 
-function changes({ clientId, name, kind }: ManagedApp): Html {
+function changes(app: ManagedApp, visit: ConsoleVisit): Html {
+  const { clientId, name, kind } = app;
   const id = hidden('clientId', clientId);
   const rotating = html`<p>The new secret of <bdi>${name}</bdi> is shown once. The old one works for another
 24 hours.</p>${actionForm('apps', 'rotate', 'Create a new secret', id)}`;
   const removing = html`<p>Members can no longer sign in to <bdi>${name}</bdi>, and its tokens stop working within 5
 seconds. This cannot be undone.</p>${actionForm('apps', 'remove', 'Remove this app', id, 'danger')}`;
-  return html`<div class="actions">${kind === 'public' ? '' : confirmed('New secret', rotating)}
+  return html`<div class="actions">${editing(app, visit)}
+${kind === 'public' ? '' : confirmed('New secret', rotating)}
 ${confirmed('Remove', removing)}</div>`;
 }
 
-function fieldsOf({ value, checked }: Typed): Html {
-  return html`<label for="name">Name, as members see it</label>
-<input id="name" name="name" value="${value('name')}" maxlength="100" autocomplete="off" required>
-<fieldset><legend>Where it runs</legend>
+function fieldsOf(typed: Typed): Html {
+  const { checked } = typed;
+  return html`<fieldset><legend>Where it runs</legend>
 <label class="box"><input type="radio" name="kind" value="public"${checked('kind', 'public', true)}> <span>In a browser or on a
 device: public, without a secret</span></label>
 <label class="box"><input type="radio" name="kind" value="confidential"${checked('kind', 'confidential')}> <span>On your server:
 confidential, with a secret</span></label>
 </fieldset>
-<label for="redirects">Redirect URIs, one per line</label>
-<textarea id="redirects" name="redirects" rows="3" spellcheck="false" aria-describedby="redirect-hint"
- required>${value('redirects')}</textarea>
-<p class="soft" id="redirect-hint">Where members return after they sign in. Your app must send
+${textFields(typed)}`;
+}
+
+/** A link to the page that has the form, or the form. */
+function editing(app: ManagedApp, visit: ConsoleVisit): Html {
+  const { clientId } = app;
+  const typed = typedInto(visit, 'update');
+  const edited = visit.rejected?.get('clientId') ?? visit.query.get('edit');
+  if (edited !== clientId)
+    return html`<a href="/console/apps?edit=${clientId}#${clientId}">Edit</a>`;
+  const content = html`${hidden('clientId', clientId)}${textFields(typed, app)}`;
+  return confirmed('Edit', actionForm('apps', 'update', 'Save', content), true);
+}
+
+/** The fields that can change; without an app, of a new one. */
+function textFields({ value, marked, fault }: Typed, app?: ManagedApp): Html {
+  const of = app === undefined ? '' : '-edited';
+  const redirects = value('redirects', app?.redirectUris.join('\n'));
+  const origins = value('origins', (app && ownOrigins(app))?.join('\n'));
+  return html`<label for="name${of}">Name, as members see it</label>
+<input id="name${of}" name="name" value="${value('name', app?.name)}" maxlength="100" autocomplete="off"${marked('name')} required>
+${fault('name')}
+<label for="redirects${of}">Redirect URIs, one per line</label>
+<textarea id="redirects${of}" name="redirects" rows="3" spellcheck="false" aria-describedby="redirect-hint${of}"${marked('redirects')}
+ required>${redirects}</textarea>
+${fault('redirects')}
+<p class="soft" id="redirect-hint${of}">Where members return after they sign in. Your app must send
 exactly the same URI: https, or a custom scheme such as com.example.app:/callback; for a public app
 on a device also http://127.0.0.1, and in a sandbox any http URI.</p>
-<label for="origins">Origins of its pages, one per line (optional)</label>
-<textarea id="origins" name="origins" rows="2" spellcheck="false" aria-describedby="origin-hint">
-${value('origins')}</textarea>
-<p class="soft" id="origin-hint">For example, https://app.example.com, or capacitor://localhost for
+<label for="origins${of}">Origins of its pages, one per line (optional)</label>
+<textarea id="origins${of}" name="origins" rows="2" spellcheck="false" aria-describedby="origin-hint${of}"${marked('origins')}>
+${origins}</textarea>
+${fault('origins')}
+<p class="soft" id="origin-hint${of}">For example, https://app.example.com, or capacitor://localhost for
 a hybrid app. If you leave this empty, the origins of the https redirect URIs apply.</p>`;
 }
 
 /** A secret is only on this page. */
-function readyPage(
-  { app, secret }: { app: ManagedApp; secret?: string | undefined },
-  what: string,
-): Html {
-  const saving = html`<p>Save its secret now: it is not shown again.</p>${codeBlock('Secret', secret ?? '')}`;
-  return html`${noticeBox(`${isolated(app.name)} ${what}.`, false)}
-<p>Its client ID is <code>${app.clientId}</code>. ${GUIDES}.</p>
-${secret === undefined ? '' : saving}
-<p><a href="/console/apps">${secret === undefined ? 'Back to the apps' : 'I have saved it: back to the apps'}</a></p>`;
+function secretPage({ name, clientId }: ManagedApp, secret: string, what: string): Html {
+  return html`${noticeBox(`${isolated(name)} ${what}.`, false)}
+<p>Its client ID is <code>${clientId}</code>. ${GUIDES}.</p>
+<p>Save its secret now: it is not shown again.</p>${codeBlock('Secret', secret)}
+<p><a href="/console/apps">I have saved it: back to the apps</a></p>`;
 }

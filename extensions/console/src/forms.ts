@@ -30,12 +30,21 @@ export function hidden(name: string, value: string): Html {
 export type Typed = ReturnType<typeof typedInto>;
 
 /** What the fields of a form show: what was typed if it was rejected, or what they begin with. */
-export function typedInto({ rejected }: ConsoleVisit, action: string) {
+export function typedInto({ rejected, problem }: Partial<ConsoleVisit>, action: string) {
   const typed = rejected?.get('action') === action ? rejected : undefined;
   const isChosen = (name: string, value: string, isSet: boolean) =>
     typed === undefined ? isSet : typed.getAll(name).includes(value);
+  const isWrong = (name: string) => typed !== undefined && problem?.field === name;
   return {
     isRejected: typed !== undefined,
+    /** Says below a field what is wrong with it. */
+    fault: (name: string) =>
+      isWrong(name)
+        ? html`<p class="fault" id="fault" role="alert">${problem?.message ?? ''}</p>`
+        : '',
+    /** The attributes of a field that is wrong: browsers scroll to it. */
+    marked: (name: string) =>
+      isWrong(name) ? html` aria-invalid="true" aria-errormessage="fault" autofocus` : '',
     value: (name: string, initial = '') => typed?.get(name) ?? initial,
     /** The attribute of a choice that is made. */
     checked: (name: string, value: string, isSet = false) =>

@@ -9,6 +9,8 @@ export type ConsoleVisit = {
   requestId: string;
   /** A form of the section that a ConsoleError has rejected, to be shown with what was typed. */
   rejected?: URLSearchParams | undefined;
+  /** What is wrong with a field of it. */
+  problem?: ConsoleError | undefined;
   /** Names what a form made or changed, for the audit log. */
   changed(id: string): void;
 };
@@ -36,6 +38,8 @@ export type Section = {
    * admins, only from pages of this origin, and written to the audit log.
    */
   actions?: Readonly<Record<string, Action>>;
+  /** What the section says after an action that led back to it. */
+  done?: Readonly<Record<string, string>>;
 };
 
 /** The action of a form's button. Throws a ConsoleError if the section has none of that name. */
@@ -45,8 +49,18 @@ export function actionOf({ actions = {} }: Section, name: string): Action {
   return action;
 }
 
-/** Something that the reader can put right: the message is shown above the section. */
-export class ConsoleError extends Error {}
+/**
+ * Something that the reader can put right. The message is shown at the field of the form, or above
+ * the section if it is not about one.
+ */
+export class ConsoleError extends Error {
+  readonly field: string | undefined;
+
+  constructor(message: string, field?: string) {
+    super(message);
+    this.field = field;
+  }
+}
 
 /** There is nothing with the ID of a form, or it is another partner's. The status is 404. */
 export class NotFoundError extends ConsoleError {}

@@ -35,9 +35,9 @@ export function createSectionPages({ audit, page }: Parts) {
     request: HttpRequest,
     visitor: Visitor,
     section: Section,
-    rejected?: { form: URLSearchParams; problem: ConsoleError },
+    rejected?: { rejected: URLSearchParams; problem: ConsoleError },
   ): Promise<HttpResponse> {
-    const visit = { ...visitOf(request, visitor.staff), rejected: rejected?.form };
+    const visit = { ...visitOf(request, visitor.staff), ...rejected };
     const { title } = section;
     let problem = rejected?.problem;
     const content = await section.show(visit).catch((error: unknown) => {
@@ -46,12 +46,13 @@ export function createSectionPages({ audit, page }: Parts) {
       return html``;
     });
     if (problem !== undefined) {
-      const notice = { text: problem.message, isProblem: true };
+      const { field, message } = problem;
+      const notice = field === undefined ? { text: message, isProblem: true } : undefined;
       const status = problem instanceof NotFoundError ? 404 : 400;
       return page(request, visitor, { title, content, status, notice });
     }
     const isProblem = visit.query.has(INTERRUPTED);
-    const text = isProblem ? CHECK : visit.query.has(DONE) ? 'Done.' : undefined;
+    const text = isProblem ? CHECK : doneText(section, visit.query);
     const notice = text === undefined ? undefined : { text, isProblem };
     return page(request, visitor, { title, content, notice });
   }
@@ -78,17 +79,23 @@ export function createSectionPages({ audit, page }: Parts) {
       shown = await actionOf(section, name)({ ...visitOf(request, staff), changed }, form);
     } catch (error) {
       if (error instanceof ConsoleError)
-        return show(request, visitor, section, { form, problem: error });
+        return show(request, visitor, section, { rejected: form, problem: error });
       record(true);
       throw error;
     }
     record();
     return shown === undefined
-      ? redirect(`${request.path}?${DONE}=yes`, signedIn.cookies)
+      ? redirect(`${request.path}?${DONE}=${name}`, signedIn.cookies)
       : page(request, visitor, { title: section.title, content: shown });
   }
 
   return { show, submit };
+}
+
+function doneText({ done = {} }: Section, query: URLSearchParams): string | undefined {
+  const action = query.get(DONE);
+  if (action === null) return undefined;
+  return Object.hasOwn(done, action) ? done[action] : 'Done.';
 }
 
 const ADMINS_ONLY: ConsolePage = {

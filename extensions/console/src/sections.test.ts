@@ -389,8 +389,8 @@ describe('apps', () => {
     ['redirects', 'https://spa.example/callback\r\ncom.example.spa:/callback'],
   ];
   const register = async (form = FORM) => {
-    const html = await submit('apps', form, spa());
-    return { html: html ?? '', clientId: /app_[\w-]{16}/.exec(html ?? '')?.[0] ?? '' };
+    const html = (await submit('apps', form, spa())) ?? (await show('apps', spa()));
+    return { html, clientId: /app_[\w-]{16}/.exec(html)?.[0] ?? '' };
   };
 
   test('without an app, the page says what one is, and has the form open', async () => {
@@ -411,6 +411,54 @@ describe('apps', () => {
     const page = await show('apps', spa());
     expect(page).toContain('<span class="state public">public</span>');
     expect(buttons(page)).toEqual(['remove', 'create']);
+  });
+
+  const edit = (
+    clientId: string,
+    name: string,
+    redirects: string,
+    origins = '',
+  ): [string, string][] => [
+    ['action', 'update'],
+    ['clientId', clientId],
+    ['name', name],
+    ['redirects', redirects],
+    ['origins', origins],
+  ];
+
+  test('an app is edited: the form has what it is, and it keeps its client ID and secret', async () => {
+    const { clientId } = await register([...FORM, ['kind', 'confidential']]);
+    const before = await opened.members.apps.find(clientId);
+    const asked = visit(`edit=${clientId}`, 'spa');
+    const form = await show('apps', asked);
+    expect(buttons(form)).toEqual(['update', 'rotate', 'remove', 'create']);
+    expect(form).toContain('https://spa.example/callback\ncom.example.spa:/callback</textarea>');
+    expect(await show('apps', visit(`edit=${clientId}`, 'spa', 'viewer'))).not.toContain('<form');
+    const change = edit(clientId, 'Guide 2', 'https://new.example/callback');
+    expect(await submit('apps', change, asked)).toBeUndefined();
+    expect(await opened.members.apps.find(clientId)).toEqual({
+      ...before,
+      name: 'Guide 2',
+      redirectUris: ['https://new.example/callback'],
+      origins: ['https://new.example'],
+    });
+  });
+
+  test('a fault stands at its field of the form that was sent, with what was typed', async () => {
+    const { clientId } = await register();
+    const asked = spa();
+    const form = edit(clientId, 'Guide', 'javascript:alert(1)');
+    const problem = await sections.apps.actions?.update?.(asked, new URLSearchParams(form)).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    const rejected = { ...asked, rejected: new URLSearchParams(form), problem } as ConsoleVisit;
+    const html = (await sections.apps.show(rejected)).html;
+    const [, edited = ''] =
+      /<textarea id="redirects-edited"([\s\S]*?)<p class="soft"/.exec(html) ?? [];
+    expect(edited).toContain('aria-invalid="true" aria-errormessage="fault" autofocus');
+    expect(edited).toContain('javascript:alert(1)</textarea>\n<p class="fault"');
+    expect(html.match(/class="fault"/g)).toHaveLength(1);
   });
 
   test('the secret of a confidential app is shown on the page that made it alone', async () => {
@@ -461,7 +509,7 @@ describe('apps', () => {
     expect(await opened.members.apps.find(clientId)).not.toHaveProperty('isFirstParty');
     await opened.members.apps.change(clientId, (app) => ({ ...app, isFirstParty: true }));
     expect(buttons(await show('apps', spa()))).toEqual(['create']);
-    for (const action of ['rotate', 'remove'])
+    for (const action of ['update', 'rotate', 'remove'])
       expect(
         await refusal(
           'apps',
@@ -477,7 +525,7 @@ describe('apps', () => {
   test("isolation: another partner's app is neither shown nor changed, whatever a form says", async () => {
     const { clientId } = await register();
     expect(await show('apps', visit())).not.toContain('Guide');
-    for (const action of ['rotate', 'remove'])
+    for (const action of ['update', 'rotate', 'remove'])
       expect(
         await refusal('apps', [
           ['action', action],

@@ -64,6 +64,30 @@ describe('loyalty apps', () => {
     expect(JSON.stringify(stored)).not.toContain(clientSecret);
   });
 
+  test('an updated app keeps its ID and secret; origins follow redirect URIs unless given', async () => {
+    const { clientId } = await create(...WEB, '--confidential');
+    const update = async (...args: string[]) =>
+      (await loyaltyJson(env, 'apps', 'update', clientId, ...args))[0];
+    const secrets = async () => (await opened(async ({ apps }) => apps.find(clientId)))?.secrets;
+    const before = await secrets();
+    expect(await update('--name', 'Guide 2')).toMatchObject({
+      clientId,
+      name: 'Guide 2',
+      redirectUris: ['https://spa.example/callback'],
+    });
+    const moved = ['--redirect', 'https://new.example/callback'];
+    expect(await update(...moved)).toMatchObject({ origins: ['https://new.example'] });
+    const own = { origins: ['https://app.example'] };
+    expect(await update('--origin', 'https://app.example')).toMatchObject(own);
+    expect(await update('--redirect', 'https://third.example/')).toMatchObject(own);
+    expect(await secrets()).toEqual(before);
+    const refused = async (...args: string[]) =>
+      (await loyalty(env, 'apps', 'update', ...args)).stderr;
+    expect(await refused(clientId, '--redirect', 'javascript:x')).toMatch(/--redirect must/);
+    expect(await refused(clientId)).toMatch(/there is nothing to change/);
+    expect(await refused('app_unknown', '--name', 'X')).toMatch(/no app/);
+  });
+
   test('a removed app is gone, and its tokens have ended', async () => {
     const { clientId } = await create(...WEB, '--origin', 'https://other.example');
     await loyaltyJson(env, 'apps', 'remove', clientId);

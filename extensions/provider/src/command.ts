@@ -45,6 +45,15 @@ export function commands(shell: Shell): Command[] {
   add('list', "list a partner's apps", PARTNER).action((partnerId: string) =>
     list(shell, partnerId),
   );
+  add('update', 'change an app, which keeps its ID; what is not given stays', {
+    '<clientid>': "the app's ID, as listed",
+  })
+    .option('--name <name>', 'its name, as members see it')
+    .option('--redirect <uri>', 'instead of its redirect URIs; may be repeated', repeated)
+    .option('--origin <origin>', 'instead of its origins; may be repeated', repeated)
+    .action((clientId: string, options: Partial<CreateOptions>) =>
+      update(shell, clientId, options),
+    );
   add('rotate-secret', 'make a new secret and print it; the one before works for 24 more hours', {
     '<clientid>': "the app's ID, as listed",
   }).action((clientId: string) => rotateSecret(shell, clientId));
@@ -83,6 +92,19 @@ async function list(shell: Shell, partnerId: string): Promise<void> {
   const { apps } = await ask(shell, { action: 'list', partnerId });
   if (apps.length === 0) shell.note(`partner ${partnerId} has no apps yet: loyalty apps create`);
   else shell.printAll(apps.map((app) => ({ ...app, createdAt: new Date(app.createdAt) })));
+}
+
+async function update(
+  shell: Shell,
+  clientId: string,
+  { name, redirect: redirectUris, origin: origins }: Partial<CreateOptions>,
+): Promise<void> {
+  if (name === undefined && redirectUris === undefined && origins === undefined)
+    throw new CommandError('there is nothing to change; --help lists the options');
+  const partnerId = await partnerOf(shell, clientId);
+  const change = { name, redirectUris, origins };
+  const { app } = await ask(shell, { action: 'update', partnerId, clientId, ...change });
+  shell.print({ ...app, createdAt: new Date(app.createdAt) });
 }
 
 async function rotateSecret(shell: Shell, clientId: string): Promise<void> {

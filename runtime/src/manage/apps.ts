@@ -16,7 +16,7 @@ export type ManagedApp = {
 export type NewApp = {
   name: string;
   redirectUris: string[];
-  /** Undefined: those of the https redirect URIs. */
+  /** None, or undefined: those of the https redirect URIs. */
   origins?: string[] | undefined;
   isConfidential: boolean;
   /** Only an operator may say so. */
@@ -25,10 +25,16 @@ export type NewApp = {
 
 type OfOne = { clientId: string };
 
+/** What is undefined stays, but for origins of the redirect URIs, which follow these. */
+export type AppChange = {
+  [Part in 'name' | 'redirectUris' | 'origins']?: NewApp[Part] | undefined;
+};
+
 /** The input of each action, and its answer if it is not refused. A secret cannot be read again. */
 type AppActions = {
   list: [object, { apps: ManagedApp[] }];
   create: [NewApp, { app: ManagedApp; secret?: string | undefined }];
+  update: [OfOne & AppChange, { app: ManagedApp }];
   /** The secret before works for 24 more hours. */
   rotate: [OfOne, { app: ManagedApp; secret: string }];
   /** Its tokens are refused within 5 seconds. */
@@ -57,3 +63,15 @@ export type ManageApps = <Action extends AppAction>(
 export type AppRefusal =
   | { refused: 'unknown' | 'tooMany' | 'public' | 'firstParty' | 'noPartner' }
   | { refused: 'invalid'; argument: 'name' | 'redirectUris' | 'origins'; fault: string };
+
+/** The origins of the pages that redirect URIs lead to. */
+export function originsOf(uris: readonly string[]): string[] {
+  return [
+    ...new Set(uris.filter((uri) => uri.startsWith('https:')).map((uri) => new URL(uri).origin)),
+  ];
+}
+
+/** The origins that were given for an app; undefined if it has those of its redirect URIs. */
+export function ownOrigins(app: Pick<ManagedApp, 'origins' | 'redirectUris'>) {
+  return app.origins.join() === originsOf(app.redirectUris).join() ? undefined : app.origins;
+}

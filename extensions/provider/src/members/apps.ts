@@ -5,19 +5,21 @@ import type { ListPosition } from '@partner-loyalty/members/rules/list.ts';
 import type { MembersStore } from '@partner-loyalty/members/store/store.ts';
 import { type App, makeSecret } from '@partner-loyalty/members/tables/apps.ts';
 import { text } from '@partner-loyalty/runtime/input.ts';
-import type {
-  AppAction,
-  AppAnswer,
-  AppRefusal,
-  AppRequest,
-  ManageApps,
-  ManagedApp,
-  NewApp,
+import {
+  type AppAction,
+  type AppAnswer,
+  type AppRefusal,
+  type AppRequest,
+  type ManageApps,
+  type ManagedApp,
+  type NewApp,
+  originsOf,
+  ownOrigins,
 } from '@partner-loyalty/runtime/manage/apps.ts';
 import { browserOrigin } from '@partner-loyalty/runtime/settings/schemas.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import * as z from 'zod';
-import { originsOf, redirectsFault } from './redirects.ts';
+import { redirectsFault } from './redirects.ts';
 
 type Store = Pick<
   MembersStore,
@@ -72,6 +74,18 @@ export function createManageApps(
       };
       await apps.add(app);
       return { app: viewOf(app), secret: given.isConfidential ? secret : undefined };
+    },
+    async update(request, by) {
+      const app = await appOf(request, by);
+      if ('refused' in app) return app;
+      const { name = app.name, redirectUris = app.redirectUris } = request;
+      const given = { name, redirectUris, origins: request.origins ?? ownOrigins(app) };
+      const { isFirstParty, secrets } = app;
+      const whole = { ...given, isFirstParty, isConfidential: secrets !== undefined };
+      const parsed = parseApp(whole, isProduction);
+      if ('refused' in parsed) return parsed;
+      const changed = await apps.change(app.clientId, (before) => ({ ...before, ...parsed }));
+      return changed === undefined ? UNKNOWN : { app: viewOf(changed) };
     },
     async rotate(request, by) {
       const app = await appOf(request, by);
@@ -152,7 +166,8 @@ function parseApp(
   ] as const;
   for (const [argument, fault] of checks)
     if (fault !== undefined) return { refused: 'invalid', argument, fault };
-  return { name: name.trim(), redirectUris, origins: origins ?? originsOf(redirectUris) };
+  const own = origins?.length === 0 ? undefined : origins;
+  return { name: name.trim(), redirectUris, origins: own ?? originsOf(redirectUris) };
 }
 
 function uriFault(

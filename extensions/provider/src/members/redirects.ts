@@ -57,13 +57,6 @@ export function isRegistered(
   return registered.map(anyPort).includes(anyPort(uri));
 }
 
-/** The origins of the pages that the URIs lead to. */
-export function originsOf(uris: readonly string[]): string[] {
-  return [
-    ...new Set(uris.filter((uri) => uri.startsWith('https:')).map((uri) => new URL(uri).origin)),
-  ];
-}
-
 /** Where a form may lead on to, for the policy of the page. */
 export function originOf(uri = ''): string[] {
   return [/^https?:/.test(uri) ? new URL(uri).origin : new URL(uri).protocol];
