@@ -88,11 +88,4 @@ describe('an address that a partner enrolled', () => {
     ]);
     expect([await isConfirmed(), await marks()]).toEqual([true, undefined]);
   });
-
-  test('is unconfirmed again once its member was erased and a partner enrolls it anew', async () => {
-    await store.tokens.redeemSignIn(await mailLink(), 'own-page', NOW);
-    await store.rights.erase(memberId);
-    await enroll();
-    expect(await isConfirmed()).toBe(false);
-  });
 });

@@ -103,21 +103,6 @@ describe.each(ENGINES)('events on %s', (engine) => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
   });
 
-  test('a change that is refused, or changes nothing, has none', async () => {
-    await importAda();
-    await acknowledgeAll();
-    await importAda();
-    await store.enroll({ partnerId: 'inn', address: address('ada@example.com') });
-    await store.enroll({
-      partnerId: 'inn',
-      address: address('eve@example.com'),
-      externalId: 'A-1',
-    });
-    await store.endEnrollment('spa', 'ada');
-    await store.changeExternalId('spa', 'ada', 'A-1');
-    expect(await pending()).toEqual([]);
-  });
-
   test('events stay until they are acknowledged, and repeating that is harmless', async () => {
     await importAda();
     const before = await pending();

@@ -4,7 +4,14 @@ import fc from 'fast-check';
 import { ENGINES } from '../../../../test/support/engines.ts';
 import { address, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import { makeToken } from '../rules/mailedtoken.ts';
-import type { Address, EnrollInput, ImportResult, MemberImport } from '../rules/member.ts';
+import type {
+  Address,
+  EnrollInput,
+  ImportResult,
+  MemberImport,
+  Names,
+  NamesChange,
+} from '../rules/member.ts';
 import type { MembersStore } from './store.ts';
 
 // All histories share a store; each has its own partners, addresses and members, named by its
@@ -22,14 +29,17 @@ type Step =
   | { do: 'accept'; input: EnrollInput }
   | { do: 'sign-in'; partnerId: string; address: Address }
   | { do: 'end'; partnerId: string /** Which of the members known by then. */; which: number }
-  | { do: 'rename'; partnerId: string; which: number; firstName: string | null }
-  | { do: 'name-oneself'; which: number; firstName: string | null }
+  | { do: 'rename'; partnerId: string; which: number; change: NamesChange }
+  | { do: 'name-oneself'; which: number; change: NamesChange }
   | { do: 'import'; records: MemberImport[] };
 
 const partnerId = fc.constantFrom(...PARTNERS);
 const email = fc.constantFrom(...EMAILS);
 const externalId = fc.option(fc.constantFrom(...EXTERNAL_IDS), { nil: undefined });
-const name = fc.option(fc.constantFrom('X', 'Y'), { nil: undefined });
+const name = fc.constantFrom('X', 'Y', undefined);
+const names = { firstName: name, lastName: name };
+const newName = fc.constantFrom('X', 'Y', null, undefined);
+const change = fc.record({ firstName: newName, lastName: newName });
 const enrollment = fc.record({
   partnerId,
   externalId,
@@ -40,7 +50,7 @@ const imported = fc
     memberId: fc.option(fc.constantFrom(...MEMBERS), { nil: undefined }),
     email,
     previous: fc.array(email, { maxLength: 2 }),
-    firstName: name,
+    ...names,
     // The importer refuses a partner that a line has twice.
     enrollments: fc.uniqueArray(enrollment, {
       maxLength: 2,
@@ -51,7 +61,7 @@ const imported = fc
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
     do: fc.constantFrom('enroll' as const, 'accept' as const),
-    input: fc.record({ partnerId, address: email.map(address), externalId, firstName: name }),
+    input: fc.record({ partnerId, address: email.map(address), externalId, ...names }),
   }),
   fc.record({
     do: fc.constant('sign-in' as const),
@@ -63,12 +73,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     do: fc.constant('rename' as const),
     partnerId,
     which: fc.nat(5),
-    firstName: fc.constantFrom('X', 'Y', null),
+    change,
   }),
   fc.record({
     do: fc.constant('name-oneself' as const),
     which: fc.nat(5),
-    firstName: fc.constantFrom('X', 'Y', null),
+    change,
   }),
   fc.record({
     do: fc.constant('import' as const),
@@ -81,7 +91,7 @@ const histories = fc.array(step, { minLength: 4, maxLength: 16, size: 'max' });
 describe.each(ENGINES)('the members store on %s', (engine) => {
   // A failure is reported before the test's own time limit, even if it could be shrunk further.
   const runsOf = {
-    numRuns: engine === 'lmdb' ? 150 : 20,
+    numRuns: engine === 'lmdb' ? 100 : 20,
     interruptAfterTimeLimit: 110_000,
     markInterruptAsFailure: true,
   };
@@ -128,14 +138,13 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
             );
           } else if (one.do === 'rename') {
             const memberId = model.knownId(one.which) ?? 'nobody';
-            const { partnerId, firstName } = one;
-            const renamed = await store.updateNames(partnerId, memberId, { firstName });
-            expect(visible(renamed)).toEqual(model.rename(partnerId, memberId, firstName));
+            const { partnerId, change } = one;
+            const renamed = await store.updateNames(partnerId, memberId, change);
+            expect(visible(renamed)).toEqual(model.rename(partnerId, memberId, change));
           } else if (one.do === 'name-oneself') {
             const memberId = model.knownId(one.which) ?? 'nobody';
-            const { firstName } = one;
-            const named = await store.updateOwnNames(memberId, { firstName });
-            expect(named?.ownNames?.firstName).toBe(model.nameOneself(memberId, firstName));
+            const named = await store.updateOwnNames(memberId, one.change);
+            expect(named?.ownNames).toEqual(model.nameOneself(memberId, one.change));
           } else {
             expect(await store.importMembers(one.records)).toEqual(
               one.records.map((each) => model.import(each)),
@@ -162,11 +171,10 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
             if (one.do === 'accept') return store.enrollInvited(one.input);
             if (one.do === 'sign-in') return signIn(store, one.partnerId, one.address);
             if (one.do === 'rename' || one.do === 'name-oneself') {
-              const { firstName } = one;
               const memberId = known[one.which] ?? 'nobody';
               return one.do === 'rename'
-                ? store.updateNames(one.partnerId, memberId, { firstName })
-                : store.updateOwnNames(memberId, { firstName });
+                ? store.updateNames(one.partnerId, memberId, one.change)
+                : store.updateOwnNames(memberId, one.change);
             }
             const answer = await store.enroll(one.input);
             if (answer.outcome === 'enrolled') known.push(answer.member.memberId);
@@ -266,22 +274,22 @@ function expectTimes(store: MembersStore, model: Model) {
   };
 }
 
-function visible(
-  member: { memberId: string; email: string; firstName?: string | undefined } | undefined,
-) {
-  return member && { memberId: member.memberId, email: member.email, firstName: member.firstName };
+function visible(member: (Names & { memberId: string; email: string }) | undefined) {
+  if (member === undefined) return undefined;
+  const { memberId, email, firstName, lastName } = member;
+  return { memberId, email, firstName, lastName };
 }
 
 type ModelMember = {
   memberId: string;
   email: string;
-  firstName: string | undefined;
+  names: Names;
   current: string;
   history: string[];
   givenUp: string[];
   unconfirmed: string[];
-  /** The name that the member set. */
-  own: string | undefined;
+  /** The names that the member set. */
+  own: Names | undefined;
   active: Map<string, string | undefined>;
   ended: Set<string>;
   /** The partners that are not confirmed. */
@@ -290,8 +298,8 @@ type ModelMember = {
   only: Map<string, string[]>;
   /** How a partner wrote an address. */
   typed: Map<string, Map<string, string>>;
-  /** The name that a partner sent. */
-  sent: Map<string, string | undefined>;
+  /** The names that a partner sent. */
+  sent: Map<string, Names>;
 };
 
 /** All members in one list, searched linearly. */
@@ -315,29 +323,35 @@ class Model {
     const spelling = typed.get(partner);
     const last = only.get(partner)?.at(-1);
     const spelt = spelling?.get(current) ?? (last === undefined ? undefined : spelling?.get(last));
-    const sent = this.sentName(partner, member);
-    const firstName = doubted.has(partner) ? sent : (own ?? sent);
-    return { memberId, email: spelt ?? email, firstName };
+    const sent = this.sentNames(partner, member);
+    return { memberId, email: spelt ?? email, ...(doubted.has(partner) ? sent : (own ?? sent)) };
   }
 
-  /** The name that a partner sent, or else, if it is confirmed, the imported one. */
-  sentName(partner: string, { sent, doubted, firstName }: ModelMember): string | undefined {
-    if (sent.has(partner)) return sent.get(partner);
-    return doubted.has(partner) ? undefined : firstName;
+  /** The names that a partner sent, or else, if it is confirmed, the imported ones. */
+  sentNames(partner: string, { sent, doubted, names }: ModelMember): Names {
+    return sent.get(partner) ?? (doubted.has(partner) ? {} : names);
   }
 
-  rename(partner: string, memberId: string, firstName: string | null) {
+  send(partner: string, member: ModelMember, names: Names): void {
+    const { firstName, lastName } = this.sentNames(partner, member);
+    if (firstName !== names.firstName || lastName !== names.lastName)
+      member.sent.set(partner, names);
+  }
+
+  rename(partner: string, memberId: string, change: NamesChange) {
     const member = this.members.find((one) => one.memberId === memberId);
     if (!member?.active.has(partner)) return undefined;
-    const name = firstName ?? undefined;
-    if (this.sentName(partner, member) !== name) member.sent.set(partner, name);
+    this.send(partner, member, changed(this.sentNames(partner, member), change));
     return this.seen(partner, member);
   }
 
-  nameOneself(memberId: string, firstName: string | null): string | undefined {
+  nameOneself(memberId: string, change: NamesChange): Names | undefined {
     const member = this.members.find((one) => one.memberId === memberId);
-    if (member) member.own = firstName ?? undefined;
-    return member?.own;
+    if (member === undefined || Object.values(change).every((one) => one === undefined))
+      return member?.own;
+    const own = changed(member.own ?? member.names, change);
+    member.own = Object.keys(own).length > 0 ? own : undefined;
+    return member.own;
   }
 
   recipient(partner: string, canonical: string) {
@@ -371,7 +385,7 @@ class Model {
   }
 
   enroll(
-    { partnerId, address: { typed, canonical }, externalId, firstName }: EnrollInput,
+    { partnerId, address: { typed, canonical }, externalId, ...given }: EnrollInput,
     memberId: string,
     confirms = false,
   ) {
@@ -389,7 +403,7 @@ class Model {
     }
     this.learn(member, memberId);
     const created = !member.active.has(partnerId);
-    const { doubted, only, sent } = member;
+    const { doubted, only } = member;
     if (confirms) confirm(member, partnerId);
     else if (created && !member.ended.has(partnerId)) doubted.add(partnerId);
     if (created) {
@@ -399,8 +413,7 @@ class Model {
       only.get(partnerId)?.push(canonical);
       member.typed.get(partnerId)?.set(canonical, typed);
     }
-    if (firstName !== undefined && this.sentName(partnerId, member) === undefined)
-      sent.set(partnerId, firstName);
+    this.send(partnerId, member, { ...changed({}, given), ...this.sentNames(partnerId, member) });
     member.ended.delete(partnerId);
     member.active.set(partnerId, known ?? externalId);
     return { memberId: member.memberId, created };
@@ -433,8 +446,8 @@ class Model {
     memberId,
     address: { typed, canonical },
     previousAddresses,
-    firstName,
     enrollments,
+    ...line
   }: MemberImport): ImportResult {
     const found =
       memberId === undefined
@@ -486,7 +499,7 @@ class Model {
     member.givenUp = member.givenUp.filter((one) => one !== canonical);
     member.current = canonical;
     member.email = typed;
-    member.firstName = firstName ?? member.firstName;
+    member.names = { ...member.names, ...changed({}, line) };
     if (found) Object.assign(found, member);
     else this.members.push(member);
     if (!found) return 'added';
@@ -498,7 +511,7 @@ function newMember(memberId: string, email: string, current: string): ModelMembe
   return {
     memberId,
     email,
-    firstName: undefined,
+    names: {},
     own: undefined,
     current,
     history: [],
@@ -511,6 +524,11 @@ function newMember(memberId: string, email: string, current: string): ModelMembe
     typed: new Map(),
     sent: new Map(),
   };
+}
+
+function changed(names: Names, change: NamesChange): Names {
+  const { firstName = names.firstName, lastName = names.lastName } = change;
+  return { ...(firstName && { firstName }), ...(lastName && { lastName }) };
 }
 
 function confirm({ doubted, only }: ModelMember, partnerId: string): void {

@@ -181,16 +181,6 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       ).toBe(1);
     });
 
-    test('ten members race for an external ID: one gets it, the others conflict', async () => {
-      for (let round = 0; round < 5; round += 1) {
-        const outcomes = (
-          await times(10, (i) => enroll('inn', `p${round}-${i}@example.com`, `R-${round}`))
-        ).map((one) => one.outcome);
-        expect(outcomes.filter((outcome) => outcome === 'enrolled')).toHaveLength(1);
-        expect(outcomes.filter((outcome) => outcome === 'external-id-conflict')).toHaveLength(9);
-      }
-    });
-
     test('20 partners enroll one member, and no enrollment is lost', async () => {
       const ids = await times(20, (i) => enrolledId(`p${i}`, 'ada@example.com', `A-${i}`));
       expect(new Set(ids).size).toBe(1);
@@ -198,39 +188,6 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(new Set(await times(20, (i) => byExternalId(`p${i}`, `A-${i}`)))).toEqual(
         new Set(ids),
       );
-    });
-
-    test('six members race for an address: one gets it, the others are refused', async () => {
-      for (let round = 0; round < 5; round += 1) {
-        const answers = await times(6, (i) =>
-          importOne(`contested${round}@example.com`, {
-            memberId: `m${round}-${i}`,
-            enrollments: [{ partnerId: 'inn' }],
-          }),
-        );
-        expect(answers.filter((answer) => answer === 'added')).toHaveLength(1);
-        expect(answers.filter((answer) => answer === 'email-in-use')).toHaveLength(5);
-        expect(await byEmail('inn', `contested${round}@example.com`)).toBe(
-          `m${round}-${answers.indexOf('added')}`,
-        );
-      }
-    });
-
-    test('an import that runs four times at the same time creates each member once', async () => {
-      const records = Array.from({ length: 60 }, (_, i) =>
-        memberImport(`m${i}@example.com`, {
-          previous: [`old${i}@example.com`],
-          enrollments: [{ partnerId: 'inn', externalId: `X${i}` }],
-        }),
-      );
-      const answers = await times(4, () => store.importMembers(records));
-      for (const [i] of records.entries()) {
-        expect(answers.map((one) => one[i]).filter((answer) => answer === 'added')).toHaveLength(1);
-        expect(await byEmail('inn', `old${i}@example.com`)).toBe(
-          await byExternalId('inn', `X${i}`),
-        );
-      }
-      expect(new Set(await store.importMembers(records))).toEqual(new Set(['unchanged']));
     });
 
     test('look-ups of one event loop tick each get their own result', async () => {

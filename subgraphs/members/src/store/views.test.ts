@@ -72,77 +72,6 @@ describe('on the embedded store', () => {
   };
 
   describe('names', () => {
-    test('an unconfirmed partner sees those it sent itself and no others', async () => {
-      await importAda({ ...ADA, enrollments: [{ partnerId: 'inn' }] });
-      expect((await enroll('spa', NEW)).member).not.toHaveProperty('firstName', 'Ada');
-      expect((await enroll('pub', NEW, { firstName: 'Eve' })).member.firstName).toBe('Eve');
-      await store.updateOwnNames('ada', { firstName: 'Augusta' });
-      expect([await names('spa'), await names('pub')]).toEqual([{}, { firstName: 'Eve' }]);
-      const byKey = [
-        await store.memberByEmail('pub', NEW),
-        (await store.lookUp('pub', [{ by: 'email', value: NEW }]))[0]?.member,
-      ];
-      for (const one of byKey) expect([one?.firstName, one?.lastName]).toEqual(['Eve', undefined]);
-    });
-
-    test('a later enrollment fills in what its own lacks and changes nothing else', async () => {
-      const { member } = await enroll('inn', NEW, { firstName: 'Eve' });
-      await enroll('spa', NEW, ADA);
-      const again = () => enroll('inn', NEW, { firstName: 'Ada', lastName: 'Moneypenny' });
-      expect(await toldOf(again, member.memberId)).toEqual(['inn']);
-      expect(await toldOf(again, member.memberId)).toEqual([]);
-      expect(await names('inn', member.memberId)).toEqual(EVE);
-      expect(await names('spa', member.memberId)).toEqual(ADA);
-    });
-
-    test('an enrollment that shows the names of the record lacks none', async () => {
-      await importAda({ firstName: 'Ada', enrollments: [{ partnerId: 'inn' }] });
-      await enroll('inn', NEW, EVE);
-      expect(await names('inn')).toEqual({ firstName: 'Ada', lastName: 'Moneypenny' });
-      expect(await store.member('ada')).not.toHaveProperty('lastName');
-    });
-
-    test('a partner corrects them for itself: null clears, left out keeps', async () => {
-      await importAda({ ...ADA, enrollments: [{ partnerId: 'inn' }, { partnerId: 'pub' }] });
-      await enroll('spa', NEW, EVE);
-      const update = (partnerId: string, change: object) =>
-        toldOf(() => store.updateNames(partnerId, 'ada', change));
-      expect(await update('spa', { lastName: null })).toEqual(['spa']);
-      expect(await names('spa')).toEqual({ firstName: 'Eve' });
-      expect(await update('inn', { firstName: 'Augusta' })).toEqual(['inn']);
-      expect(await update('inn', { firstName: 'Augusta' })).toEqual([]);
-      expect(await update('inn', {})).toEqual([]);
-      expect(await names('inn')).toEqual({ firstName: 'Augusta', lastName: 'Byron' });
-      expect(await update('inn', { firstName: null, lastName: null })).toEqual(['inn']);
-      expect([await names('inn'), await names('pub')]).toEqual([{}, ADA]);
-      await store.endEnrollment('spa', 'ada');
-      for (const [partnerId, memberId] of [
-        ['spa', 'ada'],
-        ['bar', 'ada'],
-        ['inn', 'nobody'],
-      ] as const)
-        expect(await store.updateNames(partnerId, memberId, EVE)).toBeUndefined();
-    });
-
-    test("a confirmed partner sees the member's own pair, else its own, else the record's", async () => {
-      await importAda({ ...ADA, enrollments: [{ partnerId: 'inn' }] });
-      await enroll('spa', NEW, { firstName: 'Eve' });
-      await signIn('spa', NEW);
-      expect([await names('inn'), await names('spa')]).toEqual([ADA, { firstName: 'Eve' }]);
-      const told = await toldOf(() => store.updateOwnNames('ada', { firstName: null }));
-      expect(told).toEqual(['inn', 'spa']);
-      expect([await names('inn'), await names('spa')]).toEqual(
-        Array(2).fill({ lastName: 'Byron' }),
-      );
-      // What only a pair that is not shown has.
-      const unseen = () => store.updateNames('spa', 'ada', { lastName: 'Moneypenny' });
-      expect(await toldOf(unseen)).toEqual([]);
-      expect(await toldOf(() => importAda({ firstName: 'Augusta' }))).toEqual([]);
-      await store.updateOwnNames('ada', { lastName: null });
-      expect(await names('inn')).toEqual({ firstName: 'Augusta', lastName: 'Byron' });
-      expect(await names('spa')).toEqual(EVE);
-    });
-
     test('one that a partner planted never reaches another, whatever the member sets', async () => {
       const { memberId } = (await enroll('inn', NEW, EVE)).member;
       await enroll('spa', NEW);
@@ -166,13 +95,6 @@ describe('on the embedded store', () => {
       expect(await ownSession(memberId)).toEqual(EVE);
       await store.updateOwnNames(memberId, { firstName: null, lastName: null });
       expect(await ownSession(memberId)).toEqual(ADA);
-    });
-
-    test('the names of an import are those of all partners that it enrolled', async () => {
-      await importAda({ enrollments: [{ partnerId: 'inn' }] });
-      await enroll('spa', NEW, EVE);
-      expect(await toldOf(() => importAda(ADA))).toEqual(['inn']);
-      expect([await names('inn'), await names('spa'), await ownSession()]).toEqual([ADA, EVE, ADA]);
     });
   });
 

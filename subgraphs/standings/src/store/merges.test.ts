@@ -170,28 +170,6 @@ describe('merging', () => {
     }
   });
 
-  test('activities recorded by several processes beside a merge count once, with their events', async () => {
-    const others = await Promise.all([place.open(), place.open(), place.open()]);
-    const sent = Array.from({ length: 60 }, (_, index) =>
-      (index % 3 === 0 ? next : old)(`r-${index}`, 1),
-    );
-    await store.record(sent.slice(0, 6));
-    const record = async (from: StandingsStore) => {
-      for (let at = 0; at < sent.length; at += 6) await from.record(sent.slice(at, at + 9));
-    };
-    const merge = async () => {
-      await store.merges.begin('old', 'new');
-      await store.merges.finish('old');
-    };
-    await Promise.all([...others.map(record), merge()]);
-    expect(await points('new')).toBe(60);
-    expect(new Set(await listed('new')).size).toBe(60);
-    expect((await store.record(sent)).every((one) => one === 'already-recorded')).toBe(true);
-    const told = (await events()).map(({ activityId }) => activityId);
-    expect([told.length, new Set(told).size]).toEqual([60, 60]);
-    expect(await faults()).toEqual([]);
-  });
-
   test.each(['old', 'new'])(
     'while both are being erased, %s first, what is sent for FROM is not recorded for INTO',
     async (first) => {

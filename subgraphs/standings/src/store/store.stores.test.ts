@@ -225,16 +225,6 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       expect(count(outcomes.flat(), 'recorded')).toBe(32);
       expect(await standing()).toEqual({ points: 32, stays: 32 });
     });
-
-    test('four imports of the same activities at once count each of them once', async () => {
-      const part = IMPORT.slice(0, 600);
-      const runs = [part, part.toReversed(), part.slice(300).concat(part.slice(0, 300)), part];
-      const outcomes = (await Promise.all(runs.map((run) => store.record(run)))).flat();
-      expect([count(outcomes, 'recorded'), count(outcomes, 'already-recorded')]).toEqual([
-        600, 1_800,
-      ]);
-      await expectImported(part);
-    });
   });
 
   describe('one member', () => {
