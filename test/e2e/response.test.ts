@@ -247,6 +247,24 @@ describe('200', () => {
       200,
     );
   });
+
+  test('for one failed look-up among others, whose results are unaffected', async () => {
+    const response = await service.send({
+      query: `{ a: memberByEmail(email: "both@example.com") { memberId } b: memberByEmail(email: "unknown@example.com") { memberId }
+        c: memberByExternalId(externalId: "") { memberId } d: memberByExternalId(externalId: "alpha-2") { memberId } }`,
+    });
+    expect(response.status).toBe(200);
+    expect(response.body.data).toEqual({
+      a: { memberId: 'm-both' },
+      b: null,
+      c: null,
+      d: { memberId: 'm-alpha' },
+    });
+    expect(response.body.errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
+      [['b'], 'MEMBER_NOT_FOUND'],
+      [['c'], 'BAD_USER_INPUT'],
+    ]);
+  });
 });
 
 describe('the media type', () => {

@@ -107,7 +107,7 @@ test('a page of a configured origin can read responses, their budget and their r
   }
 });
 
-test('other pages can read nothing', async () => {
+test('other pages can read nothing, and no page can use a partner key', async () => {
   const token = await service.provider.issue('m-both');
   const foreign = await service.send({
     query: QUERY,
@@ -116,7 +116,10 @@ test('other pages can read nothing', async () => {
   });
   expect([foreign.status, corsHeaders(foreign.headers)]).toEqual([200, []]);
   expect(foreign.headers.get('vary')).toMatch(/origin/i);
+  const keyed = await service.send({ query: QUERY, headers: { origin: ORIGIN } });
+  expect([keyed.status, corsHeaders(keyed.headers)]).toEqual([200, []]);
 });
+
 describe('the public documents of the built-in provider', () => {
   test.each(['/.well-known/jwks.json', '/.well-known/openid-configuration'])(
     '%s answers GET and HEAD',

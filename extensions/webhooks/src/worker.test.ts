@@ -3,13 +3,14 @@ import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { createSequencer } from '@partner-loyalty/standings/events/sequencer.ts';
+import type { EventType } from '@partner-loyalty/standings/rules/event.ts';
 import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
 import type { Endpoint } from '@partner-loyalty/standings/store/webhooks.ts';
 import { activity, newPlace, type Place } from '../../../subgraphs/standings/test/engine.ts';
 import { type Receiver, startReceiver } from '../../../test/support/servers/receiver.ts';
 import { until } from '../../../test/support/until.ts';
 import { createEndpoint, editEndpoint, replayEvents, resendEvent } from './endpoints.ts';
-import { takeShare } from './holding.ts';
+import { takeEndpoint, takeShare } from './holding.ts';
 import { RETRY_MS } from './queue.ts';
 import { createSender } from './send.ts';
 import { createWebhookSecrets } from './target.ts';
@@ -308,6 +309,19 @@ describe('webhooks', () => {
     expect(receiver.received).toHaveLength(length + 1);
   });
 
+  test('a killed process’s deliveries are taken over within 30 s, and not before its lease ends', async () => {
+    await create();
+    await record('ada');
+    const killed = await takeEndpoint(store.webhooks, 'wh_1', now());
+    expect(killed?.endpoint.position).toBe(0);
+    start();
+    await create('wh_2', { position: 0 });
+    await until(() => members('/wh_2').length === 1);
+    expect(members()).toEqual([]);
+    laterMs = 25_000;
+    await until(() => members().length === 1);
+  });
+
   test('a member erased while a retry waits has nothing but his ID in it', async () => {
     await create();
     receiver.respond = () => 500;
@@ -387,6 +401,22 @@ describe('webhooks', () => {
     // Each second of it lets ten go.
     const { replaysUntil = 0 } = (await store.webhooks.partners.get('inn')) ?? {};
     expect(replaysUntil).toBeGreaterThanOrEqual(editedAt + 3_000);
+  });
+
+  test('each endpoint has its types', async () => {
+    await create('wh_1', { types: ['PROGRAM_CHANGED'] satisfies EventType[] });
+    await create('wh_2');
+    start();
+    await record('ada');
+    await store.changeProgram('inn', {
+      membershipYear: { start: '01-01', timeZone: 'UTC' },
+      tiers: [{ name: 'Gold', points: 0 }],
+    });
+    await record('ada');
+    await receives(4);
+    expect(members('/wh_1')).toEqual([undefined]);
+    expect(members('/wh_2')).toHaveLength(3);
+    await until(async () => (await endpoint('wh_1'))?.position === 3);
   });
 
   test('what happens after an edit of the types is of those', async () => {
