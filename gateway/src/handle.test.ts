@@ -200,22 +200,33 @@ test('a request is recorded for the partner whose key or token it has, and for n
   const key = await keyOf('few');
   await send({ key, query: `query Two ${TWO_READS}` });
   await send({ key, query: '{' });
+  await send({ key, query: TWO_READS });
   await send({ token: await tokenOf('m', 'inn'), query: profile });
   const { key: ended, record } = issueKey('sandbox', 'inn', AT, { expiresAt: AT });
+  await send({ key: await keyOf('inn'), headers: { 'x-sandbox-fault': 'unavailable' } });
   await place.keyStore.createKey(record);
   await send({ key: ended });
   const request = { partnerId: 'few', requestId: 'r', keyId: expect.any(String), codes: [] };
   expect(noted).toEqual([
     { ...request, operation: 'Two', status: 200, cost: 2, budgetUsed: 2 / 3 },
     { ...request, status: 400, codes: ['GRAPHQL_PARSE_FAILED'], cost: 1, budgetUsed: 1 },
+    // Less is left than it costs.
+    {
+      ...request,
+      ...{ operation: undefined, status: 429, codes: ['RATE_LIMITED'], cost: 1, budgetUsed: 1 },
+    },
     {
       ...{ partnerId: 'inn', requestId: 'r', operation: 'memberProfile' },
       ...{ status: 200, codes: [], cost: 1, budgetUsed: 0 },
     },
     {
+      ...{ ...request, partnerId: 'inn', operation: undefined, isFault: true, cost: 1 },
+      ...{ status: 503, codes: ['SERVICE_UNAVAILABLE'], budgetUsed: expect.any(Number) },
+    },
+    {
       ...request,
       ...{ partnerId: 'inn', keyId: record.keyId },
-      ...{ status: 401, codes: ['UNAUTHENTICATED'], cost: 1, budgetUsed: 0 },
+      ...{ status: 401, codes: ['UNAUTHENTICATED'], cost: 0, budgetUsed: 0 },
     },
   ]);
   noted.length = 0;

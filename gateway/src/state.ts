@@ -25,7 +25,7 @@ export type RequestState = {
    * credentials. Undefined until the request is charged.
    */
   verdict?: Verdict;
-  /** The cost of the operation, in root fields. */
+  /** What the request costs, in root fields. */
   cost: number;
   status: number;
   /** The codes of the errors, each once. */

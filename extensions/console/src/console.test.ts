@@ -318,10 +318,17 @@ describe('records', () => {
     );
   const requests = (query?: string, partnerId?: string) =>
     shown(
-      createRequestsSection({ usageStore: store }, () => NOW),
+      createRequestsSection({ usageStore: store, keyStore: { keys } }, () => NOW),
       query,
       partnerId,
     );
+
+  const keys = async (partnerId: string) =>
+    [
+      { keyId: 'key_a', name: '<Desk>', partnerId: 'acme', hash: '', createdAt: NOW },
+      { keyId: 'key_b', partnerId: 'acme', hash: '', createdAt: NOW, revokedAt: NOW },
+      { keyId: 'key_blue', name: 'Blue', partnerId: 'blue', hash: '', createdAt: NOW },
+    ].filter((key) => key.partnerId === partnerId);
 
   const hour = (at: string, counts = {}, more: Partial<PartnerHour> = {}): PartnerHour => ({
     partnerId: 'acme',
@@ -427,13 +434,46 @@ describe('records', () => {
     const one = await requests('q=one');
     expect(one).toMatch(/<dt>Cost<\/dt><dd>2 of the budget<\/dd>/);
     expect(one).toMatch(/<dt>Duration<\/dt><dd>3.512 ms<\/dd>/);
-    expect(one).toContain('<dd>key key_a</dd>');
+    expect(one).toContain('<dd>key <bdi>&lt;Desk&gt;</bdi> <code>key_a</code></dd>');
     expect(await requests('q=two')).toContain('href="/docs#RATE_LIMITED"');
     const three = await requests('q=three');
     expect(three).toContain('<dd>app app_1</dd>');
     expect(three).not.toContain('#OFFERS_CLOSED');
     expect(await requests('q=four')).toContain('a member&#39;s token');
     expect(await requests('q=none')).toContain('No matching requests are recorded');
+  });
+
+  test('requests are found by key and time, each with the name of its key', async () => {
+    await addRecords([
+      record(60_000, 'one'),
+      record(120_000, 'two', { keyId: 'key_b' }),
+      record(180_000, 'three', { keyId: undefined }),
+    ]);
+    const ids = async (query: string) =>
+      Array.from((await requests(query)).matchAll(/<td class="mono">(\w+)<\/td>/g), ([, id]) => id);
+    expect(await ids('key=key_a')).toEqual(['one']);
+    expect(await ids('key=key_b')).toEqual(['two']);
+    expect(await ids('key=key_blue')).toEqual([]);
+    const at = (ago: number) => new Date(NOW.getTime() - ago).toISOString().slice(0, 19);
+    expect(await ids(`from=${at(120_000)}`)).toEqual(['one', 'two']);
+    expect(await ids(`to=${at(120_000)}`)).toEqual(['three']);
+    expect(await ids(`from=${at(130_000)}&to=${at(70_000)}&key=key_b`)).toEqual(['two']);
+    await expect(requests('from=yesterday')).rejects.toThrow('Write a time');
+    const page = await requests('key=key_b');
+    expect(page).toContain('<option value="key_b" selected>Key without a name, key_b</option>');
+    expect(page).toContain('>&lt;Desk&gt;, key_a</option>');
+    expect(page).not.toContain('key_blue');
+    expect(await requests()).toContain('<td><bdi>&lt;Desk&gt;</bdi></td>');
+  });
+
+  test('faults of the sandbox are marked, and are no part of usage', async () => {
+    await addHours([hour(HOURS[0] ?? '', { requests: 0, recorded: 2, l12: 0, l16: 0, faults: 2 })]);
+    await addRecords([record(1_000, 'one', { status: 503, isFault: true })]);
+    expect(await requests()).toMatch(/503<\/span> <span class="state x-sandbox-fault">/);
+    expect(await usage()).toContain('No requests in the last 7 days');
+    await addHours([hour(HOURS[1] ?? '', { faults: 1, recorded: 21 })]);
+    expect(await requests()).not.toContain('have no record');
+    expect(await usage()).not.toContain('NaN');
   });
 
   test('older requests follow on the next page, with the same search', async () => {

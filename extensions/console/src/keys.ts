@@ -103,17 +103,23 @@ export function createKeysSection({
     async show(visit) {
       const { partnerId } = visit.staff;
       const partner = await keyStore.partner(partnerId);
-      const newest = (await keyStore.keys(partnerId)).toReversed();
-      const ended = newest.filter((key) => !isActive(key));
-      const shown = [...newest.filter(isActive), ...ended.slice(0, SHOWN_ENDED)];
+      const { shown, ended } = shownOf(await keyStore.keys(partnerId));
       const keys = await keysWithUse(shown, usageStore);
       return html`<p>Send a key in the header <code>x-partner-api-key</code>. Keys belong on servers,
 never in an app or a web page. <a href="/docs#keys">Keys and scopes</a></p>
 ${isAdmin(visit) && partner ? newKeyForm(allowedScopes(partner), partner.allow, typedInto(visit, 'create')) : ''}
-${keyList(keys, ended.length, isAdmin(visit))}`;
+${keyList(keys, ended, isAdmin(visit))}`;
     },
     actions: { create, rotate, revoke },
   };
+}
+
+/** The keys that work and the latest of those that do not, of which there are `ended`. */
+export function shownOf(keys: readonly KeyRecord[]): { shown: KeyRecord[]; ended: number } {
+  const newest = keys.toReversed();
+  const ended = newest.filter((key) => !isActive(key));
+  const shown = [...newest.filter(isActive), ...ended.slice(0, SHOWN_ENDED)];
+  return { shown, ended: ended.length };
 }
 
 const isActive = (key: KeyRecord) => stateOfKey(key) === 'active';

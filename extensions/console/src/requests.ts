@@ -1,4 +1,5 @@
 // The section requests: records of a partner's requests, found by ID, status or code.
+import type { KeyRecord, KeyStore } from '@partner-loyalty/gateway/identity/keystore.ts';
 import {
   isError,
   KEPT_RECORDS,
@@ -7,46 +8,55 @@ import {
   type RequestHour,
   type RequestRecord,
   sumOf,
+  unrecordedIn,
 } from '@partner-loyalty/gateway/usage/requests.ts';
 import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { shownMs, shownNumber, timeTag } from './format.ts';
-import { empty, facts, table } from './parts.ts';
-import type { Section } from './section.ts';
+import { nameOf } from './keylist.ts';
+import { shownOf } from './keys.ts';
+import { empty, facts, stateText, table } from './parts.ts';
+import { ConsoleError, type Section } from './section.ts';
 import { noRequests, type UsageParts } from './usage.ts';
 
 const PATH = '/console/requests';
 const SHOWN = 50;
 const FIELDS = [
-  ['q', 'Request ID'],
-  ['status', 'Status, such as 4xx'],
-  ['code', 'Error code'],
+  ['q', 'Request ID', 'text'],
+  ['status', 'Status, such as 4xx', 'text'],
+  ['code', 'Error code', 'text'],
+  ['from', 'From, in UTC', 'datetime-local'],
+  ['to', 'To, in UTC', 'datetime-local'],
 ] as const;
+const FILTERS = [...FIELDS.map(([name]) => name), 'key'];
 
 export function createRequestsSection(
-  { usageStore }: UsageParts,
+  { usageStore, keyStore }: UsageParts & { keyStore: Pick<KeyStore, 'keys'> },
   now: () => Date = () => new Date(),
 ): Section {
   return {
     name: 'requests',
     title: 'Requests',
-    about: 'Find requests of the last 7 days by ID, status or error code.',
+    about: 'Find requests of the last 7 days by ID, status, error code, key or time.',
     async show({ staff: { partnerId }, query }) {
       const at = now();
       const given = (name: string) => query.get(name)?.trim() || undefined;
       const [requestId, status] = [given('q'), given('status')];
       const search = {
         requestId,
+        keyId: given('key'),
         statuses: status === undefined ? undefined : statusesIn(status),
         code: given('code')?.toUpperCase(),
-        before: Number(given('before')) || undefined,
+        since: timeIn(given('from')),
+        before: Number(given('before')) || timeIn(given('to')),
       };
       const { records, hasMore } = await usageStore.requests(partnerId, search, SHOWN, at);
       const hours = await usageStore.requestHours(partnerId, at);
       if (hours.length === 0 && records.length === 0) return noRequests('10 seconds');
-      return html`${searchForm(query)}
-${records.length === 0 ? NOTHING_FOUND : found(records)}
-${hasMore ? olderLink(query, records) : ''}${requestId === undefined ? '' : records.map(detail)}
+      const keys = await keyStore.keys(partnerId);
+      return html`${searchForm(query, keys)}
+${records.length === 0 ? NOTHING_FOUND : found(records, namesOf(keys))}
+${hasMore ? olderLink(query, records) : ''}${requestId === undefined ? '' : records.map((record) => detail(record, namesOf(keys)))}
 ${countedOnly(hours, at)}`;
     },
   };
@@ -58,33 +68,57 @@ function statusesIn(given: string): readonly [least: number, most: number] {
   return [least ?? 0, most ?? 0];
 }
 
+/** Browsers send a local time without its zone, which is said to be UTC. */
+function timeIn(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(given) ? Date.parse(`${given}Z`) : NaN;
+  if (Number.isNaN(time)) throw new ConsoleError('Write a time such as 2031-05-17T10:30.');
+  return time;
+}
+
+/** The names of keys by ID. */
+type Names = ReadonlyMap<string, string>;
+
+function namesOf(keys: readonly KeyRecord[]): Names {
+  return new Map(keys.map((key) => [key.keyId, nameOf(key)]));
+}
+
 const NOTHING_FOUND = empty(
   'No matching requests are recorded',
   'A request’s ID is in the x-request-id header of its response, and in each of its errors.',
 );
 
-function searchForm(query: URLSearchParams): Html {
+function searchForm(query: URLSearchParams, keys: readonly KeyRecord[]): Html {
   const fields = FIELDS.map(
-    ([name, label]) => html`<div><label for="${name}">${label}</label>
-<input id="${name}" name="${name}" value="${query.get(name) ?? ''}" maxlength="128"
+    ([name, label, type]) => html`<div><label for="${name}">${label}</label>
+<input id="${name}" name="${name}" type="${type}" value="${query.get(name) ?? ''}" maxlength="128"
 autocomplete="off" spellcheck="false"></div>`,
   );
-  const isFiltered = FIELDS.some(([name]) => query.get(name));
+  const chosen = query.get('key') ?? '';
+  const { shown } = shownOf(keys);
+  const listed = keys.filter((key) => shown.includes(key) || key.keyId === chosen).toReversed();
+  const options = listed.map((key) => {
+    const { keyId } = key;
+    return html`<option value="${keyId}"${keyId === chosen ? html` selected` : ''}>${nameOf(key)}, ${keyId}</option>`;
+  });
+  const isFiltered = FILTERS.some((name) => query.get(name));
   return html`<form class="filter" method="get" action="${PATH}" role="search">
-${fields}<button>Search</button>${isFiltered ? html`<a href="${PATH}">Show all</a>` : ''}
+${fields}<div><label for="key">Key</label>
+<select id="key" name="key"><option value="">All</option>${options}</select></div>
+<button>Search</button>${isFiltered ? html`<a href="${PATH}">Show all</a>` : ''}
 </form>`;
 }
 
-function found(records: readonly RequestRecord[]): Html {
+function found(records: readonly RequestRecord[], names: Names): Html {
   const rows = records.map(
     (record) => html`<tr>
 <th scope="row"><a href="${PATH}?q=${record.requestId}">${timeTag(record.time)}</a></th>
-<td>${statusOf(record)}</td><td>${record.operation ?? '–'}</td><td>${codesOf(record)}</td>
+<td>${statusOf(record)}</td><td>${record.operation ?? '–'}</td><td><bdi>${names.get(record.keyId ?? '') ?? '–'}</bdi></td><td>${codesOf(record)}</td>
 <td class="number">${record.cost}</td><td class="number">${shownMs(record.durationMs)}</td>
 <td class="mono">${record.requestId}</td></tr>`,
   );
   const columns = [
-    ...[['Time'], ['Status'], ['Operation'], ['Code']],
+    ...[['Time'], ['Status'], ['Operation'], ['Key'], ['Code']],
     ...[['Cost', 'number'], ['Duration', 'number'], ['Request ID']],
   ] as const;
   return table(['found', 'Newest first. Times are in UTC.'], columns, rows, 'found');
@@ -92,7 +126,8 @@ function found(records: readonly RequestRecord[]): Html {
 
 function statusOf(record: RequestRecord): Html {
   const kind = record.status >= 400 ? 'bad' : isError(record) ? 'partial' : 'good';
-  return html`<span class="status ${kind}">${record.status}</span>`;
+  const fault = record.isFault ? html` ${stateText('x-sandbox-fault')}` : '';
+  return html`<span class="status ${kind}">${record.status}</span>${fault}`;
 }
 
 /** Codes of other teams are not in the reference. */
@@ -111,7 +146,7 @@ function olderLink(query: URLSearchParams, records: readonly RequestRecord[]): H
   return html`<p><a rel="next" href="${PATH}?${older.toString()}">Older requests</a></p>`;
 }
 
-function detail(record: RequestRecord): Html {
+function detail(record: RequestRecord, names: Names): Html {
   const { requestId, keyId, clientId, operation, codes } = record;
   const holder = clientId === undefined ? "a member's token" : `app ${clientId}`;
   return html`<section class="detail" aria-label="Request ${requestId}">
@@ -123,22 +158,28 @@ function detail(record: RequestRecord): Html {
     ['Errors', codes.length === 0 ? 'none' : codesOf(record)],
     ['Cost', `${shownNumber(record.cost)} of the budget`],
     ['Duration', `${record.durationMs} ms`],
-    ['Credential', keyId === undefined ? holder : `key ${keyId}`],
+    ['Credential', keyId === undefined ? holder : keyText(keyId, names)],
   ])}
 <p class="soft">Queries, variables and responses are not recorded.</p></section>`;
 }
 
+function keyText(keyId: string, names: Names): Html {
+  const name = names.get(keyId);
+  return html`key ${name === undefined ? '' : html`<bdi>${name}</bdi> `}<code>${keyId}</code>`;
+}
+
 /** Says which requests of the last 7 days have no record. */
 function countedOnly(hours: readonly RequestHour[], at: Date): Html {
-  const { requests = 0, recorded = 0 } = sumOf(hours).counts;
+  const sum = sumOf(hours);
+  const [missing, { requests = 0 }] = [unrecordedIn(sum), sum.counts];
   const since = keptSince(hours, at);
   const isCut = since > Date.parse(`${hours[0]?.hour}:00Z`);
-  if (recorded >= requests && !isCut) return html``;
-  const beyond = html` ${shownNumber(requests - recorded)} of ${shownNumber(requests)} requests in
+  if (missing === 0 && !isCut) return html``;
+  const beyond = html` ${shownNumber(missing)} of ${shownNumber(requests)} requests in
 the last 7 days have no record: each gateway records up to ${RECORDS_A_MINUTE} a minute, errors
 first.`;
   const cut = html` The last ${shownNumber(KEPT_RECORDS)} records are kept: those since
 ${timeTag(since)}.`;
-  return html`<div class="notice"><p><b>Some requests were counted but not recorded.</b>${recorded < requests ? beyond : ''}${isCut ? cut : ''}
+  return html`<div class="notice"><p><b>Some requests were counted but not recorded.</b>${missing > 0 ? beyond : ''}${isCut ? cut : ''}
 <a href="/console/usage">Usage</a> includes all of them.</p></div>`;
 }

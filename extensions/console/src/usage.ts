@@ -25,7 +25,9 @@ export function createUsageSection(
     about: 'Requests, errors, budget and latency of the last 7 days, by hour.',
     async show({ staff }) {
       const at = now();
-      const used = await usageStore.requestHours(staff.partnerId, at);
+      const hours = await usageStore.requestHours(staff.partnerId, at);
+      // An hour may have nothing but faults of the sandbox.
+      const used = hours.filter(({ counts }) => counts.requests);
       if (used.length === 0) return noRequests('a minute');
       const charts = chartsOf(used).map(
         (chart) => html`<figure class="chart"><figcaption>${chart.caption}</figcaption>

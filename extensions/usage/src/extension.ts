@@ -24,7 +24,8 @@ export const openUsage: NonNullable<GatewayExtension['openUsage']> = async (
     usage: {
       count: fields.count,
       ended(partnerId, request, budgetUsed) {
-        if (request.keyId !== undefined) keys.count(request.keyId, request.status);
+        const { keyId, isFault, status } = request;
+        if (keyId !== undefined) keys.count(keyId, isFault ? 200 : status);
         requests.note(partnerId, request, budgetUsed);
       },
     },

@@ -106,7 +106,8 @@ export function createRequestRecorder(
         sums.add(current.sums);
       }
       count(current.sums, request, budgetUsed);
-      const failed = isError(request);
+      // What was asked for is no error that has to be kept.
+      const failed = isError(request) && request.isFault === undefined;
       if (current.records < RECORDS_A_MINUTE && held < MAX_RECORDS) {
         current.records += 1;
         held += 1;
@@ -122,10 +123,14 @@ export function createRequestRecorder(
 
 function count(
   sums: RequestSums,
-  { status, codes, durationMs }: EndedRequest,
+  { status, codes, durationMs, isFault }: EndedRequest,
   budgetUsed: number,
 ): void {
   const { counts } = sums;
+  if (isFault) {
+    addCount(counts, 'faults');
+    return;
+  }
   addCount(counts, 'requests');
   if (status >= 500) addCount(counts, 'failed');
   else if (status >= 400) addCount(counts, 'refused');

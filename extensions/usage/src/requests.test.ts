@@ -83,8 +83,20 @@ describe('the requests in a usage store', () => {
     expect(await found('acme', { statuses: [400, 499] })).toEqual(['b']);
     expect(await found('acme', { code: 'FORBIDDEN' })).toEqual(['a']);
     expect(await found('acme', { code: 'FORBIDDEN', statuses: [503, 503] })).toEqual([]);
+    expect(await found('acme', { keyId: 'key_b' })).toEqual([]);
+    expect(await found('acme', { keyId: 'key_a', since: NOW.getTime() - 2_500 })).toEqual([
+      'a',
+      'c',
+      'b',
+    ]);
     const { records } = await store.requests('acme', { before: NOW.getTime() - 2_500 }, 10, NOW);
     expect(records).toEqual([whole]);
+  });
+
+  test('a record is found by its time, however early its chunk began', async () => {
+    const chunked = [record(3_900, 'a'), record(2_000, 'b')];
+    await add('acme', chunked);
+    expect(await found('acme', { since: NOW.getTime() - 2_000 })).toEqual(['b']);
   });
 
   test("a partner's records and sums are never another's, whatever its ID begins with", async () => {

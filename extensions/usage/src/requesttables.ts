@@ -94,7 +94,9 @@ export function createRequestTables(
     async requests(partnerId, search, least, now) {
       // A time far from now has no place in the order of keys.
       const before = search.before && Math.max(0, Math.min(now.getTime(), search.before));
-      const from = await keptFrom(partnerId, now);
+      const [, kept = 0] = await keptFrom(partnerId, now);
+      // A record may be so much later than its chunk begins.
+      const from = [partnerId, Math.max(Number(kept), (search.since ?? 0) - CHUNK_MS)];
       const until: Key = before === undefined ? [`${partnerId}\0`] : [partnerId, before];
       const range = { prefix: [partnerId], from, until };
       const leave = await place({ owner: partnerId });
@@ -141,13 +143,16 @@ async function findNewest(
 }
 
 function matches(record: RequestRecord, search: RequestSearch): boolean {
-  const { requestId, statuses: [least, most] = [0, 999], code, slowerThanMs, before } = search;
+  const { requestId, keyId, statuses: [least, most] = [0, 999], code, slowerThanMs } = search;
+  const { since = 0, before } = search;
   return (
     (requestId === undefined || record.requestId === requestId) &&
+    (keyId === undefined || record.keyId === keyId) &&
     record.status >= least &&
     record.status <= most &&
     (code === undefined || record.codes.includes(code)) &&
     (slowerThanMs === undefined || record.durationMs > slowerThanMs) &&
+    record.time >= since &&
     (before === undefined || record.time < before)
   );
 }

@@ -289,6 +289,19 @@ describe('recorder', () => {
     ]);
   });
 
+  test('a fault of the sandbox is recorded where there is room, and is in no sum', async () => {
+    const { recorder, note, stored, sums } = open();
+    const fault = { ...REFUSED, requestId: 'fault', isFault: true as const };
+    note(1, fault);
+    note(99, OK);
+    note(1, fault);
+    await recorder.close();
+    expect(stored().filter(({ isFault }) => isFault)).toHaveLength(1);
+    const { counts } = sumOf(sums());
+    expect(counts).toMatchObject({ requests: 99, recorded: 100, faults: 2 });
+    expect(counts.refused).toBeUndefined();
+  });
+
   test('an error takes the place of a success, written or not, and no place of another error', async () => {
     const { recorder, note, stored, sums } = open();
     note(60, OK);

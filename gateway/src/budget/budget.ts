@@ -42,6 +42,7 @@ export async function charge(
     const { policy, id, budget } = principal;
     state.cost = cost > budget ? 1 : cost;
     state.verdict = await limiter.consume(policy, id, state.cost, budget);
+    if (!state.verdict.allowed) state.cost = 1;
   }
   return state.verdict.allowed;
 }

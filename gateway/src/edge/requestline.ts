@@ -88,8 +88,10 @@ export function createObserveRequest(parts: RequestLineParts): ObserveRequest {
       operation: name ?? (state.executable && state.asked?.operation?.rootFields[0]?.name),
       status,
       codes,
-      cost,
+      // Its address has paid for a key or token that was refused.
+      cost: principal === undefined ? 0 : cost,
       durationMs,
+      ...(state.isFault && { isFault: true as const }),
     };
     usage.ended(ofPartner, request, budgetUsed);
   }

@@ -17,14 +17,18 @@ export type RequestRecord = {
   status: number;
   /** The codes of its errors. */
   codes: readonly string[];
+  /** What its key or token was charged. */
   cost: number;
   durationMs: number;
+  /** Whether it failed because it asked the sandbox for that: x-sandbox-fault. */
+  isFault?: true | undefined;
 };
 
 /**
  * What is counted of a partner: `requests`; of these, how many are `recorded`, were `refused` with
  * a status from 400 on, have `failed` with one from 500 on, or had errors and the status 200, which
- * is `partial`; and for each of BUCKETS how many took that long.
+ * is `partial`; and for each of BUCKETS how many took that long. Only `recorded` includes faults of
+ * a sandbox; `faults` is their number.
  */
 export type RequestSums = {
   counts: Record<string, number>;
@@ -38,11 +42,14 @@ export type RequestHour = RequestSums & { hour: string };
 /** What records have to have. */
 export type RequestSearch = {
   requestId?: string | undefined;
+  keyId?: string | undefined;
   /** The least and the most. */
   statuses?: readonly [least: number, most: number] | undefined;
   /** Among those of its errors. */
   code?: string | undefined;
   slowerThanMs?: number | undefined;
+  /** In milliseconds since 1970, inclusive. */
+  since?: number | undefined;
   /** In milliseconds since 1970. */
   before?: number | undefined;
 };
@@ -87,6 +94,12 @@ export function sumOf(all: readonly RequestSums[]): RequestSums {
 
 export function errorsIn({ counts }: RequestSums): number {
   return (counts.partial ?? 0) + (counts.refused ?? 0) + (counts.failed ?? 0);
+}
+
+/** The number of requests that have no record. */
+export function unrecordedIn({ counts }: RequestSums): number {
+  const { requests = 0, faults = 0, recorded = 0 } = counts;
+  return Math.max(0, requests + faults - recorded);
 }
 
 export function isError({ status, codes }: Pick<RequestRecord, 'status' | 'codes'>): boolean {

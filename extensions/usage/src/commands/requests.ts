@@ -2,12 +2,17 @@
 import { digits, shortMs, since, typed } from '@partner-loyalty/cli/shell/argument.ts';
 import type { Row, Shell } from '@partner-loyalty/cli/shell/shell.ts';
 import { readStore, requirePartner } from '@partner-loyalty/cli/shell/stores.ts';
-import { type RequestRecord, sumOf } from '@partner-loyalty/gateway/usage/requests.ts';
+import {
+  type RequestRecord,
+  sumOf,
+  unrecordedIn,
+} from '@partner-loyalty/gateway/usage/requests.ts';
 import { Command } from 'commander';
 import { readUsage } from './usage.ts';
 
 type Options = {
   requestId?: string;
+  key?: string;
   status?: number;
   code?: string;
   slowerThan?: number;
@@ -27,6 +32,7 @@ export function requestsCommand(shell: Shell): Command {
       'show only requests with this HTTP status',
       typed('--status', digits(100, 599)),
     )
+    .option('--key <keyid>', 'show only requests with this key')
     .option('--code <code>', 'show only requests with this error code')
     .option(
       '--slower-than <duration>',
@@ -43,9 +49,10 @@ export function requestsCommand(shell: Shell): Command {
 
 async function requests(shell: Shell, partnerId: string, options: Options): Promise<void> {
   const [settings, now] = [shell.settings(), new Date()];
-  const { requestId, status, code, slowerThan, before } = options;
+  const { requestId, key, status, code, slowerThan, before } = options;
   const wanted = {
     requestId,
+    keyId: key,
     statuses: status === undefined ? undefined : ([status, status] as const),
     code: code?.toUpperCase(),
     slowerThanMs: slowerThan,
@@ -62,9 +69,9 @@ async function requests(shell: Shell, partnerId: string, options: Options): Prom
   else shell.printAll(records.map(rowOf));
   const last = records.at(-1);
   if (hasMore && last) shell.note(`earlier ones: --before ${new Date(last.time).toISOString()}`);
-  const { requests: all = 0, recorded = 0 } = sumOf(hours).counts;
-  if (all > recorded)
-    shell.note(`${all - recorded} of ${all} requests in the last 7 days were only counted`);
+  const sum = sumOf(hours);
+  const [missing, { requests: all = 0 }] = [unrecordedIn(sum), sum.counts];
+  if (missing > 0) shell.note(`${missing} of ${all} requests in the last 7 days were only counted`);
 }
 
 function rowOf({ time, requestId, operation, status, codes, ...record }: RequestRecord): Row {
