@@ -229,18 +229,47 @@ describe('webhooks', () => {
     const sent = await submit(...press(webhookId, 'test'));
     expect(sent).toMatch(/The test was delivered: status 204/);
     await receiver.close();
-    const outcome = { type: 'TIER_CHANGED', at: 1, attempts: 10, durationMs: 15_000 };
+    const outcome = { type: 'TIER_CHANGED', at: Date.now(), attempts: 10, durationMs: 15_000 };
     await opened.standings.webhooks.logs.update(webhookId, (log) => ({
       ...{ webhookId, delivered: [], ...log },
-      failed: [{ ...outcome, id: 'e', position: 1, reason: 'TIMEOUT' }],
+      failed: [
+        { ...outcome, id: 'e', position: 1, reason: 'TIMEOUT' },
+        { ...outcome, id: 'older', at: 1 },
+      ],
     }));
     const html = await show('webhooks', visit(`webhook=${webhookId}`));
-    expect(html).toMatch(/<h3>TEST [\s\S]+<h3>TIER_CHANGED /);
+    expect(html).toMatch(/&amp;message=e">TIER_CHANGED<[\s\S]+&amp;message=test_[^>]+>TEST</);
     expect(html).toContain('no answer within 15 seconds, 15000 ms, attempt 10');
-    expect(html).toContain('1970-01-01 00:00 UTC');
-    expect(buttons(html).filter((name) => name === 'resend')).toHaveLength(1);
+    expect(html).toMatch(/\d{4}-\d\d-\d\d \d\d:\d\d UTC, no answer/);
+    expect(html).not.toContain('1970');
     expect(await refusal(...press(webhookId, 'resend', [['event', 'e']]))).toContain(
       'is no longer kept',
+    );
+  });
+
+  test('the page of a message has its attempts, what waits is sent now, and answers are escaped', async () => {
+    const { webhookId } = await add();
+    const eventId = `e/${HOSTILE}`;
+    const history = [
+      { at: 0, durationMs: 5, status: 500, answer: HOSTILE },
+      { at: 60_000, durationMs: 15_000, reason: 'TIMEOUT', isExtra: true },
+    ];
+    const row = { position: 1, eventId, type: 'TIER_CHANGED', occurredAt: 0, attempts: 1 };
+    await opened.standings.webhooks.waiting.put({
+      ...{ ...row, messageId: `${webhookId}/1`, nextAt: 120_000, history },
+    });
+    const html = await show('webhooks', visit(`webhook=${webhookId}`));
+    expect(html).toMatch(
+      /no answer within 15 seconds, 15000 ms; next attempt 1970-01-01 00:02 UTC/,
+    );
+    const query = `webhook=${webhookId}&message=${encodeURIComponent(eventId)}`;
+    const page = await show('webhooks', visit(query));
+    expect(page).toMatch(/00:01 UTC[\s\S]+extra[\s\S]+00:00 UTC[\s\S]+status 500, 5 ms/);
+    expect(page).toContain('&lt;script&gt;');
+    expect(page).not.toContain('<script>');
+    expect(page).toContain('Its event is no longer kept.');
+    await expect(show('webhooks', visit(`webhook=${webhookId}&message=f`))).rejects.toThrow(
+      'no longer listed',
     );
   });
 

@@ -1,6 +1,7 @@
 // The pages of the section for webhooks as HTML.
 import type {
   Webhook,
+  WebhookAttempt,
   WebhookDelivery,
   WebhookSummary,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
@@ -56,7 +57,40 @@ ${facts([
 ])}
 ${isAdmin(visit) ? changes(webhook, eventTypes, visit) : ''}
 <h2 id="messages" class="next">Latest messages</h2>
-${deliveryList(deliveries, webhook, isAdmin(visit))}`;
+${deliveryList(deliveries, webhookId)}`;
+}
+
+type Message = {
+  webhook: Webhook;
+  message: WebhookDelivery;
+  history: WebhookAttempt[];
+  payload?: object;
+};
+
+export function messagePage(shown: Message, visit: ConsoleVisit): Html {
+  const { webhook, message, history, payload } = shown;
+  const { id, type, outcome, isEvent } = message;
+  const isWaiting = outcome === 'waiting';
+  const sent = [...history].reverse().map(
+    (one) => html`<li class="row"><h3>${timeText(one.at)}</h3>
+<p class="soft">${attemptText(one)}${one.isExtra ? ' (extra: it does not count among the ten)' : ''}</p>
+${one.answer === undefined ? '' : codeBlock('Response', one.answer)}</li>`,
+  );
+  const canSend = isAdmin(visit) && isEvent && webhook.state !== 'disabled';
+  const button = isWaiting ? 'Send now' : 'Send again';
+  const gone = isEvent ? 'Its event is no longer kept.' : 'A test has no data.';
+  return html`<p><a href="${pathOf(webhook.webhookId)}">Back to the endpoint</a></p>
+<h2>${type} ${stateText(outcome)}</h2>
+${facts([
+  ['ID', html`<code>${id}</code>`],
+  ['Endpoint', webhook.url],
+  ...(isWaiting ? [['Next attempt', nextText(message)] as const] : []),
+])}
+${canSend && payload ? endpointForm(webhook, 'resend', button, hidden('event', id)) : ''}
+<h2 class="next">Attempts</h2>
+${rowList(sent, html`<p>None yet.</p>`)}
+<h2 class="next">Payload</h2>
+${payload ? codeBlock('Payload', JSON.stringify(payload, null, 2)) : html`<p>${gone}</p>`}`;
 }
 
 /** Forms of an endpoint lead to its own page, which shows what is wrong. */
@@ -188,17 +222,18 @@ own machine accepts http too, such as http://localhost:4030/webhooks.</p>
 </fieldset>`;
 }
 
-function deliveryList(deliveries: WebhookDelivery[], webhook: Webhook, canSend: boolean): Html {
+function deliveryList(deliveries: WebhookDelivery[], webhookId: string): Html {
   if (deliveries.length === 0)
     return empty(
       'No messages yet',
-      'Send a test, or wait for the first event. The last 100 delivered and the last 100 failed messages are listed here.',
+      'Send a test, or wait for the first event. What waits, the last 100 delivered and the last 100 failed messages of 7 days are listed here.',
     );
   const rows = deliveries.map((one) => {
-    const again = endpointForm(webhook, 'resend', 'Send again', hidden('event', one.id), 'plain');
-    return html`<li class="row"><h3>${one.type} ${stateText(one.outcome)}</h3>
-<p class="soft"><code>${one.id}</code><br>${timeText(one.at)}, ${answerOf(one)}</p>
-${canSend && webhook.state !== 'disabled' && one.isEvent ? again : ''}</li>`;
+    const path = `${pathOf(webhookId)}&message=${encodeURIComponent(one.id)}`;
+    const tried = one.durationMs === undefined ? [] : [`${timeText(one.at)}, ${answerOf(one)}`];
+    const next = one.outcome === 'waiting' ? [`next attempt ${nextText(one)}`] : [];
+    return html`<li class="row"><h3><a href="${path}">${one.type}</a> ${stateText(one.outcome)}</h3>
+<p class="soft"><code>${one.id}</code><br>${[...tried, ...next].join('; ')}</p></li>`;
   });
   return html`<ul class="rows messages" aria-labelledby="messages">${rows}</ul>`;
 }
@@ -213,8 +248,21 @@ const REASONS: Readonly<Record<string, string>> = {
   SECRET: 'its secret cannot be read here',
 };
 
-function answerOf({ durationMs, attempts, ...one }: WebhookDelivery): string {
-  return `${responseOf(one)}, ${durationMs} ms${attempts > 1 ? `, attempt ${attempts}` : ''}`;
+function answerOf({ attempts, ...one }: WebhookDelivery): string {
+  return `${attemptText(one)}${attempts > 1 ? `, attempt ${attempts}` : ''}`;
+}
+
+function attemptText({
+  durationMs = 0,
+  ...one
+}: Pick<WebhookDelivery, 'durationMs' | 'status' | 'reason'>): string {
+  return `${responseOf(one)}, ${durationMs} ms`;
+}
+
+function nextText({ nextAttemptAt }: WebhookDelivery): string {
+  return nextAttemptAt === undefined
+    ? 'once the earlier messages of its member are delivered'
+    : timeText(nextAttemptAt);
 }
 
 function responseOf({ status, reason = '' }: Pick<WebhookDelivery, 'status' | 'reason'>): string {

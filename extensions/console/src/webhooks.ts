@@ -8,7 +8,14 @@ import type { Html } from '@partner-loyalty/runtime/pages/html.ts';
 import { field } from './forms.ts';
 import type { Manage } from './manage.ts';
 import { ConsoleError, type ConsoleVisit, NotFoundError, type Section } from './section.ts';
-import { endpointPage, listPage, outcomePage, secretPage, testText } from './webhookpages.ts';
+import {
+  endpointPage,
+  listPage,
+  messagePage,
+  outcomePage,
+  secretPage,
+  testText,
+} from './webhookpages.ts';
 
 const REFUSALS: Readonly<Record<Exclude<WebhookRefusal['refused'], 'url'>, string>> = {
   unknown: 'There is no such endpoint. Choose one from the list.',
@@ -20,6 +27,7 @@ const REFUSALS: Readonly<Record<Exclude<WebhookRefusal['refused'], 'url'>, strin
     'A test is still on its way, or ten were sent in this minute. Wait a while, then look at the latest messages.',
   off: 'Tests cannot be sent from here. Ask the operator of this service to send one.',
   dropped: 'The event is no longer kept, so it cannot be sent again.',
+  unlisted: 'This message is no longer listed. Choose one from the list.',
   replaying:
     'Events are already being sent again. Wait until that is done. To stop it, disable the endpoint and enable it again.',
 };
@@ -57,9 +65,11 @@ export function createWebhooksSection({ webhooks: manage }: Pick<Manage, 'webhoo
     about: 'Your endpoints for events, and what was delivered to them.',
     async show(visit) {
       const webhookId = visit.query.get('webhook');
-      return webhookId === null
-        ? listPage(await ask(visit, 'list', {}), visit)
-        : endpointPage(await ask(visit, 'show', { webhookId }), visit);
+      const eventId = visit.query.get('message');
+      if (webhookId === null) return listPage(await ask(visit, 'list', {}), visit);
+      return eventId === null
+        ? endpointPage(await ask(visit, 'show', { webhookId }), visit)
+        : messagePage(await ask(visit, 'message', { webhookId, eventId }), visit);
     },
     actions: {
       async create(visit, form) {
@@ -94,13 +104,13 @@ const DISABLED = 'The endpoint is disabled. It receives nothing until you enable
 const ENABLED = 'The endpoint is enabled. It receives events from now on.';
 const REPLAYED =
   'Events since then are being sent again, at most 600 a minute. The endpoint says how far it is.';
-const RESENT = 'The event is being sent again.';
+const RESENT = 'The message is being sent. Its page shows the outcome within some seconds.';
 
 function done<Answer extends object>(answer: Answer): Exclude<Answer, WebhookRefusal> {
   if (!('refused' in answer)) return answer as Exclude<Answer, WebhookRefusal>;
   const { refused, fault } = answer as unknown as WebhookRefusal; // Cast: no other answer has it.
   if (refused === 'url') throw new ConsoleError(`The URL ${fault}.`);
-  throw new (refused === 'unknown' ? NotFoundError : ConsoleError)(REFUSALS[refused]);
+  throw new (/^un/.test(refused) ? NotFoundError : ConsoleError)(REFUSALS[refused]);
 }
 
 function targetIn(form: URLSearchParams): WebhookInput<'create'> {

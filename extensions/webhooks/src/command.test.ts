@@ -150,12 +150,13 @@ describe('webhooks', () => {
     const { webhookId } = await create();
     const { stderr } = await loyalty(env, 'webhooks', 'deliveries', webhookId);
     expect(stderr).toBe(`nothing was sent to webhook ${webhookId} yet\n`);
+    const at = Date.now();
     const one = { id: 'e', type: 'TIER_CHANGED', attempts: 1, durationMs: 7 };
     await inStore((store) =>
       store.webhooks.logs.put({
         webhookId,
-        delivered: [{ ...one, at: 1_000, status: 200 }],
-        failed: [{ ...one, at: 2_000, attempts: 10, reason: 'TIMEOUT' }],
+        delivered: [{ ...one, at, status: 200 }],
+        failed: [{ ...one, at: at + 1, attempts: 10, reason: 'TIMEOUT' }],
       }),
     );
     expect(await run('deliveries', webhookId)).toEqual([
@@ -164,10 +165,34 @@ describe('webhooks', () => {
         attempts: 10,
         outcome: 'failed',
         reason: 'TIMEOUT',
-        at: '1970-01-01T00:00:02.000Z',
+        at: new Date(at + 1).toISOString(),
       },
-      { ...one, outcome: 'delivered', status: 200, at: '1970-01-01T00:00:01.000Z' },
+      { ...one, outcome: 'delivered', status: 200, at: new Date(at).toISOString() },
     ]);
+  });
+
+  test('deliveries --event shows the attempts of one message', async () => {
+    const { webhookId } = await create();
+    const history = [
+      { at: 1, durationMs: 7, status: 500, answer: 'down' },
+      { at: 2, durationMs: 7, status: 204 },
+    ];
+    const one = { id: 'e', type: 'TIER_CHANGED', attempts: 2, at: Date.now(), durationMs: 7 };
+    await inStore((store) =>
+      store.webhooks.logs.put({
+        webhookId,
+        delivered: [{ ...one, status: 204, history }],
+        failed: [],
+      }),
+    );
+    const at = new Date(one.at).toISOString();
+    const times = history.map((each) => ({ ...each, at: new Date(each.at).toISOString() }));
+    expect(await run('deliveries', webhookId, '--event', 'e')).toEqual([
+      { ...one, at, outcome: 'delivered', status: 204, history: times },
+    ]);
+    const { stdout } = await loyalty(env, 'webhooks', 'deliveries', webhookId, '--event', 'e');
+    expect(stdout).toMatch(/^1970-01-01T00:00:00.001Z +7 +500 +down$/m);
+    await expect(run('deliveries', webhookId, '--event', 'f')).rejects.toThrow('no message');
   });
 
   test('list and deliveries say how an endpoint fails, and when the next attempt is', async () => {

@@ -13,6 +13,7 @@ import type {
   Webhook,
   WebhookAction,
   WebhookAnswer,
+  WebhookDelivery,
   WebhookInput,
   WebhookRefusal,
   WebhookSummary,
@@ -42,9 +43,9 @@ export function commands(shell: Shell): Command[] {
     async (id: string) => printSecret(shell, await ask(shell, 'rotate', { webhookId: id })),
   );
   onEndpoint('test', 'send a message of the type TEST').action((id: string) => test(shell, id));
-  onEndpoint('deliveries', 'list the latest messages: delivered, or given up').action(
-    (id: string) => deliveries(shell, id),
-  );
+  onEndpoint('deliveries', 'list what waits, and the latest messages delivered or given up')
+    .option('--event <id>', 'the ID of one event: its attempts, and what is sent')
+    .action((id: string, options: Replay) => deliveries(shell, id, options));
   onEndpoint('replay', 'send events again: one, or from a time on')
     .option('--since <time>', 'such as 2h, or an ISO 8601 time', typed('--since', since))
     .option('--event <id>', 'the ID of one event among the deliveries')
@@ -155,13 +156,31 @@ async function test(shell: Shell, webhookId: string): Promise<void> {
     throw new CommandError(`the message was not delivered to webhook ${webhookId}`);
 }
 
-async function deliveries(shell: Shell, webhookId: string): Promise<void> {
+async function deliveries(shell: Shell, webhookId: string, { event }: Replay): Promise<void> {
+  if (event !== undefined) return delivery(shell, webhookId, event);
   const { webhook, deliveries: found } = await ask(shell, 'show', { webhookId });
   const { state } = webhook;
-  const rows = found.map(({ isEvent: _, ...one }) => ({ ...one, at: new Date(one.at) }));
+  const rows = found.map(deliveryRow);
   if (state !== 'active') shell.print({ webhookId, state, ...healthOf(webhook) });
   if (rows.length > 0) shell.printAll(rows);
   else if (state === 'active') shell.note(`nothing was sent to webhook ${webhookId} yet`);
+}
+
+function deliveryRow({ isEvent: _, nextAttemptAt, ...one }: WebhookDelivery): Row {
+  const next = nextAttemptAt && { nextAttemptAt: new Date(nextAttemptAt) };
+  return { ...one, at: new Date(one.at), ...next };
+}
+
+/** In a line of JSON, or as a table of the attempts with what is sent below. */
+async function delivery(shell: Shell, webhookId: string, eventId: string): Promise<void> {
+  const { message, payload, ...found } = await ask(shell, 'message', { webhookId, eventId });
+  const history = found.history.map((one) => ({ ...one, at: new Date(one.at) }));
+  const row = deliveryRow(message);
+  if (shell.json) return shell.print({ ...row, history, payload });
+  shell.print(row);
+  shell.printAll(history);
+  if (payload === undefined) shell.note('its event is not kept');
+  else shell.print({ payload });
 }
 
 async function enable(shell: Shell, webhookId: string): Promise<void> {
@@ -192,6 +211,8 @@ type Named = { partnerId?: string; webhookId?: string; eventId?: string };
 /** Longer than an attempt takes. */
 const TEST_MS = 60_000;
 
+const READING: ReadonlySet<WebhookAction> = new Set(['list', 'show', 'message']);
+
 /** Asks about what a partner has, or about an endpoint of whichever partner. */
 function ask<Action extends WebhookAction>(
   shell: Shell,
@@ -199,7 +220,7 @@ function ask<Action extends WebhookAction>(
   input: WebhookInput<Action> & Named,
 ): Promise<Done<Action>> {
   const settings = shell.settings();
-  const open = action === 'list' || action === 'show' ? readStore : withStore;
+  const open = READING.has(action) ? readStore : withStore;
   return open('standings', settings, async (store) => {
     const { webhookId = '' } = input;
     const found =
@@ -221,6 +242,7 @@ function refusal(
 ): CommandError {
   if (refused === 'url') return new CommandError(`--url ${fault}`);
   if (refused === 'noKey') return new CommandError('KEY_ENCRYPTION_KEY must be set in production');
+  if (refused === 'unlisted') return noSuch('message', eventId);
   if (refused === 'dropped') return noSuch('event to send again', eventId);
   const enable = `loyalty webhooks enable ${webhookId}`;
   if (refused === 'replaying')

@@ -1,5 +1,6 @@
 // Delivers to one endpoint for as long as this process holds its lease.
 import { setTimeout as pause } from 'node:timers/promises';
+import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { type Metrics, WEBHOOK_ATTEMPTS } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Event } from '@partner-loyalty/standings/rules/event.ts';
@@ -34,6 +35,8 @@ const RENEW_MS = 5_000;
 export const ATTEMPT_MS = 16_000;
 /** How long attempts in progress may take when the process stops. */
 const STOP_MS = 5_000;
+/** With so many rows, nobody reads each answer. */
+const MAX_ANSWERS = 1_000;
 
 /** Delivers until `stop` or `change`, or until the lease is lost. Never rejects. */
 export function startDelivery(
@@ -85,18 +88,24 @@ export function startDelivery(
       (await eventAt(store.feed, partnerId, position));
     if (event === undefined) return queue.drop(message);
     const { signal } = sending;
-    const sent = mayBegin() && (await send(endpoint, messageOf(event), { signal, now: now() }));
+    const sent = mayBegin() && (await send(endpoint, contentOf(event), { signal, now: now() }));
     if (sent === false || signal.aborted) {
       // It goes out again, by whoever holds the lease then.
       ending ??= 'lost';
       return;
     }
-    const { ok, ...outcome } = sent;
+    const { ok, answer, ...rest } = sent;
+    const outcome = answer === undefined || queue.isFull(MAX_ANSWERS) ? rest : { ...rest, answer };
     metrics.webhookAttempt(partnerId, ok ? 'delivered' : failureOf(outcome), 1);
     const wasFailing = queue.isFailing();
     const end = ok && wasFailing ? await store.feed.last(partnerId) : undefined;
     const at = now();
+    const counted = message.attempts;
     const fate = queue.done(message, sent, at, shares.rows, end);
+    const isExtra = message.attempts === counted || undefined;
+    const { messageId } = message;
+    const tried = omitUndefined({ at, ...outcome, isExtra });
+    hold.tried.set(messageId, [...(hold.tried.get(messageId) ?? []), tried]);
     if (wasFailing && ok) log.info({ partner: partnerId, webhookId }, 'webhook recovered');
     if (!wasFailing && queue.isFailing()) {
       const { status, reason } = outcome;
@@ -222,7 +231,7 @@ function failureOf({ status, reason }: Pick<Sent, 'status' | 'reason'>) {
 }
 
 /** The event with the fields that the API has and this event has, without `member`. */
-function messageOf({ id, type, partnerId, occurredAt, ...content }: Event) {
+export function contentOf({ id, type, partnerId, occurredAt, ...content }: Event) {
   const timestamp = new Date(occurredAt);
   return { id, type, timestamp, data: { id, type, occurredAt: timestamp, ...content } };
 }

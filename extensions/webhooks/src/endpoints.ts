@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { NotedWebhook } from '@partner-loyalty/runtime/manage/webhooks.ts';
-import type { EventType } from '@partner-loyalty/standings/rules/event.ts';
+import type { Event, EventType } from '@partner-loyalty/standings/rules/event.ts';
 import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
 import {
   dropWaiting,
@@ -194,20 +194,51 @@ export async function resendEvent(
   { webhooks, feed }: Store,
   { webhookId, partnerId }: Endpoint,
   position: number,
+  eventId: string,
 ): Promise<boolean> {
-  // The feed may have been restored from a backup since.
-  const isKnown = position <= (await feed.last(partnerId));
-  const event = isKnown ? await eventAt(feed, partnerId, position) : undefined;
+  const event = await keptEvent(feed, partnerId, position, eventId);
   if (event === undefined) return false;
-  const { memberId, mergedMemberId, occurredAt } = event;
+  const { type, memberId, mergedMemberId, occurredAt } = event;
   const messageId = `${webhookId}/${position}`;
   const message = { messageId, position, occurredAt, attempts: 0, isReplayed: true } as const;
-  await webhooks.waiting.put(omitUndefined({ ...message, memberId, mergedMemberId }));
+  const of = { eventId, type, memberId, mergedMemberId };
+  await webhooks.waiting.put(omitUndefined({ ...message, ...of }));
   // Who delivers now does not look for new rows.
   await change(webhooks, webhookId, (before) => {
     return { ...before, waiting: (before.waiting ?? 0) + 1 };
   });
   return true;
+}
+
+/**
+ * Lets a message that waits be tried now. Only for an active endpoint. Resolves with false if it
+ * does not wait any more.
+ */
+export async function hurryMessage(
+  { webhooks }: Pick<Store, 'webhooks'>,
+  { webhookId }: Endpoint,
+  messageId: string,
+): Promise<boolean> {
+  const row = await webhooks.waiting.update(
+    messageId,
+    (before) => before && { ...before, isAsked: true },
+  );
+  if (row === undefined) return false;
+  await change(webhooks, webhookId, (before) => ({ ...before, nextAttemptAt: Date.now() }));
+  return true;
+}
+
+/** The event of a message; undefined if it is not kept any more. */
+export async function keptEvent(
+  feed: Store['feed'],
+  partnerId: string,
+  position: number,
+  eventId: string,
+): Promise<Event | undefined> {
+  // The feed may have been restored from a backup since.
+  const isKnown = position <= (await feed.last(partnerId));
+  const event = isKnown ? await eventAt(feed, partnerId, position) : undefined;
+  return event?.id === eventId ? event : undefined;
 }
 
 /** Its ID is no longer counted, since it has no row. */

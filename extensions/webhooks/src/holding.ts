@@ -1,11 +1,13 @@
 // What a process stores of an endpoint while it holds the lease: rows first, then the position.
 import { randomUUID } from 'node:crypto';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
+import type { WebhookAttempt } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import {
   addOutcomes,
   dropWaiting,
   type Endpoint,
   type Outcome,
+  type WaitingMessage,
   type WebhookTables,
   waitingOf,
 } from '@partner-loyalty/standings/store/webhooks.ts';
@@ -15,6 +17,8 @@ import { createQueue, type Queue, REPLAY_SHARE } from './queue.ts';
 export const LEASE_MS = 25_000;
 /** How many rows are written at once. */
 const SLICE = 200;
+/** The most attempts that are kept of a message. */
+const MAX_HISTORY = 12;
 /** Shares of what is sent again begin so far ahead at most. */
 const MAX_AHEAD_MS = 60_000;
 
@@ -29,6 +33,8 @@ export type Hold = {
   queue: Queue;
   /** The outcomes that are not written yet, oldest first. */
   outcomes: Record<'delivered' | 'failed', Outcome[]>;
+  /** The attempts that are not written yet, by message. */
+  tried: Map<string, WebhookAttempt[]>;
 };
 
 /** What becomes of an endpoint at the end. */
@@ -54,8 +60,13 @@ export async function takeEndpoint(
   const { position, replay } = endpoint;
   // A replay that begins sends what waits beyond its position too.
   if (replay?.after === position) await dropWaiting(tables, webhookId, position);
-  const queue = createQueue(endpoint, await waitingOf(tables, webhookId));
-  return { endpoint, ...lease, position, queue, outcomes: { delivered: [], failed: [] } };
+  const rows = await waitingOf(tables, webhookId);
+  const queue = createQueue(
+    endpoint,
+    rows.map(({ history: _, ...row }) => row),
+  );
+  const unwritten = { outcomes: { delivered: [], failed: [] }, tried: new Map() };
+  return { endpoint, ...lease, position, queue, ...unwritten };
 }
 
 /** Takes a share of what a partner's endpoints may be sent again. Resolves with when it begins. */
@@ -85,20 +96,33 @@ export async function saveEndpoint(
   end?: EndpointEnd,
 ): Promise<boolean> {
   if (now >= hold.until) return false;
-  const { queue, token, endpoint, outcomes } = hold;
+  const { queue, token, endpoint, outcomes, tried } = hold;
   const { webhookId, revision } = endpoint;
   if (end !== undefined) queue.keepSent();
   const changes = queue.changes();
   const state = queue.state(now);
   const lease = end === undefined ? { token, until: now + LEASE_MS } : undefined;
   hold.outcomes = { delivered: [], failed: [] };
+  hold.tried = new Map();
+  const histories = new Map<string, WebhookAttempt[]>();
+
+  /** What is not in the queue stays: the earlier attempts, until the message has its outcome. */
+  async function write([id, row]: [string, WaitingMessage | undefined]): Promise<void> {
+    const latest = tried.get(id) ?? [];
+    const before = latest.length > 0 ? await waiting.get(id) : undefined;
+    const history = [...(before?.history ?? []), ...latest].slice(-MAX_HISTORY);
+    histories.set(id, history);
+    if (row === undefined) return waiting.remove(id);
+    await waiting.put(omitUndefined(history.length > 0 ? { ...row, history } : row));
+  }
+
   const rows = [...changes];
   for (let from = 0; from < rows.length; from += SLICE)
-    await Promise.all(
-      rows
-        .slice(from, from + SLICE)
-        .map(([id, row]) => (row === undefined ? waiting.remove(id) : waiting.put(row))),
-    );
+    await Promise.all(rows.slice(from, from + SLICE).map(write));
+  for (const one of [...outcomes.delivered, ...outcomes.failed]) {
+    const history = histories.get(`${webhookId}/${one.position}`) ?? [];
+    if (history.length > 1) one.history = history;
+  }
   let isHeld = false;
   let isThere = false;
   await endpoints.update(webhookId, (row) => {

@@ -11,6 +11,7 @@ import { activity, newPlace, type Place } from '../../../subgraphs/standings/tes
 import { type Receiver, startReceiver } from '../../../test/support/servers/receiver.ts';
 import { until } from '../../../test/support/until.ts';
 import { createWebhookManager, type WebhookManager } from './manage.ts';
+import { eventAt } from './place.ts';
 import { createSender } from './send.ts';
 import { createWebhookSecrets } from './target.ts';
 
@@ -229,11 +230,13 @@ describe('managing webhooks', () => {
   test('one event is sent again by its ID, and no other place of the feed can be named', async () => {
     await happen(3);
     const webhookId = await create();
+    const second = (await eventAt(store.feed, 'inn', 2))?.id ?? '';
     const outcome = { type: 'POINTS_CHANGED', at: 1, attempts: 1, durationMs: 1 };
     await store.webhooks.logs.put({
       webhookId,
       delivered: [
-        { ...outcome, id: 'second', position: 2 },
+        { ...outcome, id: 'second', position: 1 },
+        { ...outcome, id: second, position: 2 },
         { ...outcome, id: 'formerly' },
       ],
       failed: [],
@@ -243,16 +246,60 @@ describe('managing webhooks', () => {
     const rows = async () => store.webhooks.waiting.select(() => true);
     expect(await replay('formerly')).toEqual({ refused: 'dropped' });
     expect(await replay('3')).toEqual({ refused: 'dropped' });
+    // The feed was restored from a backup, and has another event there.
+    expect(await replay('second')).toEqual({ refused: 'dropped' });
     expect(await rows()).toEqual([]);
-    expect(await replay('second')).toMatchObject({ webhook: { webhookId } });
+    expect(await replay(second)).toMatchObject({ webhook: { webhookId } });
     const messageId = `${webhookId}/2`;
     const row = { messageId, position: 2, memberId: 'm-1', attempts: 0, isReplayed: true };
     expect(await rows()).toMatchObject([row]);
     expect(await stored(webhookId)).toMatchObject({ position: 3, revision: 2 });
+    await store.webhooks.waiting.remove(messageId);
     await store.feed.dropBefore(Number.MAX_SAFE_INTEGER);
-    expect(await replay('second')).toEqual({ refused: 'dropped' });
+    expect(await replay(second)).toEqual({ refused: 'dropped' });
     await manage({ action: 'disable', partnerId: 'inn', webhookId });
-    expect(await replay('second')).toEqual({ refused: 'disabled' });
+    expect(await replay(second)).toEqual({ refused: 'disabled' });
+  });
+
+  test('a message has its attempts and what is sent, unless it is erased, dropped, or unlisted', async () => {
+    await happen(2);
+    const webhookId = await create();
+    const event = await eventAt(store.feed, 'inn', 2);
+    const eventId = event?.id ?? '';
+    const ask = (of: object = {}) =>
+      manage({ action: 'message', partnerId: 'inn', webhookId, eventId, ...of });
+    expect(await ask()).toEqual({ refused: 'unlisted' });
+    const history = [{ at: Date.now(), durationMs: 3, status: 500, answer: 'no' }];
+    const messageId = `${webhookId}/2`;
+    const row = { messageId, position: 2, eventId, type: 'POINTS_CHANGED', occurredAt: 1 };
+    const nextAt = Date.now() + 5_000;
+    await store.webhooks.waiting.put({ ...row, attempts: 1, nextAt, history });
+    expect((await show(webhookId)).deliveries).toEqual([
+      {
+        ...{ id: eventId, type: 'POINTS_CHANGED', outcome: 'waiting', isEvent: true },
+        ...{ at: history[0]?.at, attempts: 1, durationMs: 3, status: 500, nextAttemptAt: nextAt },
+      },
+    ]);
+    expect(await ask()).toMatchObject({
+      message: { id: eventId, outcome: 'waiting' },
+      history,
+      payload: { type: 'POINTS_CHANGED', data: { id: eventId, memberId: 'm-1' } },
+    });
+    expect(await ask({ partnerId: 'spa' })).toEqual({ refused: 'unknown' });
+    await manage({ action: 'replay', partnerId: 'inn', webhookId, eventId });
+    expect(await store.webhooks.waiting.get(messageId)).toMatchObject({ isAsked: true, history });
+    expect((await stored(webhookId))?.nextAttemptAt).toBeLessThanOrEqual(Date.now());
+    const outcome = { id: eventId, type: 'POINTS_CHANGED', position: 2, ...history[0] };
+    await store.webhooks.waiting.remove(messageId);
+    await store.webhooks.logs.put({
+      webhookId,
+      delivered: [{ ...outcome, at: Date.now(), attempts: 1, durationMs: 3 }],
+      failed: [{ ...outcome, at: 1, attempts: 10, durationMs: 3 }],
+    });
+    expect(await ask()).toMatchObject({ message: { outcome: 'delivered' }, history: [{}] });
+    expect((await show(webhookId)).deliveries).toMatchObject([{ outcome: 'delivered' }]);
+    await store.feed.dropBefore(Number.MAX_SAFE_INTEGER);
+    expect(await ask()).not.toHaveProperty('payload');
   });
 
   test('one replay of an endpoint runs at a time, and its answer and the list say how far it is', async () => {

@@ -1,5 +1,6 @@
 // What operators and partners' staff ask for about webhooks, and the answers as plain data.
 import { randomUUID } from 'node:crypto';
+import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type {
   WebhookAction,
   WebhookAnswer,
@@ -11,21 +12,36 @@ import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import type { EventType } from '@partner-loyalty/standings/rules/event.ts';
 import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
-import { addOutcomes, type Endpoint } from '@partner-loyalty/standings/store/webhooks.ts';
+import {
+  addOutcomes,
+  type Endpoint,
+  waitingOf,
+} from '@partner-loyalty/standings/store/webhooks.ts';
+import { contentOf } from './delivery.ts';
 import {
   createEndpoint,
   disableEndpoint,
   editEndpoint,
   enableEndpoint,
   endpointsOf,
+  hurryMessage,
+  keptEvent,
   removeEndpoint,
   replayEvents,
   resendEvent,
   rotateSecret,
 } from './endpoints.ts';
-import type { Send } from './send.ts';
+import { payloadOf, type Send } from './send.ts';
 import { createWebhookSecrets, rulesFor, urlFault } from './target.ts';
-import { deliveriesOf, deliveryOf, outcomesOf, summaryOf, TYPES, viewOf } from './view.ts';
+import {
+  deliveriesOf,
+  deliveryOf,
+  summaryOf,
+  TYPES,
+  viewOf,
+  waitingAs,
+  waitingIn,
+} from './view.ts';
 
 type Store = Pick<StandingsStore, 'webhooks' | 'feed'>;
 type Options = {
@@ -98,7 +114,19 @@ export function createWebhookManager(
     show: on<'show'>(async (endpoint) => {
       const log = await store.webhooks.logs.get(endpoint.webhookId);
       const webhook = await summaryOf(store, endpoint);
-      return { webhook, deliveries: deliveriesOf(log), eventTypes: TYPES };
+      const rows =
+        endpoint.state === 'disabled' ? [] : await waitingOf(store.webhooks, endpoint.webhookId);
+      const deliveries = [...waitingIn(rows, endpoint), ...deliveriesOf(log)];
+      return { webhook, deliveries, eventTypes: TYPES };
+    }),
+    message: on<'message'>(async (endpoint, { eventId }) => {
+      const found = await messageOf(store, endpoint, eventId);
+      if (found === undefined) return { refused: 'unlisted' };
+      const { position, message, history } = found;
+      const { feed } = store;
+      const event = position && (await keptEvent(feed, endpoint.partnerId, position, eventId));
+      const shown = { webhook: viewOf(endpoint), message, history };
+      return event ? { ...shown, payload: payloadOf(contentOf(event)) } : shown;
     }),
     async create({ partnerId, url, types }, by) {
       const refusal = secrets.isUsable ? refusalOf(url, by) : NO_KEY;
@@ -181,11 +209,33 @@ async function endpointOf(
   return endpoint?.partnerId === partnerId ? endpoint : undefined;
 }
 
-/** False if the event is not kept any more. */
+/** A message that waits, or else its latest outcome; with its attempts, oldest first. */
+async function messageOf({ webhooks }: Store, endpoint: Endpoint, eventId: string) {
+  const { webhookId, state } = endpoint;
+  const rows = state === 'disabled' ? [] : await waitingOf(webhooks, webhookId);
+  const row = rows.find((one) => one.eventId === eventId);
+  if (row !== undefined) {
+    const { position, messageId, history = [] } = row;
+    return { position, messageId, history, message: waitingAs(row, endpoint) };
+  }
+  const { delivered = [], failed = [] } = (await webhooks.logs.get(webhookId)) ?? {};
+  const latest = [...delivered, ...failed].filter(({ id }) => id === eventId);
+  const outcome = latest.sort((one, other) => other.at - one.at)[0];
+  if (outcome === undefined) return undefined;
+  const { position, at, durationMs, status, reason, answer, history } = outcome;
+  const only = omitUndefined({ at, durationMs, status, reason, answer });
+  const message = deliveryOf(outcome, delivered.includes(outcome) ? 'delivered' : 'failed');
+  return { position, message, history: history ?? [only] };
+}
+
+/** Tries a message that waits now, or sends it again. False if its event is not kept any more. */
 async function resend(store: Store, endpoint: Endpoint, eventId: string): Promise<boolean> {
-  const log = await store.webhooks.logs.get(endpoint.webhookId);
-  const { position } = outcomesOf(log).find(({ id }) => id === eventId) ?? {};
-  return position !== undefined && resendEvent(store, endpoint, position);
+  const { position, messageId } = (await messageOf(store, endpoint, eventId)) ?? {};
+  if (position === undefined) return false;
+  return (
+    (messageId !== undefined && (await hurryMessage(store, endpoint, messageId))) ||
+    resendEvent(store, endpoint, position, eventId)
+  );
 }
 
 /** Sends a message of the type TEST, and writes its outcome to the log of deliveries. */

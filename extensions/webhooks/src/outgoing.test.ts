@@ -84,6 +84,51 @@ describe('a request to a URL of a stranger', () => {
     expect(seen).toBe('POST /hooks?a=1 hello');
   });
 
+  describe('the beginning of the body', () => {
+    const body = `${'é'.repeat(600)}\n`;
+    const answering = () => http((_, response) => response.end(body));
+    const everything = [alsoPrivate, undefined, alsoPrivate] as const;
+
+    test('is text, from an address that may be read, on each request of a connection', async () => {
+      const { port, connections } = await answering();
+      const { post } = outgoing(...everything);
+      for (let sent = 0; sent < 2; sent += 1) {
+        expect(await post(new URL(`http://127.0.0.1:${port}/`), CONTENT, ignore)).toEqual({
+          status: 200,
+          text: 'é'.repeat(512),
+        });
+        await pause(20);
+      }
+      expect(connections()).toBe(1);
+    });
+
+    test.each(['127.0.0.1', 'localhost', '2130706433'])('of %s is not kept', async (host) => {
+      const { port, connections } = await answering();
+      const { post } = outgoing(alsoPrivate);
+      for (let sent = 0; sent < 2; sent += 1) {
+        expect(await post(new URL(`http://${host}:${port}/`), CONTENT, ignore)).toEqual({
+          status: 200,
+        });
+        await pause(20);
+      }
+      expect(connections()).toBe(1);
+    });
+
+    test('of a name that once led to a private address is not kept', async () => {
+      const { port } = await answering();
+      const { resolver } = await dns(() => ['127.0.0.1']);
+      let isPublic = false;
+      const { post } = outgoing(alsoPrivate, resolver, () => isPublic);
+      const url = new URL(`http://hooks.example:${port}/`);
+      expect(await post(url, CONTENT, ignore)).toEqual({ status: 200 });
+      isPublic = true;
+      expect(await post(url, CONTENT, ignore)).toEqual({ status: 200 });
+      expect(await post(new URL(`http://others.example:${port}/`), CONTENT, ignore)).toHaveProperty(
+        'text',
+      );
+    });
+  });
+
   test('a literal private address is not connected to', async () => {
     const { port, connections } = await http((_, response) => response.end());
     const url = new URL(`http://2130706433:${port}/`);

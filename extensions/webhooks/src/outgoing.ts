@@ -7,7 +7,7 @@ import { type Reach, reachOf } from '@partner-loyalty/runtime/http/publicaddress
 import { Agent } from 'undici';
 
 /** The status of the response, or why there is none. */
-type Posted = { status: number } | { reason: ReturnType<typeof reasonOf> };
+type Posted = { status: number; text?: string } | { reason: ReturnType<typeof reasonOf> };
 
 export type Outgoing = ReturnType<typeof createOutgoing>;
 
@@ -18,6 +18,10 @@ const TIMEOUT_MS = 15_000;
 /** How long the body may take after the status. */
 const BODY_TIMEOUT_MS = 1_000;
 const MAX_BODY_BYTES = 65_536;
+/** How much of a body is read as text. */
+const MAX_TEXT_BYTES = 1_024;
+/** Beyond so many hosts that are not public, no text is kept. */
+const MAX_HOSTS = 1_000;
 /** For a response with its head and framing. */
 const MAX_RESPONSE_BYTES = 160 * 1_024;
 /** What a chunk counts at least: one of a byte costs more than its byte. */
@@ -30,19 +34,30 @@ const KEEP_ALIVE_MS = 4_000;
 /**
  * Sends requests to addresses that `allows` accepts and to no others, whatever a name resolved to
  * before. Names are resolved by DNS, without the threads that `getaddrinfo` would keep busy while
- * a name server does not answer.
+ * a name server does not answer. The text of a response is the beginning of its body, if every
+ * address that its host was connected to is one that `keeps` accepts.
  */
 export function createOutgoing(
   allows: (reach: Reach) => boolean,
   resolver: Pick<Resolver, 'resolve4' | 'resolve6'> = new Resolver({ timeout: 3_000, tries: 2 }),
+  keeps: (reach: Reach) => boolean = (reach) => reach === 'public',
 ) {
   const connector = createConnector({
     lookUp: (hostname) => lookUp(hostname, resolver),
     allows: (address) => allows(reachOf(address)),
     timeoutMs: TIMEOUT_MS,
   });
+  const unkept = new Set<string>();
+  const limited = limitBytes(connector, MAX_RESPONSE_BYTES);
   const agent = new Agent({
-    connect: limitBytes(connector, MAX_RESPONSE_BYTES),
+    connect: (options, callback) =>
+      limited(options, (...result) => {
+        // A connection is made for a host, and may serve each later request to it.
+        const [, socket] = result;
+        const isKept = !socket || keeps(reachOf(socket.remoteAddress ?? ''));
+        if (!isKept && unkept.size < MAX_HOSTS) unkept.add(options.host ?? '');
+        callback(...result);
+      }),
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -65,7 +80,7 @@ export function createOutgoing(
         interim += 1;
         if (interim > MAX_INTERIM) stop();
       };
-      const { origin, pathname, search } = url;
+      const { origin, host, pathname, search } = url;
       try {
         const path = `${pathname}${search}`;
         const options = { origin, path, method: 'POST', signal: limit.signal, onInfo } as const;
@@ -73,13 +88,17 @@ export function createOutgoing(
         // The status has come, so nothing that happens to the body matters any more.
         clearTimeout(timer);
         timer = setTimeout(() => body.destroy(), BODY_TIMEOUT_MS);
+        const isKept = unkept.size < MAX_HOSTS && !unkept.has(host);
         let left = MAX_BODY_BYTES;
-        body.on('data', ({ length }: Buffer) => {
-          left -= Math.max(length, MIN_CHUNK_BYTES);
+        let start = Buffer.alloc(0);
+        body.on('data', (chunk: Buffer) => {
+          if (isKept && start.length < MAX_TEXT_BYTES)
+            start = Buffer.concat([start, chunk.subarray(0, MAX_TEXT_BYTES - start.length)]);
+          left -= Math.max(chunk.length, MIN_CHUNK_BYTES);
           if (left <= 0) body.destroy();
         });
         await body.dump({ limit: MAX_BODY_BYTES });
-        return { status: statusCode };
+        return { status: statusCode, ...(start.length > 0 && { text: start.toString() }) };
       } catch (error) {
         return { reason: reasonOf(error) };
       } finally {

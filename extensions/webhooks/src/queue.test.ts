@@ -238,8 +238,40 @@ test('the probe is the oldest message that is due, and does not count among its 
   expect(probe).toMatchObject([{ position: 1, attempts: 1 }]);
   settle(queue, probe, false, START + 5_000);
   expect(probe).toMatchObject([{ attempts: 1, nextAt: START + 5_000 }]);
-  expect(write(queue).size).toBe(0);
   expect(positions(take(queue, START + 15_000))).toEqual([1]);
+});
+
+test('each failed attempt gives its message a row, where its history is kept: a probe too', () => {
+  const queue = createQueue({ ...ENDPOINT, failures: 12, failingSince: START }, []);
+  add(queue, ['ada', 'bob']);
+  const probe = take(queue);
+  settle(queue, probe, false);
+  expect([...write(queue).values()]).toMatchObject([
+    { position: 1, attempts: 0, eventId: 'e', type: 'POINTS_CHANGED' },
+  ]);
+  settle(queue, take(queue, START + 40_000), false, START + 40_000);
+  expect(write(queue).size).toBe(1);
+});
+
+test('what somebody asks for goes before its time and before others, and does not count', () => {
+  const row = { occurredAt: START, attempts: 1 };
+  const rows: WaitingMessage[] = [
+    { ...row, messageId: 'wh_1/1', position: 1 },
+    { ...row, messageId: 'wh_1/2', position: 2, nextAt: START + 60_000, isAsked: true },
+  ];
+  for (const failures of [1, 12]) {
+    const endpoint = { ...ENDPOINT, position: 2, failures, failingSince: START };
+    const queue = createQueue(
+      endpoint,
+      rows.map((one) => ({ ...one })),
+    );
+    expect(queue.wakeAt(START)).toBeLessThanOrEqual(START);
+    const asked = queue.next(START, MAX_ROWS);
+    expect(asked?.position).toBe(2);
+    settle(queue, asked === undefined ? [] : [asked], false);
+    expect(asked).toMatchObject({ attempts: 1, nextAt: START + 60_000 });
+    expect(positions(take(queue, START + 59_999))).toEqual([1]);
+  }
 });
 
 test('a message that is always refused is not the only probe: every 5 min comes the next one that is due', () => {

@@ -95,7 +95,9 @@ export function createQueue(
 
   function isDue(message: WaitingMessage, now: number): boolean {
     const { position: at, nextAt = 0 } = message;
-    return nextAt <= now || (at <= releasedTo && !failedSince.has(message));
+    return (
+      nextAt <= now || message.isAsked === true || (at <= releasedTo && !failedSince.has(message))
+    );
   }
 
   const isReplayed = (message: WaitingMessage) => message.isReplayed === true;
@@ -206,12 +208,13 @@ export function createQueue(
     /** Adds the events of the feed after `readTo`, up to `end`. */
     add(events: EventPage['events'], end: number): void {
       for (const { position: at, event } of events) {
-        const { memberId, mergedMemberId, occurredAt } = event;
+        const { id: eventId, type, memberId, mergedMemberId, occurredAt } = event;
         const messageId = `${webhookId}/${at}`;
         const known = ahead.get(at);
         const sentAgain = replay !== undefined && at <= replay.to && { isReplayed: true as const };
         const message = { messageId, position: at, occurredAt, attempts: 0, ...sentAgain };
-        put(known ?? omitUndefined({ ...message, memberId, mergedMemberId }), known !== undefined);
+        const of = { eventId, type, memberId, mergedMemberId };
+        put(known ?? omitUndefined({ ...message, ...of }), known !== undefined);
         ahead.delete(at);
       }
       readTo = end;
@@ -223,9 +226,11 @@ export function createQueue(
       const { from, left } = share;
       const isShared = left > 0 && from <= now && now < from + REPLAY_SHARE.ms;
       const mayGo = (one: WaitingMessage) => isShared || !isReplayed(one);
+      const asked = oldestDue(now, 0, (one) => one.isAsked === true && mayGo(one));
       const probe = isSlow ? oldestDue(now, lastSent, mayGo) : undefined;
       const fresh = isFailing(health) ? probe : oldestDue(now, 0, (one) => !isReplayed(one));
       const message =
+        asked ??
         fresh ??
         (isShared || isFailing(health) ? oldestDue(now, 0, mayGo) : undefined) ??
         (isStuck(now, maxRows) ? oldestDue(Number.POSITIVE_INFINITY, 0, mayGo) : undefined);
@@ -268,6 +273,7 @@ export function createQueue(
       };
       if (isFailing(health)) release(0);
       else failedSince.add(message);
+      message.isAsked = undefined;
       // What comes before its time does not count.
       if (!wasFailing && (message.nextAt ?? 0) <= now) {
         message.attempts += 1;
@@ -277,8 +283,8 @@ export function createQueue(
           return 'failed';
         }
         message.nextAt = now + retryMs;
-        keep(message);
       }
+      keep(message);
       ready.add(message);
       return 'waits';
     },
@@ -324,6 +330,7 @@ export function createQueue(
     },
     /** Whether many messages may wait in it. */
     hasRows: () => isReplaying() || messages.size > unstored.size,
+    isFull,
     hasChanges: () => changed.size > 0,
     /** Takes the rows to write, by ID; undefined is one to remove. */
     changes(): Map<string, WaitingMessage | undefined> {

@@ -6,7 +6,7 @@ import {
   type Receiver,
   startReceiver,
 } from '../../../test/support/servers/receiver.ts';
-import { createSender } from './send.ts';
+import { answerIn, createSender } from './send.ts';
 import { createWebhookSecrets, urlFault } from './target.ts';
 
 const open = createWebhookSecrets({ environment: 'sandbox', keyEncryptionKey: undefined });
@@ -21,6 +21,18 @@ const MESSAGE = {
   data: { id: 'event-1', type: 'TIER_CHANGED', tierAfter: 'Gold ✨' },
 };
 const DAY = 86_400_000;
+
+test('an answer is 200 characters of a line that alters nothing around it', () => {
+  const ids = { externalId: 'guest-7', activityId: 'a-1' };
+  expect(answerIn('  <b>no\r\n\tsuch</b>\u0000\u001b[2J\u202e\u2028 guest ', ids)).toBe(
+    '<b>no such</b>[2J guest',
+  );
+  expect(answerIn('😀'.repeat(300), ids)).toBe('😀'.repeat(200));
+  expect(answerIn(' \n', ids)).toBeUndefined();
+  // An erasure would not find them.
+  expect(answerIn(`${' '.repeat(300)}unknown: guest-7`, ids)).toBeUndefined();
+  expect(answerIn('{"activity":"a-1"}', ids)).toBeUndefined();
+});
 
 describe('a message', () => {
   let receiver: Receiver;

@@ -1,5 +1,7 @@
 // Sends one message to an endpoint, as the Standard Webhooks specification has it.
 
+import { omitUndefined, withoutAltering } from '@partner-loyalty/runtime/input.ts';
+import { ERASED_FIELDS, type Event } from '@partner-loyalty/standings/rules/event.ts';
 import type { Endpoint } from '@partner-loyalty/standings/store/webhooks.ts';
 import { Webhook } from 'standardwebhooks';
 import type { Outgoing } from './outgoing.ts';
@@ -20,6 +22,8 @@ export type Sent = {
   status?: number;
   /** A short constant, if it is not ok. */
   reason?: string;
+  /** The beginning of the response's body, if it may be kept. */
+  answer?: string;
   durationMs: number;
 };
 
@@ -29,6 +33,21 @@ export type Send = (
   message: Message,
   options: { signal: AbortSignal; now: number },
 ) => Promise<Sent>;
+
+/** What the body of a message has. */
+export function payloadOf({ type, timestamp, data }: Message): object {
+  return { type, timestamp, data };
+}
+
+const MAX_ANSWER = 200;
+
+/** In one line. What has an ID that an erasure would take out of the event is not kept. */
+export function answerIn(text: string, data: object): string | undefined {
+  const ids = ERASED_FIELDS.flatMap((field) => (data as Partial<Event>)[field] ?? []);
+  if (ids.some((id) => text.includes(id))) return undefined;
+  const line = withoutAltering(text.replace(/\s+/g, ' ')).trim();
+  return [...line].slice(0, MAX_ANSWER).join('') || undefined;
+}
 
 export function createSender(
   settings: Parameters<typeof rulesFor>[1],
@@ -50,8 +69,8 @@ export function createSender(
     const rules = rulesFor(endpoint, settings);
     // The rules may have changed since the endpoint was made.
     if (urlFault(endpoint.url, rules) !== undefined) return { ok: false, reason: 'ADDRESS' };
-    const { id, type, timestamp, data } = message;
-    const body = JSON.stringify({ type, timestamp, data });
+    const { id, data } = message;
+    const body = JSON.stringify(payloadOf(message));
     const valid = endpoint.secrets.filter(({ until }) => until === undefined || until > now);
     const signatures = await Promise.all(
       valid.map(async ({ sealed }) =>
@@ -69,16 +88,17 @@ export function createSender(
     const { post } = await open(rules);
     const posted = await post(new URL(endpoint.url), { headers, body }, signal);
     if ('reason' in posted) return { ok: false, ...posted };
-    const { status } = posted;
-    if (status >= 200 && status < 300) return { ok: true, status };
-    return { ok: false, status, reason: 'STATUS' };
+    const { status, text = '' } = posted;
+    const answer = answerIn(text, data);
+    if (status >= 200 && status < 300) return { ok: true, status, answer };
+    return { ok: false, status, reason: 'STATUS', answer };
   }
 
   return {
     async send(...args) {
       const startedAt = performance.now();
       const sent = await attempt(...args).catch(() => ({ ok: false, reason: 'SECRET' }));
-      return { ...sent, durationMs: Math.round(performance.now() - startedAt) };
+      return omitUndefined({ ...sent, durationMs: Math.round(performance.now() - startedAt) });
     },
     async close() {
       await Promise.all([...opened.values()].map(({ close }) => close()));

@@ -9,7 +9,13 @@ import type { Endpoint } from '@partner-loyalty/standings/store/webhooks.ts';
 import { activity, newPlace, type Place } from '../../../subgraphs/standings/test/engine.ts';
 import { type Receiver, startReceiver } from '../../../test/support/servers/receiver.ts';
 import { until } from '../../../test/support/until.ts';
-import { createEndpoint, editEndpoint, replayEvents, resendEvent } from './endpoints.ts';
+import {
+  createEndpoint,
+  editEndpoint,
+  hurryMessage,
+  replayEvents,
+  resendEvent,
+} from './endpoints.ts';
 import { takeEndpoint, takeShare } from './holding.ts';
 import { RETRY_MS } from './queue.ts';
 import { createSender } from './send.ts';
@@ -142,7 +148,9 @@ describe('webhooks', () => {
     const [first] = (await log())?.delivered ?? [];
     const held = await endpoint();
     expect(
-      first?.position !== undefined && held && (await resendEvent(store, held, first.position)),
+      first?.position !== undefined &&
+        held &&
+        (await resendEvent(store, held, first.position, first.id)),
     ).toBe(true);
     await receives(3);
     expect(ids()).toEqual([first?.id, expect.any(String), first?.id]);
@@ -180,6 +188,37 @@ describe('webhooks', () => {
     expect(taken.sort()).toEqual([1_000_000, 1_001_000, 1_002_000]);
     await createEndpoint(store, secrets, { partnerId: 'inn', url: receiver.url });
     expect([await share(1_001_000), await share(500_000)]).toEqual([1_003_000, 560_000]);
+  });
+
+  test('a message keeps its attempts while it waits and with its outcome, and goes now if asked', async () => {
+    await create();
+    let status = 500;
+    receiver.respond = () => status;
+    start();
+    await record('ada', 'bob');
+    await until(async () => (await rows()).filter(({ history }) => history).length === 2);
+    const [row] = await rows();
+    expect(row?.history).toEqual([
+      { at: expect.any(Number), durationMs: expect.any(Number), status: 500, reason: 'STATUS' },
+    ]);
+    const held = await endpoint();
+    const messageId = row?.messageId ?? '';
+    const hurry = async () => held && (await hurryMessage(store, held, messageId));
+    expect(await hurry()).toBe(true);
+    await receives(3);
+    await until(async () => (await rows())[0]?.history?.length === 2);
+    const [before] = await rows();
+    expect(before).toMatchObject({ attempts: 1, history: [{}, { isExtra: true }] });
+    expect(before).not.toHaveProperty('isAsked');
+    status = 204;
+    expect(await hurry()).toBe(true);
+    await until(async () => (await log())?.delivered[0] !== undefined);
+    expect((await log())?.delivered[0]).toMatchObject({
+      id: row?.eventId,
+      attempts: 2,
+      history: [{ status: 500 }, { status: 500, isExtra: true }, { status: 204 }],
+    });
+    expect(await hurry()).toBe(false);
   });
 
   test('after the last attempt a message is failed and later events go on', async () => {

@@ -24,17 +24,34 @@ export type Webhook = {
   createdAt: number;
 };
 
-/** A message that was delivered or given up. */
+/** One attempt at sending a message. */
+export type WebhookAttempt = {
+  /** When it ended. */
+  at: number;
+  durationMs: number;
+  status?: number;
+  reason?: string;
+  /** The beginning of the response's body, from a public address. */
+  answer?: string;
+  /** It came before its time, so it does not count among the message's attempts. */
+  isExtra?: boolean;
+};
+
+/** A message that was delivered or given up, or that waits. */
 export type WebhookDelivery = {
-  outcome: 'delivered' | 'failed';
+  outcome: 'delivered' | 'failed' | 'waiting';
   /** The event's, or that of a test. */
   id: string;
   type: string;
+  /** When it was last tried, or else when its event occurred. */
   at: number;
   attempts: number;
-  durationMs: number;
+  /** The latest attempt's, if it was tried. */
+  durationMs?: number | undefined;
   status?: number | undefined;
   reason?: string | undefined;
+  /** When it is tried again; what waits without it is behind another message of its member. */
+  nextAttemptAt?: number | undefined;
   /** Whether its event can be sent again by its ID. */
   isEvent: boolean;
 };
@@ -57,8 +74,13 @@ type OfOne = { webhookId: string };
 /** The input of each action, and its answer if it is not refused. */
 type WebhookActions = {
   list: [object, { webhooks: WebhookSummary[]; eventTypes: string[] }];
-  /** The deliveries are the latest, newest first. */
+  /** The deliveries are what waits, the next first, then the latest outcomes, the newest first. */
   show: [OfOne, { webhook: WebhookSummary; deliveries: WebhookDelivery[]; eventTypes: string[] }];
+  /** The latest attempts, oldest first, and what is sent, unless its event is not kept any more. */
+  message: [
+    OfOne & { eventId: string },
+    { webhook: Webhook; message: WebhookDelivery; history: WebhookAttempt[]; payload?: object },
+  ];
   /** The secret cannot be read again. */
   create: [{ url: string; types?: string[] | undefined }, { webhook: Webhook; secret: string }];
   /** What is left out stays; types that are null become every type. */
@@ -66,7 +88,10 @@ type WebhookActions = {
   rotate: [OfOne, { webhook: Webhook; secret: string }];
   /** Without `sent`, the message is still on its way; its outcome will be among the deliveries. */
   test: [OfOne, { sent?: WebhookDelivery | undefined }];
-  /** Sends again what occurred at `since` or later, or one event among the deliveries. */
+  /**
+   * Sends again what occurred at `since` or later, or one event among the deliveries; one that
+   * waits is tried now.
+   */
   replay: [OfOne & ({ since: number } | { eventId: string }), { webhook: Webhook }];
   disable: [OfOne, { webhook: Webhook }];
   enable: [OfOne, { webhook: Webhook }];
@@ -87,8 +112,8 @@ export type WebhookAnswer<Action extends WebhookAction> =
 /**
  * There is no such endpoint; the partner has as many as it may have; it sends nothing until it is
  * enabled; production lacks KEY_ENCRYPTION_KEY; a test is still on its way; this process sends
- * nothing; the event is not kept any more; another replay is running; `fault` says what the URL
- * must be.
+ * nothing; the event is not kept any more; no such message is listed; another replay is running;
+ * `fault` says what the URL must be.
  */
 export type WebhookRefusal = {
   refused:
@@ -99,6 +124,7 @@ export type WebhookRefusal = {
     | 'testing'
     | 'off'
     | 'dropped'
+    | 'unlisted'
     | 'replaying'
     | 'url';
   fault?: string | undefined;

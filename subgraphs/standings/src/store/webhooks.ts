@@ -1,4 +1,5 @@
 // The tables of webhooks: endpoints, the messages that wait to be sent again, and outcomes.
+import type { WebhookAttempt } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 import { storedTable } from '@partner-loyalty/runtime/store/tables.ts';
 import type { EventType } from '../rules/event.ts';
@@ -57,13 +58,16 @@ export type Endpoint = {
 type Secret = { sealed: string; until?: number };
 
 /**
- * A message that waits to be tried again, or behind one of the same member. It has no ID but the
- * member's, since the event is read from the feed again.
+ * A message that waits to be tried again, or behind one of the same member. It identifies nobody
+ * but by the member's ID, since the event is read from the feed again.
  */
 export type WaitingMessage = {
   /** `${webhookId}/${position}` */
   messageId: string;
   position: number;
+  /** The event's ID and type; absent if a version before these fields wrote it. */
+  eventId?: string;
+  type?: string;
   memberId?: string;
   mergedMemberId?: string;
   occurredAt: number;
@@ -72,6 +76,10 @@ export type WaitingMessage = {
   nextAt?: number;
   /** Whether somebody asked for it again. */
   isReplayed?: true;
+  /** Whether somebody asked for it to be tried now, before its time. */
+  isAsked?: true | undefined;
+  /** The latest attempts, oldest first; a queue leaves them in the store. */
+  history?: WebhookAttempt[];
 };
 
 /** The latest outcomes of an endpoint, of which none has a member's or an external ID. */
@@ -87,6 +95,9 @@ export type Outcome = {
   durationMs: number;
   status?: number;
   reason?: string;
+  answer?: string;
+  /** The latest attempts, oldest first, if there was more than one. */
+  history?: WebhookAttempt[];
 };
 
 /** What a partner's endpoints share: one row, so that two changes at once keep the limits. */
@@ -99,6 +110,8 @@ type PartnerWebhooks = {
 
 /** The maximum of each kind. */
 const MAX_OUTCOMES = 100;
+/** What is older is neither kept nor shown. */
+export const OUTCOMES_MS = 7 * 86_400_000;
 
 export type WebhookTables = Awaited<ReturnType<typeof openWebhookTables>>;
 
@@ -136,10 +149,13 @@ export async function addOutcomes(
   webhookId: string,
   { delivered, failed }: Record<'delivered' | 'failed', Outcome[]>,
 ): Promise<void> {
+  const since = Math.max(...[...delivered, ...failed].map(({ at }) => at)) - OUTCOMES_MS;
+  const kept = (before: Outcome[] = [], added: Outcome[]) =>
+    [...before.filter(({ at }) => at >= since), ...added].slice(-MAX_OUTCOMES);
   await logs.update(webhookId, (log) => ({
     webhookId,
-    delivered: [...(log?.delivered ?? []), ...delivered].slice(-MAX_OUTCOMES),
-    failed: [...(log?.failed ?? []), ...failed].slice(-MAX_OUTCOMES),
+    delivered: kept(log?.delivered, delivered),
+    failed: kept(log?.failed, failed),
   }));
 }
 
