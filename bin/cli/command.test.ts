@@ -229,6 +229,7 @@ describe('on the embedded store', () => {
     expect(JSON.parse(listed.stdout)).toEqual({
       keyId,
       partnerId: 'blue',
+      lastFour: key.slice(-4),
       state: 'active',
       scopes: ['read', 'enroll', 'sign-in'],
       createdAt: expect.any(String),
@@ -627,7 +628,7 @@ test('for people, lists are aligned and a new key comes with a note', async () =
   expect(lines[2]).toMatch(/^ultramarine {2}Ultramarine Hotels {2}- {7}\d{4}-/);
   const key = await loyalty(env, 'keys', 'create', 'blue');
   expect(key.stdout).toMatch(/^keyId {2}key_\w+\nkey {4}pk_test_\w+\n$/);
-  expect(key.stderr).toContain('only its hash is stored');
+  expect(key.stderr).toContain('it cannot be shown again');
   folder.remove();
 });
 

@@ -106,7 +106,7 @@ test('an admin makes a key, which a reload does not repeat, and revokes it by ke
   expect(await row.count()).toBe(1);
   await row.getByText('Revoke', { exact: true }).first().press('Enter');
   await row.getByRole('button', { name: 'Revoke' }).press('Enter');
-  await page.getByRole('status').filter({ hasText: 'Done.' }).waitFor();
+  await page.getByRole('status').filter({ hasText: 'The key is revoked.' }).waitFor();
   await page.getByRole('button', { name: 'Sign out' }).press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Sign in to the console' }).waitFor();
   await page.context().close();

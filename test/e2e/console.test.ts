@@ -437,7 +437,8 @@ describe('keys', () => {
       data: { viewer: { keyId: next?.keyId } },
     });
     const revoked = await post({ ...forged, action: 'revoke', keyId });
-    expect(notice(revoked)).toBe('Done.');
+    expect(notice(revoked)).toBe('The key is revoked. It stops working within 5 seconds.');
+    expect(revoked.html).toContain(`ends with <code>${created(rotated).slice(-4)}</code>`);
     expect((await keyNamed('Desk <1>'))[0]?.revokedAt).toBeInstanceOf(Date);
 
     await service.close();

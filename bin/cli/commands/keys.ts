@@ -91,7 +91,7 @@ async function create(
   shell.printOnce({ keyId: record.keyId, key }, SAVE);
 }
 
-const SAVE = 'Save the key now: only its hash is stored.';
+const SAVE = 'Save the key now: it cannot be shown again.';
 
 type RotateOptions = { overlap?: number; expires?: Date };
 
@@ -131,12 +131,13 @@ async function list(shell: ServiceShell, partnerId: string): Promise<void> {
 function rowOf(record: KeyRecord, activity: KeyActivity | undefined): Row {
   const { keyId, partnerId, name, endpoint = 'graphql', allow, createdAt } = record;
   const { scopes = defaultScopes(endpoint) } = record;
-  const { expiresAt, revokedAt } = record;
+  const { lastFour, expiresAt, revokedAt } = record;
   const { lastUsedAt, requests = 0, refusals = 0 } = activity ?? {};
   return {
     keyId,
     partnerId,
     name,
+    lastFour,
     state: stateOfKey(record),
     for: record.endpoint,
     scopes,

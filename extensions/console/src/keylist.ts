@@ -24,15 +24,16 @@ ${ended === 0 ? '' : confirmed(`Keys that no longer work: ${ended}`, rowList(sho
 }
 
 function rowOf({ record, activity }: KeyWithUse, canChange: boolean): Html {
-  const { keyId, createdAt, endpoint } = record;
+  const { keyId, createdAt, endpoint, lastFour } = record;
   const use =
     activity === undefined
       ? 'never'
-      : `${timeText(activity.lastUsedAt)}; in the last 24 hours: ${shownNumber(activity.requests)} requests, ${shownNumber(activity.refusals)} refused`;
+      : html`${timeText(activity.lastUsedAt)}; in the last 24 hours: ${shownNumber(activity.requests)} requests, ${shownNumber(activity.refusals)} refused.
+<a href="/console/requests?key=${keyId}">See its requests</a>`;
   return html`<li class="row"><h2><bdi>${nameOf(record)}</bdi> ${stateText(stateOfKey(record))}${
     endpoint === 'mcp' ? html` <span class="state">for /mcp</span>` : ''
   }</h2>
-<p class="soft"><code>${keyId}</code></p>
+<p class="soft"><code>${keyId}</code>${lastFour === undefined ? '' : html`, ends with <code>${lastFour}</code>`}</p>
 ${facts([...limitsOf(record), ['Created', timeText(createdAt)], ['Last used', use]])}
 ${canChange ? actionsOf(record) : ''}</li>`;
 }
@@ -81,7 +82,7 @@ export function newKeyForm(
   allow: readonly string[] | undefined,
   typed: Typed,
 ): Html {
-  const { value, checked, options, isRejected } = typed;
+  const { value, checked, options, isRejected, marked, fault } = typed;
   const boxes = scopes.map(
     (
       scope,
@@ -95,9 +96,10 @@ export function newKeyForm(
       : html`<p class="soft">Your keys cannot have ${missing}: the operator of this service allows it.</p>`;
   const fields = html`<label for="name">Name</label>
 <input id="name" name="name" value="${value('name')}" maxlength="100" autocomplete="off" required
- aria-describedby="name-hint">
+ aria-describedby="name-hint"${marked('name')}>
+${fault('name')}
 <p class="soft" id="name-hint">Where it is used, such as “Booking system”.</p>
-<fieldset><legend>Scopes</legend>${boxes}${others}</fieldset>
+<fieldset><legend>Scopes</legend>${boxes}${fault('scopes')}${others}</fieldset>
 <label for="expires">Expires</label>
 <select id="expires" name="expires">${options('expires', LIFETIMES, '90')}</select>
 ${allow === undefined ? '' : html`<p class="soft">It works only from ${allow.join(', ')}.</p>`}`;

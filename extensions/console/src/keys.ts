@@ -49,7 +49,7 @@ export function createKeysSection({
     const partner = await keyStore.partner(partnerId);
     if (partner === undefined) throw new NotFoundError('There is no such partner.');
     const name = readName(form.get('name') ?? '');
-    if ('fault' in name) throw new ConsoleError(`${name.fault}.`);
+    if ('fault' in name) throw new ConsoleError(`${name.fault}.`, 'name');
     const scopes = scopesIn(form, partner);
     const days = daysIn(form, 'expires');
     const expiresAt = days === undefined ? undefined : new Date(Date.now() + days * DAY_MS);
@@ -111,6 +111,7 @@ ${isAdmin(visit) && partner ? newKeyForm(allowedScopes(partner), partner.allow, 
 ${keyList(keys, ended, isAdmin(visit))}`;
     },
     actions: { create, rotate, revoke },
+    done: { revoke: 'The key is revoked. It stops working within 5 seconds.' },
   };
 }
 
@@ -133,10 +134,11 @@ function scopesIn(form: URLSearchParams, partner: Partner): KeyScope[] {
   const allowed = allowedScopes(partner);
   const given = form.getAll('scopes');
   const scopes = allowed.filter((scope) => given.includes(scope));
-  if (scopes.length === 0) throw new ConsoleError('Choose at least one scope.');
+  if (scopes.length === 0) throw new ConsoleError('Choose at least one scope.', 'scopes');
   if (scopes.length < new Set(given).size)
     throw new ConsoleError(
       `Your keys can have the scopes ${allowed.join(', ')}. Ask the operator for others.`,
+      'scopes',
     );
   return scopes;
 }

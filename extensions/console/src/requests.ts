@@ -98,8 +98,9 @@ autocomplete="off" spellcheck="false"></div>`,
   const { shown } = shownOf(keys);
   const listed = keys.filter((key) => shown.includes(key) || key.keyId === chosen).toReversed();
   const options = listed.map((key) => {
-    const { keyId } = key;
-    return html`<option value="${keyId}"${keyId === chosen ? html` selected` : ''}>${nameOf(key)}, ${keyId}</option>`;
+    const { keyId, lastFour } = key;
+    const which = lastFour === undefined ? keyId : `…${lastFour}`;
+    return html`<option value="${keyId}"${keyId === chosen ? html` selected` : ''}>${nameOf(key)}, ${which}</option>`;
   });
   const isFiltered = FILTERS.some((name) => query.get(name));
   return html`<form class="filter" method="get" action="${PATH}" role="search">

@@ -46,7 +46,8 @@ export function createStaffSection({ keyStore, members, ownUrl }: StaffParts): S
     const isDemoted = role === 'viewer' && known !== undefined;
     if (isDemoted) requireOtherAdmin(others, known);
     const invited = await inviteStaff(tables, { partnerId, email, role });
-    if (invited === 'invalid') throw new ConsoleError('This is not a valid email address.');
+    if (invited === 'invalid')
+      throw new ConsoleError('This is not a valid email address.', 'email');
     if (invited === 'full')
       throw new ConsoleError(
         `You have reached the limit of ${MAX_STAFF} people. Remove somebody first.`,
@@ -132,11 +133,12 @@ ${actionForm('staff', 'remove', 'Remove', hidden('staffId', staffId), 'danger')}
 ${isAdmin(visit) ? actions : ''}</li>`;
 }
 
-function fieldsOf({ value, options }: Typed): Html {
+function fieldsOf({ value, options, marked, fault }: Typed): Html {
   const roles = STAFF_ROLES.map((role) => [role, role] as const);
   return html`<label for="email">Email address</label>
 <input id="email" name="email" type="email" value="${value('email')}" autocomplete="off" maxlength="254"
- spellcheck="false" required>
+ spellcheck="false"${marked('email')} required>
+${fault('email')}
 <label for="role">Role</label>
 <select id="role" name="role">${options('role', roles, 'viewer')}</select>`;
 }

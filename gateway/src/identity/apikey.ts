@@ -50,8 +50,8 @@ export function parseKey(
 }
 
 /**
- * The SHA-256 of a key in hexadecimal, which is all that is ever stored of it. A key has 178 random
- * bits, so it needs no salt.
+ * The SHA-256 of a key in hexadecimal. Beside it, only the last four characters are stored, which
+ * are of the checksum: of 178 random bits they leave 154, so the hash needs no salt.
  */
 export function hashKey(text: string): string {
   return hash('sha256', text, 'hex');
@@ -68,7 +68,8 @@ export function issueKey(
 ): { key: string; record: KeyRecord } {
   const key = newKey(environment, limits.endpoint);
   const keyId = `key_${randomBase62(16)}`;
-  return { key, record: { keyId, partnerId, hash: hashKey(key), createdAt, ...limits } };
+  const stored = { hash: hashKey(key), lastFour: key.slice(-4) };
+  return { key, record: { keyId, partnerId, ...stored, createdAt, ...limits } };
 }
 
 /** The CRC32 of the characters as 6 base62 digits, most significant first, padded with zeros. */

@@ -10,7 +10,7 @@ const ROTATION_OVERLAP_MS = 7 * 86_400_000;
 
 type IssuedKey = { key: string; record: KeyRecord };
 
-/** Creates a key of a partner that exists. The text is shown once: only its hash is stored. */
+/** Creates a key of a partner that exists. The text is shown once: it is not stored. */
 export async function createKey(
   keys: Pick<KeyStore, 'createKey'>,
   environment: Environment,

@@ -36,6 +36,8 @@ export type KeyRecord = {
   keyId: string;
   partnerId: string;
   hash: string;
+  /** Its last characters, by which people tell it from others; older keys have none. */
+  lastFour?: string | undefined;
   /** What its partner calls it. */
   name?: string | undefined;
   createdAt: Date;

@@ -29,6 +29,7 @@ const KEY = z.looseObject({
   keyId: text,
   name: text.nullish(),
   hash: z.string().regex(/^[0-9a-f]{64}$/),
+  lastFour: z.string().length(4).nullish(),
   createdAt: time,
   expiresAt: time.nullish(),
   revokedAt: time.nullish(),
