@@ -261,7 +261,7 @@ function attemptText({
 
 function nextText({ nextAttemptAt }: WebhookDelivery): string {
   return nextAttemptAt === undefined
-    ? 'once the earlier messages of its member are delivered'
+    ? 'in its turn, after earlier messages of its member'
     : timeText(nextAttemptAt);
 }
 

@@ -231,7 +231,7 @@ describe('managing webhooks', () => {
     await happen(3);
     const webhookId = await create();
     const second = (await eventAt(store.feed, 'inn', 2))?.id ?? '';
-    const outcome = { type: 'POINTS_CHANGED', at: 1, attempts: 1, durationMs: 1 };
+    const outcome = { type: 'POINTS_CHANGED', at: Date.now(), attempts: 1, durationMs: 1 };
     await store.webhooks.logs.put({
       webhookId,
       delivered: [

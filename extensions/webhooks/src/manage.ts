@@ -1,6 +1,5 @@
 // What operators and partners' staff ask for about webhooks, and the answers as plain data.
 import { randomUUID } from 'node:crypto';
-import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type {
   WebhookAction,
   WebhookAnswer,
@@ -12,11 +11,7 @@ import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import type { EventType } from '@partner-loyalty/standings/rules/event.ts';
 import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
-import {
-  addOutcomes,
-  type Endpoint,
-  waitingOf,
-} from '@partner-loyalty/standings/store/webhooks.ts';
+import { addOutcomes, type Endpoint } from '@partner-loyalty/standings/store/webhooks.ts';
 import { contentOf } from './delivery.ts';
 import {
   createEndpoint,
@@ -33,15 +28,7 @@ import {
 } from './endpoints.ts';
 import { payloadOf, type Send } from './send.ts';
 import { createWebhookSecrets, rulesFor, urlFault } from './target.ts';
-import {
-  deliveriesOf,
-  deliveryOf,
-  summaryOf,
-  TYPES,
-  viewOf,
-  waitingAs,
-  waitingIn,
-} from './view.ts';
+import { deliveryOf, messagesOf, summaryOf, TYPES, viewOf } from './view.ts';
 
 type Store = Pick<StandingsStore, 'webhooks' | 'feed'>;
 type Options = {
@@ -61,6 +48,8 @@ export type WebhookManager = ReturnType<typeof createWebhookManager>;
 
 const UNKNOWN: WebhookRefusal = { refused: 'unknown' };
 const NO_KEY: WebhookRefusal = { refused: 'noKey' };
+/** How much is shown of what waits. */
+const MAX_WAITING = 100;
 /** For each partner, in a process. */
 const TESTS_PER_MINUTE = 10;
 const MINUTE_MS = 60_000;
@@ -112,17 +101,17 @@ export function createWebhookManager(
       return { webhooks, eventTypes: TYPES };
     },
     show: on<'show'>(async (endpoint) => {
-      const log = await store.webhooks.logs.get(endpoint.webhookId);
       const webhook = await summaryOf(store, endpoint);
-      const rows =
-        endpoint.state === 'disabled' ? [] : await waitingOf(store.webhooks, endpoint.webhookId);
-      const deliveries = [...waitingIn(rows, endpoint), ...deliveriesOf(log)];
+      const all = (await messagesOf(store.webhooks, endpoint)).map(({ shown }) => shown);
+      const isWaiting = ({ outcome }: WebhookDelivery) => outcome === 'waiting';
+      const waiting = all.filter(isWaiting).slice(0, MAX_WAITING);
+      const deliveries = [...waiting, ...all.filter((one) => !isWaiting(one))];
       return { webhook, deliveries, eventTypes: TYPES };
     }),
     message: on<'message'>(async (endpoint, { eventId }) => {
       const found = await messageOf(store, endpoint, eventId);
       if (found === undefined) return { refused: 'unlisted' };
-      const { position, message, history } = found;
+      const { position, shown: message, history } = found;
       const { feed } = store;
       const event = position && (await keptEvent(feed, endpoint.partnerId, position, eventId));
       const shown = { webhook: viewOf(endpoint), message, history };
@@ -209,23 +198,9 @@ async function endpointOf(
   return endpoint?.partnerId === partnerId ? endpoint : undefined;
 }
 
-/** A message that waits, or else its latest outcome; with its attempts, oldest first. */
+/** A message that waits, or else its latest outcome. */
 async function messageOf({ webhooks }: Store, endpoint: Endpoint, eventId: string) {
-  const { webhookId, state } = endpoint;
-  const rows = state === 'disabled' ? [] : await waitingOf(webhooks, webhookId);
-  const row = rows.find((one) => one.eventId === eventId);
-  if (row !== undefined) {
-    const { position, messageId, history = [] } = row;
-    return { position, messageId, history, message: waitingAs(row, endpoint) };
-  }
-  const { delivered = [], failed = [] } = (await webhooks.logs.get(webhookId)) ?? {};
-  const latest = [...delivered, ...failed].filter(({ id }) => id === eventId);
-  const outcome = latest.sort((one, other) => other.at - one.at)[0];
-  if (outcome === undefined) return undefined;
-  const { position, at, durationMs, status, reason, answer, history } = outcome;
-  const only = omitUndefined({ at, durationMs, status, reason, answer });
-  const message = deliveryOf(outcome, delivered.includes(outcome) ? 'delivered' : 'failed');
-  return { position, message, history: history ?? [only] };
+  return (await messagesOf(webhooks, endpoint)).find(({ shown }) => shown.id === eventId);
 }
 
 /** Tries a message that waits now, or sends it again. False if its event is not kept any more. */

@@ -2,6 +2,7 @@
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type {
   Webhook,
+  WebhookAttempt,
   WebhookDelivery,
   WebhookSummary,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
@@ -13,14 +14,12 @@ import {
   OUTCOMES_MS,
   type Outcome,
   type WaitingMessage,
+  waitingOf,
 } from '@partner-loyalty/standings/store/webhooks.ts';
 import { isFailing } from './queue.ts';
 
 // Cast: the names of the table are all there are.
 export const TYPES = Object.keys(EVENT_TYPES) as EventType[];
-
-/** How much is shown of what waits. */
-const MAX_WAITING = 100;
 
 /** Without its secrets, and what a worker needs. */
 export function viewOf(endpoint: Endpoint): Webhook {
@@ -51,21 +50,58 @@ export async function summaryOf(
 ): Promise<WebhookSummary> {
   const { webhookId, partnerId, position, state, waiting = 0 } = endpoint;
   const [end, log] = await Promise.all([feed.last(partnerId), webhooks.logs.get(webhookId)]);
-  const [last] = deliveriesOf(log);
+  const last = outcomesIn(log)[0]?.shown;
   const count = state === 'disabled' ? 0 : Math.max(0, end - position) + waiting;
   return { ...viewOf(endpoint), waiting: count, last };
 }
 
-/** The newest first. */
-export function deliveriesOf(log: DeliveryLog | undefined): WebhookDelivery[] {
-  const { delivered = [], failed = [] } = log ?? {};
+/** A message as it may be shown, its attempts, oldest first, and where it is. */
+type Message = {
+  shown: WebhookDelivery;
+  history: WebhookAttempt[];
+  position?: number | undefined;
+  /** Of one that waits. */
+  messageId?: string;
+};
+
+/** What waits for an endpoint, the next first, then the outcomes of 7 days, the newest first. */
+export async function messagesOf(
+  webhooks: StandingsStore['webhooks'],
+  endpoint: Endpoint,
+): Promise<Message[]> {
+  const { webhookId, state } = endpoint;
+  const rows = state === 'disabled' ? [] : await waitingOf(webhooks, webhookId);
+  const timeOf = ({ shown: { nextAttemptAt = Number.MAX_VALUE } }: Message) => nextAttemptAt;
+  const waiting = rows
+    .map((row) => waitingAs(row, endpoint))
+    .sort((one, other) => timeOf(one) - timeOf(other) || one.shown.at - other.shown.at);
+  return [...waiting, ...outcomesIn(await webhooks.logs.get(webhookId))];
+}
+
+/** No message goes before the next attempt of its endpoint, and a probe has no time of its own. */
+function waitingAs(row: WaitingMessage, { nextAttemptAt: next = 0 }: Endpoint): Message {
+  const { eventId: id = '', type = '', position, messageId, attempts, history } = row;
+  const { at = row.occurredAt, durationMs, status, reason } = history?.at(-1) ?? {};
+  const nextAttemptAt = row.isAsked ? next : Math.max(row.nextAt ?? 0, next);
+  const last = omitUndefined({ ...(history && { durationMs, status, reason, nextAttemptAt }) });
+  const shown = { outcome: 'waiting', id, type, at, attempts, ...last, isEvent: true } as const;
+  return { shown, history: history ?? [], position, messageId };
+}
+
+function outcomesIn({ delivered, failed }: Partial<DeliveryLog> = {}): Message[] {
+  const messageOf = (outcome: Outcome, kind: 'delivered' | 'failed') => {
+    const { position, at, durationMs, status, reason, answer } = outcome;
+    const only = omitUndefined({ at, durationMs, status, reason, answer });
+    const { history = [only] } = outcome;
+    return { shown: deliveryOf(outcome, kind), history, position };
+  };
   const since = Date.now() - OUTCOMES_MS;
   return [
-    ...delivered.map((one) => deliveryOf(one, 'delivered')),
-    ...failed.map((one) => deliveryOf(one, 'failed')),
+    ...(delivered ?? []).map((one) => messageOf(one, 'delivered')),
+    ...(failed ?? []).map((one) => messageOf(one, 'failed')),
   ]
-    .filter(({ at }) => at >= since)
-    .sort((one, other) => other.at - one.at);
+    .filter(({ shown }) => shown.at >= since)
+    .sort((one, other) => other.shown.at - one.shown.at);
 }
 
 export function deliveryOf(
@@ -73,43 +109,4 @@ export function deliveryOf(
   outcome: WebhookDelivery['outcome'],
 ): WebhookDelivery {
   return { ...one, outcome, isEvent: position !== undefined };
-}
-
-/** What waits for an endpoint, the next first, MAX_WAITING at most. */
-export function waitingIn(
-  rows: readonly WaitingMessage[],
-  endpoint: Pick<Endpoint, 'nextAttemptAt'>,
-): WebhookDelivery[] {
-  const timeOf = ({ nextAttemptAt = Number.MAX_VALUE }: WebhookDelivery) => nextAttemptAt;
-  return rows
-    .map((row) => waitingAs(row, endpoint))
-    .sort((one, other) => timeOf(one) - timeOf(other) || one.at - other.at)
-    .slice(0, MAX_WAITING);
-}
-
-/** No message goes before the next attempt of its endpoint, and a probe has no time of its own. */
-export function waitingAs(
-  {
-    eventId: id = '',
-    type = '',
-    occurredAt,
-    attempts,
-    nextAt = 0,
-    isAsked,
-    history,
-  }: WaitingMessage,
-  { nextAttemptAt: next = 0 }: Pick<Endpoint, 'nextAttemptAt'>,
-): WebhookDelivery {
-  const { at = occurredAt, durationMs, status, reason } = history?.at(-1) ?? {};
-  const nextAttemptAt = isAsked ? next : Math.max(nextAt, next);
-  const last = history && { durationMs, status, reason, nextAttemptAt };
-  return {
-    outcome: 'waiting',
-    id,
-    type,
-    at,
-    attempts,
-    ...omitUndefined({ ...last }),
-    isEvent: true,
-  };
 }

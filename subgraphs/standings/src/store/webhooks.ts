@@ -110,7 +110,7 @@ type PartnerWebhooks = {
 
 /** The maximum of each kind. */
 const MAX_OUTCOMES = 100;
-/** What is older is neither kept nor shown. */
+/** What is older is not shown, and goes with the next outcome. */
 export const OUTCOMES_MS = 7 * 86_400_000;
 
 export type WebhookTables = Awaited<ReturnType<typeof openWebhookTables>>;
