@@ -23,7 +23,7 @@ const PATH = '/console/requests';
 const SHOWN = 50;
 const FIELDS = [
   ['q', 'Request ID', 'text'],
-  ['status', 'Status, such as 4xx', 'text'],
+  ['status', 'Status, or 4xx', 'text'],
   ['code', 'Error code', 'text'],
   ['from', 'From, in UTC', 'datetime-local'],
   ['to', 'To, in UTC', 'datetime-local'],
@@ -104,9 +104,9 @@ autocomplete="off" spellcheck="false"></div>`,
   });
   const isFiltered = FILTERS.some((name) => query.get(name));
   return html`<form class="filter" method="get" action="${PATH}" role="search">
-${fields}<div><label for="key">Key</label>
+${fields.slice(0, 3)}<div><label for="key">Key</label>
 <select id="key" name="key"><option value="">All</option>${options}</select></div>
-<button>Search</button>${isFiltered ? html`<a href="${PATH}">Show all</a>` : ''}
+${fields.slice(3)}<button>Search</button>${isFiltered ? html`<a href="${PATH}">Show all</a>` : ''}
 </form>`;
 }
 
