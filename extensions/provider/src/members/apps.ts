@@ -1,7 +1,5 @@
 // What operators and partners' staff ask for about apps, and the answers as plain data.
 import { randomBytes } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
-import type { ListPosition } from '@partner-loyalty/members/rules/list.ts';
 import type { MembersStore } from '@partner-loyalty/members/store/store.ts';
 import { type App, makeSecret } from '@partner-loyalty/members/tables/apps.ts';
 import { text } from '@partner-loyalty/runtime/input.ts';
@@ -21,10 +19,7 @@ import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import * as z from 'zod';
 import { redirectsFault } from './redirects.ts';
 
-type Store = Pick<
-  MembersStore,
-  'access' | 'apps' | 'endedSubjects' | 'list' | 'member' | 'partners' | 'tokens'
->;
+type Store = Pick<MembersStore, 'apps' | 'endedSubjects' | 'partners' | 'tokens'>;
 type Secrets = NonNullable<App['secrets']>;
 type By = Parameters<ManageApps>[1];
 type Handle<Action extends AppAction> = (
@@ -34,7 +29,6 @@ type Handle<Action extends AppAction> = (
 
 /** The maximum of a partner. */
 export const MAX_APPS = 25;
-const PAGE_SIZE = 500;
 const MAX_URIS = 20;
 const MAX_URI = 2_048;
 /** How long a replaced secret still works. */
@@ -46,7 +40,7 @@ export function createManageApps(
   store: Store,
   settings: Pick<Settings, 'environment'>,
 ): ManageApps {
-  const { apps, endedSubjects, partners } = store;
+  const { apps, endedSubjects, partners, tokens } = store;
   const isProduction = settings.environment === 'production';
 
   async function appOf({ partnerId, clientId }: Record<'partnerId' | 'clientId', string>, by: By) {
@@ -102,11 +96,12 @@ export function createManageApps(
       const app = await appOf(request, by);
       if ('refused' in app) return app;
       const end = () => endedSubjects.end(`client:${app.clientId}`, Date.now());
-      // Before, so that no crash leaves its tokens valid; and after, for those issued meanwhile.
+      // Before, so that no crash leaves anything of it; and after, for what came meanwhile.
       await end();
+      await tokens.takeBackAll(app.clientId);
       await apps.remove(app.clientId);
       await end();
-      await takeBackAll(store, app);
+      await tokens.takeBackAll(app.clientId);
       return { app: viewOf(app) };
     },
   };
@@ -118,30 +113,6 @@ export function createManageApps(
 function rotated(secrets: Secrets, next: string, now: number): Secrets {
   const current = secrets.filter(({ until }) => until === undefined);
   return [...current.map((one) => ({ ...one, until: now + OVERLAP_MS })), { hash: next }];
-}
-
-/** Takes back what a removed app has confirmed, for the members that its partner has or had. */
-async function takeBackAll(store: Store, app: App): Promise<void> {
-  const { partnerId, clientId } = app;
-  if (app.isFirstParty) return;
-  const until = Date.now();
-  for (const status of ['ACTIVE', 'ENDED'] as const) {
-    let after: ListPosition | undefined = { updatedAt: 0, memberId: '' };
-    while (after !== undefined) {
-      const page = await store.list({ partnerId, status, after, until, limit: PAGE_SIZE });
-      for (const { memberId } of page) {
-        const enrollments = (await store.member(memberId))?.enrollments ?? [];
-        const { confirmedBy = [clientId] } =
-          enrollments.find((one) => one.partnerId === partnerId) ?? {};
-        if (!confirmedBy.includes(clientId)) continue;
-        const used = (await store.access.find(memberId))?.apps ?? [];
-        const isUsed = used.some((one) => one.clientId === clientId);
-        await store.tokens.takeBack(memberId, clientId, isUsed ? app : undefined);
-      }
-      after = page.length < PAGE_SIZE ? undefined : page.at(-1);
-      await setImmediate();
-    }
-  }
 }
 
 /** Without its secrets. */

@@ -75,7 +75,7 @@ export function createGrants({ store, issuer }: Pick<MembersCore, 'store' | 'iss
         await tokens.confirmSignIn(given.memberId, { partnerId, clientId });
         // The member may have revoked the app meanwhile.
         if (!(await access.has(given.memberId, 'Grant', digest(granted.jti))))
-          await tokens.takeBack(given.memberId, clientId, app);
+          await tokens.takeBack(given.memberId, clientId);
       }
       return granted.jti;
     },
@@ -117,8 +117,7 @@ export function createGrants({ store, issuer }: Pick<MembersCore, 'store' | 'iss
       // Every gateway keeps what ended in memory, so that nobody may end what there is not.
       if (used.some((one) => one.clientId === clientId))
         await ending([`app:${memberId}/${clientId}`], async () => {
-          const app = await apps.find(clientId);
-          await tokens.takeBack(memberId, clientId, app?.isFirstParty ? undefined : app);
+          await tokens.takeBack(memberId, clientId);
           // Ending the app ends each of its grants.
           for (const sid of await access.revoke(memberId, clientId)) await remove(sid);
           return [];

@@ -4,7 +4,6 @@ import { eventsOf } from './events.ts';
 import { hashToken, makeToken, TOKEN_USES, type TokenUse } from './mailedtoken.ts';
 import type { Enrollment } from './member.ts';
 import { type MemberRecord, newRecord, updated } from './record.ts';
-import { takeBack } from './token.ts';
 
 // Which events a change of a member's record has.
 
@@ -121,37 +120,6 @@ test('each change occurs later than the one before, within a millisecond and wit
     eventsOf(second, third)[0]?.occurredAt,
     eventsOf(third, undefined)[0]?.occurredAt,
   ]).toEqual([ahead + 1, ahead + 2, ahead + 3]);
-});
-
-// What the version before has stored of a confirmation, and what revoking an app makes of it.
-
-const CONFIRMED_AT = 2_000;
-
-function revoked(app: Parameters<typeof takeBack>[3], confirmedAt?: number) {
-  const address = { typed: 'ada@example.com', canonical: 'ada@example.com' };
-  const enrollment = { partnerId: 'inn', status: 'ACTIVE', updatedAt: 0, confirmedAt } as const;
-  let record: MemberRecord = { ...newRecord('ada', address), enrollments: [enrollment] };
-  const write = (_: unknown, next: MemberRecord) => {
-    record = next;
-    return next;
-  };
-  const records = { byId: () => record, byKey: () => undefined, merged: () => undefined, write };
-  takeBack(records, 'ada', 'app_1', app);
-  return record.enrollments[0]?.unconfirmed;
-}
-
-test.each<[string, Parameters<typeof revoked>, true | undefined]>([
-  ['comes from an app that is older', [{ partnerId: 'inn', createdAt: 1 }, CONFIRMED_AT], true],
-  ['stays if the app is newer', [{ partnerId: 'inn', createdAt: 3_000 }, CONFIRMED_AT], undefined],
-  [
-    "stays if the app is another partner's",
-    [{ partnerId: 'b', createdAt: 1 }, CONFIRMED_AT],
-    undefined,
-  ],
-  ['stays if nobody knows the app', [undefined, CONFIRMED_AT], undefined],
-  ['stays if it is as old as the enrollment', [{ partnerId: 'inn', createdAt: 1 }], undefined],
-])('a confirmation without a noted origin %s', (_, given, expected) => {
-  expect(revoked(...given)).toBe(expected);
 });
 
 test.each(Object.keys(TOKEN_USES) as TokenUse[])(

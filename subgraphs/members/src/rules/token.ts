@@ -174,24 +174,11 @@ export function confirmSignIn(
   return isEqual(record, next) ? record : records.write(record, next);
 }
 
-/**
- * Takes back what an app has confirmed. With `app`, a confirmation by its partner whose origin was
- * not noted counts as coming from it, if it is not older.
- */
-export function takeBack(
-  records: MemberRecords,
-  memberId: string,
-  clientId: string,
-  app?: { partnerId: string; createdAt: number },
-): void {
+/** Takes back what an app has confirmed. */
+export function takeBack(records: MemberRecords, memberId: string, clientId: string): void {
   const record = records.byId(memberId);
   if (record === undefined) return;
-  const enrollments = record.enrollments.map((one) => {
-    const { partnerId, confirmedAt = 0, confirmedBy } = one;
-    const isAssumed = partnerId === app?.partnerId && confirmedAt >= app.createdAt;
-    const noted = confirmedBy ?? (isAssumed ? [clientId] : undefined);
-    return noted ? withoutApps({ ...one, confirmedBy: noted }, (id) => id === clientId) : one;
-  });
+  const enrollments = record.enrollments.map((one) => withoutApps(one, (id) => id === clientId));
   const next = { ...record, enrollments };
   if (!isEqual(record, next)) records.write(record, next);
 }

@@ -24,6 +24,9 @@ export const LISTS = table<Partial<PartnerMember>>('lists', { isUnique: true });
 /** The members whose records have an address that does not lead to them, by [address, member]. */
 export const MENTIONS = table('mentions', { isUnique: true });
 
+/** The members at whom an app has confirmed its partner, by [app, member]. */
+export const CONFIRMATIONS = table('confirmations', { isUnique: true });
+
 /** A member, or what is left under the ID of one who is part of another member now. */
 export type MemberRow = MemberRecord | MergedMember;
 
@@ -32,6 +35,7 @@ export const MEMBERS = table<MemberRow>('members', {
     indexOf(KEYS, keyEntries, (entry) => (entry.row as Found).memberId),
     indexOf(LISTS, listEntries, ({ key }) => key[3]),
     indexOf(MENTIONS, mentionEntries, ({ key }) => key[1]),
+    indexOf(CONFIRMATIONS, confirmationEntries, ({ key }) => key[1]),
   ],
 });
 
@@ -82,6 +86,11 @@ function mentionEntries(record: MemberRecord): Entry<object>[] {
     (address) => !hasAddress(record, address) && !isLocked(record, address),
   );
   return mentioned.map((address) => ({ key: [address, record.memberId], row: {} }));
+}
+
+function confirmationEntries({ memberId, enrollments }: MemberRecord): Entry<object>[] {
+  const apps = new Set(enrollments.flatMap(({ confirmedBy = [] }) => confirmedBy));
+  return Array.from(apps, (clientId) => ({ key: [clientId, memberId], row: {} }));
 }
 
 /** The member as its partner sees it, without fields that have no value. */

@@ -1,5 +1,8 @@
 // Stores mailed tokens and changes of address.
+
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+import { pagesOf } from '@partner-loyalty/runtime/store/engine/pages.ts';
+import type { Store } from '@partner-loyalty/runtime/store/engine/store.ts';
 import {
   confirmChange,
   type EmailChangeResult,
@@ -26,8 +29,8 @@ import {
   redeemSignInToken,
   takeBack,
 } from '../rules/token.ts';
-import type { App } from '../tables/apps.ts';
 import type { ApplyRule } from './apply.ts';
+import { CONFIRMATIONS } from './rows.ts';
 
 /** Reads the member that a key leads to. */
 export type FindRecord = (key: string) => MaybePromise<MemberRecord | undefined>;
@@ -36,7 +39,7 @@ export type FindRecord = (key: string) => MaybePromise<MemberRecord | undefined>
  * The rules of rules/token.ts and rules/emailchange.ts, each applied in one transaction, and the
  * reads for them. Times are in milliseconds since 1970. Tokens are identified by their hashes.
  */
-export function createTokenStore(find: FindRecord, apply: ApplyRule) {
+export function createTokenStore(store: Store, find: FindRecord, apply: ApplyRule) {
   const changeOf = async (hash: string, now: number, formId?: string) => {
     const record = await find(tokenKey(hash));
     const token = record && findToken(record, hash, 'change', now, formId);
@@ -83,8 +86,15 @@ export function createTokenStore(find: FindRecord, apply: ApplyRule) {
     confirmSignIn: (memberId: string, proof: Proof) =>
       apply((records) => confirmSignIn(records, memberId, proof)),
 
-    takeBack: (memberId: string, clientId: string, app?: App) =>
-      apply((records) => takeBack(records, memberId, clientId, app)),
+    takeBack: (memberId: string, clientId: string) =>
+      apply((records) => takeBack(records, memberId, clientId)),
+
+    /** Takes back what an app has confirmed at all members. */
+    async takeBackAll(clientId: string): Promise<void> {
+      for await (const page of pagesOf(store, CONFIRMATIONS, { prefix: [clientId] }))
+        for (const { key } of page)
+          await apply((records) => takeBack(records, String(key[1]), clientId));
+    },
 
     /**
      * The change of address that a token proves, without redeeming it. `isMade` says that the form

@@ -147,6 +147,17 @@ describe('on the embedded store', () => {
       expect(await toldOf(() => revoke())).toEqual([]);
     });
 
+    test('has it too once the app is removed, and nothing else changes for anybody', async () => {
+      await importAda(ADA);
+      await enroll('inn', NEW);
+      await enroll('spa', NEW);
+      await agree();
+      await agree('app_2', 'spa');
+      expect(await toldOf(() => store.tokens.takeBackAll(APP))).toEqual(['inn']);
+      expect([await names('inn'), await names('spa')]).toEqual([{}, ADA]);
+      expect(await toldOf(() => store.tokens.takeBackAll(APP))).toEqual([]);
+    });
+
     test('stays confirmed until the last of its apps is revoked', async () => {
       await importAda(ADA);
       await enroll('inn', NEW);
