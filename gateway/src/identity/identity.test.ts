@@ -108,7 +108,7 @@ test('the checksum does not cover the prefix, which alone names the environment'
   expect(parseKey(key.replace('pk_test_', 'pk_live_'))).toEqual({ environment: 'production' });
 });
 
-test('the record of an issued key contains the hash and not the key', () => {
+test('the record of an issued key has its hash and last four characters, not the key', () => {
   const at = new Date('2026-01-02T03:04:05Z');
   const { key, record } = issueKey('production', 'hotel', at);
   expect(parseKey(key)).toEqual({ environment: 'production' });
@@ -116,6 +116,7 @@ test('the record of an issued key contains the hash and not the key', () => {
     keyId: expect.stringMatching(/^key_[0-9A-Za-z]{16}$/),
     partnerId: 'hotel',
     hash: hashKey(key),
+    lastFour: key.slice(-4),
     createdAt: at,
   });
   expect(JSON.stringify(record)).not.toContain(key.slice(8));
