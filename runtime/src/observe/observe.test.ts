@@ -243,7 +243,7 @@ const SECRETS: [string, string][] = [
   ['a key of another kind', `mk_live_${RANDOM.slice(0, 36)}`],
   ['a key in capitals', `PK_TEST_${RANDOM.slice(0, 36).toUpperCase()}`],
   ['a key that was cut off', 'pk_test_qZ3'],
-  ...['ml', 'ec', 'eu', 'co', 'in', 'Ml'].map((prefix): [string, string] => [
+  ...['ml', 'si', 'ec', 'eu', 'co', 'in', 'st', 'Ml'].map((prefix): [string, string] => [
     `a mailed token ${prefix}_`,
     `${prefix}_${RANDOM}`,
   ]),
