@@ -54,9 +54,10 @@ export function createRequestsSection(
       const hours = await usageStore.requestHours(partnerId, at);
       if (hours.length === 0 && records.length === 0) return noRequests('10 seconds');
       const keys = await keyStore.keys(partnerId);
+      const names = namesOf(keys);
       return html`${searchForm(query, keys)}
-${records.length === 0 ? NOTHING_FOUND : found(records, namesOf(keys))}
-${hasMore ? olderLink(query, records) : ''}${requestId === undefined ? '' : records.map((record) => detail(record, namesOf(keys)))}
+${records.length === 0 ? NOTHING_FOUND : found(records, names)}
+${hasMore ? olderLink(query, records) : ''}${requestId === undefined ? '' : records.map((record) => detail(record, names))}
 ${countedOnly(hours, at)}`;
     },
   };

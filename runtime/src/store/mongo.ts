@@ -29,8 +29,8 @@ export function bounded(): { signal: AbortSignal } {
   return { signal };
 }
 
-/** The same for what takes no signal: the end of a transaction. */
-export function ended(operation: Promise<unknown>): Promise<unknown> {
+/** The same for what takes no signal. */
+export function timed(operation: Promise<unknown>): Promise<unknown> {
   return withTimeout(operation, SOCKET_TIMEOUT_MS, 'no answer of the database');
 }
 
@@ -58,10 +58,10 @@ export async function openMongo<T>(
     // Each store names its environment and its format there.
     const owners = mongo.db.collection<Ownership & { _id: StoreName }>('owners');
     const fresh = ownershipOf(store, environment);
-    await owners.insertOne({ _id: store, ...fresh }).catch((error) => {
+    await timed(owners.insertOne({ _id: store, ...fresh })).catch((error) => {
       if (!isDuplicate(error)) throw error;
     });
-    const owner = (await owners.findOne({ _id: store })) ?? fresh;
+    const owner = (await owners.findOne({ _id: store }, bounded())) ?? fresh;
     refuseOwner(store, owner, environment);
     return await build(mongo);
   } catch (error) {
@@ -74,7 +74,10 @@ export async function openMongo<T>(
 export async function checkMongo(url: string, environment: Environment): Promise<StoreName[]> {
   const { db, close } = await connectMongo(url);
   try {
-    const owners = await db.collection<Ownership & { _id: StoreName }>('owners').find().toArray();
+    const owners = await db
+      .collection<Ownership & { _id: StoreName }>('owners')
+      .find({}, bounded())
+      .toArray();
     for (const owner of owners) refuseOwner(owner._id, owner, environment);
     return owners.map(({ _id }) => _id);
   } finally {
@@ -93,7 +96,7 @@ async function connectMongo(url: string): Promise<Mongo> {
   });
   try {
     await client.connect();
-    const { setName, msg } = await client.db('admin').command({ hello: 1 });
+    const { setName, msg } = await client.db('admin').command({ hello: 1 }, bounded());
     if (setName === undefined && msg !== 'isdbgrid')
       throw new Error(
         'the server of MONGODB_URL is standalone: MongoDB has to be a replica set, of which one node is enough, or a sharded cluster',

@@ -16,10 +16,10 @@ import type { Environment } from '../../environment.ts';
 import { batchLoad } from '../../eventloop/batchload.ts';
 import {
   bounded,
-  ended,
   isDuplicate,
   NAMESPACE_EXISTS,
   openMongo,
+  timed,
   WRITE_CONFLICT,
 } from '../mongo.ts';
 import type { StoreName } from '../private.ts';
@@ -91,10 +91,12 @@ export function openMongoStore(
       reads.set(each, nearby ? rowsIn(db.collection(own.collection.collectionName)) : own);
     }
     // A transaction cannot create them on every server.
-    const existing = new Set((await db.listCollections().toArray()).map((each) => each.name));
+    const existing = new Set(
+      (await db.listCollections({}, bounded()).toArray()).map((each) => each.name),
+    );
     for (const each of [...[...rows.values()].map(({ collection }) => collection), guards])
       if (!existing.has(each.collectionName))
-        await db.createCollection(each.collectionName).catch((error) => {
+        await timed(db.createCollection(each.collectionName)).catch((error) => {
           if (!(error instanceof MongoError && error.code === NAMESPACE_EXISTS)) throw error;
         });
 
@@ -182,7 +184,7 @@ function inSnapshot<T>(client: MongoClient, read: (session: ClientSession) => Pr
   return client.withSession(async (session) => {
     session.startTransaction(SNAPSHOT);
     const found = await read(session);
-    await ended(session.commitTransaction());
+    await timed(session.commitTransaction());
     return found;
   });
 }
@@ -224,12 +226,12 @@ class Queues {
   async run<T>(rows: readonly string[], work: (hasWaited: boolean) => Promise<T>): Promise<T> {
     const before = rows.flatMap((row) => this.last.get(row) ?? []);
     const done = Promise.all(before).then(() => work(before.length > 0));
-    const ended = done.catch(() => undefined);
-    for (const row of rows) this.last.set(row, ended);
+    const settled = done.catch(() => undefined);
+    for (const row of rows) this.last.set(row, settled);
     try {
       return await done;
     } finally {
-      for (const row of rows) if (this.last.get(row) === ended) this.last.delete(row);
+      for (const row of rows) if (this.last.get(row) === settled) this.last.delete(row);
     }
   }
 }
@@ -396,7 +398,7 @@ class View {
     } catch (error) {
       if (!isConflict(error)) throw error;
     } finally {
-      if (session.inTransaction()) await ended(session.abortTransaction()).catch(() => undefined);
+      if (session.inTransaction()) await timed(session.abortTransaction()).catch(() => undefined);
     }
     return false;
   }
@@ -451,7 +453,7 @@ async function write(
 async function commitOf(session: ClientSession): Promise<void> {
   for (let attempt = 1; ; attempt += 1)
     try {
-      await ended(session.commitTransaction());
+      await timed(session.commitTransaction());
       return;
     } catch (error) {
       const isUnknown =

@@ -1,5 +1,4 @@
 // Stores mailed tokens and changes of address.
-
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import { pagesOf } from '@partner-loyalty/runtime/store/engine/pages.ts';
 import type { Store } from '@partner-loyalty/runtime/store/engine/store.ts';
