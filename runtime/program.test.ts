@@ -60,16 +60,12 @@ function builds(root: string): string[] {
   return files.filter((file) => file.endsWith('main.mjs'));
 }
 
-test('a program with its arguments, which is built once', async () => {
+test('a program with its arguments, which is built once and again when a source has changed', async () => {
   expect(await start(checkout, 'a', '--b')).toEqual(['one', checkout, ['a', '--b']]);
   const first = builds(checkout);
   expect(first).toHaveLength(1);
   expect(await start(checkout)).toEqual(['one', checkout, []]);
   expect(builds(checkout)).toEqual(first);
-});
-
-test('a source that has changed', async () => {
-  await start(checkout);
   writeWord('other');
   expect(await start(checkout)).toEqual(['other', checkout, []]);
 });
@@ -111,16 +107,11 @@ test('stack traces name the lines of the sources', async () => {
   expect(stack).toContain(`${source}:4:`);
 });
 
-test('a checkout that was copied together with its cache, as the first one goes on', async () => {
+test('a checkout that was copied together with its cache, or moved', async () => {
   await start(checkout);
-  const copy = join(folder.path, 'copy');
+  const [copy, moved] = [join(folder.path, 'copy'), join(folder.path, 'moved')];
   cpSync(checkout, copy, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
   expect(await start(copy)).toEqual(['one', copy, []]);
-});
-
-test('a checkout that was moved', async () => {
-  await start(checkout);
-  const moved = join(folder.path, 'moved');
   renameSync(checkout, moved);
   expect(await start(moved)).toEqual(['one', moved, []]);
 });

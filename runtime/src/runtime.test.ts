@@ -1,6 +1,7 @@
 // What everything shares.
 
 import { domainToASCII } from 'node:url';
+import { getHeapStatistics } from 'node:v8';
 import fc from 'fast-check';
 import {
   type ASTNode,
@@ -14,6 +15,8 @@ import {
 } from 'graphql';
 import * as z from 'zod';
 import { anyText } from '../../test/support/text.ts';
+import { createCaches } from './cache/caches.ts';
+import { expandedSelections } from './cache/document.ts';
 import { canonicalEmail, formerEmail } from './email.ts';
 import { ApiError, ERRORS, type ErrorCode, extensionsOf } from './errors.ts';
 import {
@@ -21,13 +24,14 @@ import {
   createParser,
   idText,
   integer,
-  omitUndefined,
+  isolated,
   optional,
   quoted,
   text,
   visibleName,
   withoutAltering,
 } from './input.ts';
+import { html, sentence } from './pages/html.ts';
 import { createIsValid } from './validity.ts';
 
 // canonicalEmail: which spellings are the same address, and which texts are not an address.
@@ -53,60 +57,39 @@ test.each([
 
 test.each([
   '',
-  '   ',
   'ada',
   '@',
   'ada@',
   '@example.com',
-  'ada@@example.com',
-  'ada@home@example.com',
   'a da@example.com',
-  'ada@exam ple.com',
-  'ada @example.com',
   'ada@\u00a0example.com',
   '"ada"@example.com',
-  '"a@b"@example.com',
   'Ada <ada@example.com>',
   'ada@example.com,eve@example.com',
-  'ada@example.com;eve@example.com',
   'ada(note)@example.com',
   'a:da@example.com',
-  'a\\da@example.com',
-  'mailto:ada@example.com',
   '.ada@example.com',
-  'ada.@example.com',
   'a..da@example.com',
   'ada@.com',
-  'ada@example..com',
   'ada@example.com.',
   'ada@-example.com',
-  'ada@example-.com',
   'ada@exa_mple.com',
   'ada@[127.0.0.1]',
   'ada@127.0.0.1',
-  'ada@1.2',
   'ada@0x7f.1',
-  'ada@example.0x1',
   'ada@\uff11.\uff12',
-  'ada@[::1]',
   'ada@example.com:25',
-  'ada@example.com/x',
   'ada@ex%61mple.com',
   'ada@example.com?x',
-  'ada@example.com#x',
-  'ada@ex\uff05ample.com',
   'ada@xn--a',
   'ada@\u00ad',
   `ada@${'a'.repeat(64)}.com`,
   'ada\u0000@example.com',
-  'ada@example.com\u0000',
   'ada@example.com\n',
   '\tada@example.com',
   'ada@example.com\r\nbcc: eve@example.com',
   'ada\u0085@example.com',
-  'ada\u007f@example.com',
   'ada\ud800@example.com',
-  'ada@\udc00example.com',
   'ada\u200b@example.com',
   '\u202eada@example.com',
   'ada\u2028@example.com',
@@ -332,10 +315,6 @@ describe('input', () => {
     });
   });
 
-  test('the whole input may have a name', () => {
-    expect(createParser(text(5), '--name')('')).toEqual({ fault: '--name must not be empty' });
-  });
-
   test.each([
     ['', 'must not be empty'],
     [' \u2003 ', 'must not be empty'],
@@ -374,14 +353,6 @@ describe('input', () => {
       const input = JSON.parse(`{"${name}":{"note":"secret"},${JSON.stringify(GOOD).slice(1)}`);
       expect(parse(input)).toEqual({ fault: `unknown property "${name}"` });
     }
-  });
-
-  test('undefined properties are omitted, and no others', () => {
-    expect(Object.entries(omitUndefined({ a: 0, b: undefined, c: null, d: '' }))).toEqual([
-      ['a', 0],
-      ['c', null],
-      ['d', ''],
-    ]);
   });
 
   test('a quoted name is short, in one line, and without control characters', () => {
@@ -536,3 +507,113 @@ const RULES = (log: string[]): ValidationRule[] => {
     (context) => ({ Argument: hear('some', context), Directive: { leave: hear('some', context) } }),
   ];
 };
+
+// Caches.
+describe('cache', () => {
+  // The caches of a process share one bound on their bytes.
+
+  const weigh = (text: string) => text.length;
+  const text = (length: number) => 'x'.repeat(length);
+
+  test('by default, all caches together keep at most a quarter of the heap', () => {
+    const caches = createCaches();
+    const opened = [caches.open(() => 1024 * 1024), caches.open(() => 2 * 1024 * 1024)];
+    for (let index = 0; index < 3_000; index += 1)
+      for (const cache of opened) cache.set(`key ${index}`, 'value');
+    expect(caches.bytes()).toBeLessThanOrEqual(getHeapStatistics().heap_size_limit / 4);
+    expect(opened.map((cache) => cache.get('key 2999'))).toEqual(['value', 'value']);
+  });
+
+  test('the heaviest cache gives way, and in it what was not used for the longest time', () => {
+    const caches = createCaches(100_000);
+    const [light, heavy] = [caches.open(weigh), caches.open(weigh)];
+    light.set('small', 'value');
+    for (let index = 0; index < 8; index += 1) heavy.set(`large ${index}`, text(10_000));
+    expect(heavy.get('large 0')).toBeDefined();
+    for (let index = 8; index < 12; index += 1) heavy.set(`large ${index}`, text(10_000));
+    expect(light.peek('small')).toBe('value');
+    expect(heavy.peek('large 0')).toBeDefined();
+    expect(heavy.peek('large 1')).toBeUndefined();
+    expect(caches.bytes()).toBeLessThanOrEqual(100_000);
+  });
+
+  test('a value that alone is too large is not kept', () => {
+    const caches = createCaches(100_000);
+    const cache = caches.open(weigh);
+    cache.set('small', text(10));
+    cache.set('large', text(50_000));
+    expect([cache.get('small'), cache.get('large')]).toEqual([text(10), undefined]);
+  });
+
+  test('a value that has grown is weighed again', () => {
+    const caches = createCaches(100_000);
+    const cache = caches.open<{ bytes: number }>(({ bytes }) => bytes);
+    const value = { bytes: 10 };
+    cache.set('key', value);
+    const before = caches.bytes();
+    value.bytes = 5_010;
+    cache.weighAgain('key');
+    expect(caches.bytes() - before).toBe(5_000);
+    expect(cache.get('key')).toBe(value);
+  });
+
+  test('what is reserved is not available to caches', () => {
+    const caches = createCaches(100_000);
+    const cache = caches.open(weigh);
+    cache.set('first', text(10_000));
+    cache.set('second', text(10_000));
+    caches.reserve(85_000);
+    expect([cache.get('first'), cache.get('second')]).toEqual([undefined, text(10_000)]);
+  });
+
+  test('a cache that is closed gives its bytes back and takes no more', () => {
+    const caches = createCaches(100_000);
+    const [closed, open] = [caches.open(weigh), caches.open(weigh)];
+    for (const cache of [closed, open]) cache.set('first', text(1_000));
+    const both = caches.bytes();
+    closed.close();
+    expect(caches.bytes()).toBe(both / 2);
+    // What was under way when it was closed ends after that.
+    closed.set('late', text(1_000));
+    expect([closed.get('first'), closed.get('late')]).toEqual([undefined, undefined]);
+    expect(caches.bytes()).toBe(both / 2);
+    expect(open.get('first')).toBe(text(1_000));
+  });
+
+  // The size of operations, with fragments expanded.
+
+  test.each([
+    ['no fragment', '{ a { b c } d }', 4],
+    [
+      'a fragment that is spread three times',
+      '{ a { ...F } b { ...F } c { ...F } } fragment F on T { x y }',
+      12,
+    ],
+    ['an inline fragment', '{ a { ... on T { x } } }', 3],
+    ['a fragment that is not spread', '{ a } fragment F on T { x y }', 1],
+    ['two operations', 'query A { a } query B { ...F } fragment F on T { x y }', 4],
+    ['a fragment that contains itself', '{ ...F } fragment F on T { x ...F }', 3],
+    [
+      'fragments that double at each step',
+      `{ ...F0 } ${Array.from({ length: 30 }, (_, n) => `fragment F${n} on T { ...F${n + 1} ...F${n + 1} }`).join(' ')} fragment F30 on T { x }`,
+      1 + 2 * (2 ** 30 - 1) + 2 ** 30,
+    ],
+  ])('%s', (_, query, size) => {
+    expect(expandedSelections(parse(query))).toBe(size);
+  });
+});
+
+// What a page makes of names that would alter the text around them.
+
+test('a stored name is shown without what alters the text around it', () => {
+  expect(html`<p>${'<A\u202eb\u200bc\nd\u2028e\u00adf>'}</p>`.html).toBe(
+    '<p>&lt;Abc\nde\u00adf&gt;</p>',
+  );
+});
+
+test('a name in a sentence is isolated, escaped, and ends where it ends', () => {
+  const name = 'Inn\u2069 & \u2068Sons\u202e';
+  expect(sentence(`${isolated(name)} belongs to ${isolated('B')}.`).html).toBe(
+    '<bdi>Inn &amp; Sons</bdi> belongs to <bdi>B</bdi>.',
+  );
+});

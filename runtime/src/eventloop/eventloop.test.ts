@@ -2,10 +2,8 @@
 
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
-import { setImmediate as nextTick, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { withFakeTimeouts } from '../../../test/support/clock.ts';
-import { afterPoll } from './afterpoll.ts';
 import { batchLoad } from './batchload.ts';
 import { startLoop } from './loop.ts';
 import { createPlaces } from './places.ts';
@@ -35,13 +33,6 @@ test('the reads of one tick are one query, and each gets its own value', async (
     'C',
   ]);
   expect(queries).toEqual([['a', 'b', 'unknown', 'c']]);
-});
-
-test('a read in a later tick is a new query', async () => {
-  const { queries, read } = createReader(echo);
-  await read('a');
-  await read('a');
-  expect(queries).toEqual([['a'], ['a']]);
 });
 
 test('a read does not wait for a query that is already running', async () => {
@@ -304,18 +295,6 @@ describe('turns', () => {
     expect(turns.mayRun('a')).toBe(true);
   });
 
-  test('asking once more after the poll does not keep the event loop from waiting', async () => {
-    const iterations = () => performance.nodeTiming.uvMetricsInfo.loopCount;
-    const before = iterations();
-    for (let n = 0; n < 50; n += 1) {
-      turns.mayRun('a');
-      afterPoll(() => turns.mayRun('a'));
-      await pause(2);
-    }
-    // One that runs the steps, and perhaps one that finds the timer.
-    expect(iterations() - before).toBeLessThan(130);
-  });
-
   test('owners run one step in turn, however many an owner has', async () => {
     for (let n = 1; n <= 5; n += 1) turns.add('many', '', step(`many ${n}`));
     turns.add('few', '', step('few 1'));
@@ -356,18 +335,6 @@ describe('turns', () => {
     expect(turns.mayRun('heavy')).toBe(false);
   });
 
-  test('each tick begins at least one step, and no more than its time allows', async () => {
-    while (turns.mayRun('x') === false) await nextTick();
-    const perTick: number[] = [];
-    for (let n = 0; n < 12; n += 1) turns.add('a', '', step('a', 2));
-    while (order.length < 12) {
-      const before = order.length;
-      await nextTick();
-      perTick.push(order.length - before);
-    }
-    expect(Math.max(...perTick)).toBeLessThanOrEqual(3);
-  });
-
   test('while connections come in every tick, every other slice is for accepting them', async () => {
     for (let n = 0; n < 200; n += 1) turns.add('a', '', step('a', 1));
     const perTick: number[] = [];
@@ -382,21 +349,6 @@ describe('turns', () => {
     expect(order.length).toBeGreaterThan(10);
     await drained();
     expect(order.length).toBeGreaterThan(100);
-  });
-
-  test('promises of one step settle before the next one runs', async () => {
-    const asyncStep = (name: string) => ({
-      async run() {
-        order.push(`${name} begins`);
-        await undefined;
-        await undefined;
-        order.push(`${name} ends`);
-      },
-    });
-    turns.add('a', '', asyncStep('a'));
-    turns.add('b', '', asyncStep('b'));
-    await drained();
-    expect(order).toEqual(['a begins', 'a ends', 'b begins', 'b ends']);
   });
 
   test('a step that is taken back does not run', async () => {

@@ -1,17 +1,21 @@
-// The HTTP server over real sockets: every response's headers, and malformed or hostile HTTP.
+// The HTTP server over real sockets: its responses, hostile HTTP, and its connections.
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { until } from '../../../test/support/until.ts';
 import { fail } from '../errors.ts';
 import { createLog } from '../observe/log.ts';
 import type { ConnectionLimits } from './connections.ts';
-import type { HttpRequest } from './request.ts';
+import { type HttpRequest, SIGNED } from './request.ts';
 import type { HttpResponse } from './response.ts';
 import { type HttpServer, serveHttp } from './server.ts';
 
 const log = createLog('silent');
 const servers: HttpServer[] = [];
+const clients: Socket[] = [];
 const LIMIT = 1024;
 
 afterEach(async () => {
+  for (const client of clients.splice(0)) client.destroy();
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
@@ -28,20 +32,6 @@ test('a response has the status and headers that the handler gives it, and those
     'x-content-type-options': 'nosniff',
     'x-request-id': expect.stringMatching(/^[A-Za-z0-9._-]{1,128}$/),
   });
-});
-
-test('a response may override type and caching, and have a body of bytes', async () => {
-  const port = await serve(() => ({
-    status: 200,
-    headers: { 'content-type': 'text/plain', 'cache-control': 'max-age=60' },
-    body: Buffer.from('bytes'),
-  }));
-  const response = await fetch(`http://127.0.0.1:${port}/`);
-  expect([
-    response.headers.get('content-type'),
-    response.headers.get('cache-control'),
-    await response.text(),
-  ]).toEqual(['text/plain', 'max-age=60', 'bytes']);
 });
 
 test.each([204, 304])('a response with %i has neither a type nor a length', async (status) => {
@@ -116,49 +106,22 @@ describe('the request ID', () => {
     expect(response.headers.get('x-request-id')).not.toBe(id);
     expect(await response.json()).toEqual({ requestId: response.headers.get('x-request-id') });
   });
-
-  test('is unique', async () => {
-    const port = await serve(() => json({}));
-    const ids = await Promise.all(
-      Array.from({ length: 50 }, async () =>
-        (await fetch(`http://127.0.0.1:${port}/`)).headers.get('x-request-id'),
-      ),
-    );
-    expect(new Set(ids).size).toBe(50);
-  });
 });
 
-describe('a handler that throws', () => {
-  test('results in a 500 that reveals nothing about the error', async () => {
-    const port = await serve(() => {
-      throw new Error('secret of the database');
-    });
-    const response = await fetch(`http://127.0.0.1:${port}/`);
-    const text = await response.text();
-    expect(response.status).toBe(500);
-    expect(JSON.parse(text)).toEqual({
-      errors: [
-        {
-          message: expect.any(String),
-          extensions: {
-            code: 'INTERNAL_SERVER_ERROR',
-            requestId: response.headers.get('x-request-id'),
-          },
-        },
-      ],
-    });
-    expect(text).not.toContain('secret');
+test('a handler that throws results in the status of the code, or in a 500 that reveals nothing', async () => {
+  const port = await serve(({ path }) => {
+    if (path === '/headers') return { status: 200, headers: { link: 'a\r\nb' }, body: '' };
+    return path === '/code' ? fail('UNSUPPORTED_MEDIA_TYPE') : Promise.reject(new Error('secret'));
   });
-
-  test('results in the status of the code if it throws an ApiError', async () => {
-    const port = await serve(async () => fail('UNSUPPORTED_MEDIA_TYPE'));
-    expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(415);
-  });
-
-  test('results in a 500, and so do headers that cannot be sent', async () => {
-    const port = await serve(() => ({ status: 200, headers: { link: 'a\r\nb' }, body: '' }));
-    expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(500);
-  });
+  const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
+  expect([(await ask('/code')).status, (await ask('/headers')).status]).toEqual([415, 500]);
+  const response = await ask('/');
+  const requestId = response.headers.get('x-request-id');
+  const extensions = { code: 'INTERNAL_SERVER_ERROR', requestId };
+  expect([response.status, await response.json()]).toEqual([
+    500,
+    { errors: [{ message: expect.not.stringContaining('secret'), extensions }] },
+  ]);
 });
 
 describe('a body', () => {
@@ -189,17 +152,6 @@ describe('a body', () => {
     expect(answer).toContain('PAYLOAD_TOO_LARGE');
   });
 
-  test('without a length that exceeds the limit gets 413, which the client can read', async () => {
-    const port = await serve(length);
-    const chunk = `${(30_000).toString(16)}\r\n${'x'.repeat(30_000)}\r\n`;
-    const answer = await exchange(
-      port,
-      `POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(2)}0\r\n\r\n`,
-    );
-    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413']);
-    expect(answer).toContain('connection: close');
-  });
-
   test('of more than 1,000 chunks with less than 64 bytes on average gets 413', async () => {
     const port = await serve((request) => request.body(64 * 1024).then(() => json({})));
     const head = 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n';
@@ -211,15 +163,6 @@ describe('a body', () => {
     expect(await statusOf('1\r\nx\r\n', 1_000)).toBe('200');
     expect(await statusOf('1\r\nx\r\n', 1_001)).toBe('413');
     expect(await statusOf(`41\r\n${'x'.repeat(65)}\r\n`, 1_001)).toBe('200');
-  });
-
-  test('with a chunk length whose zeros never end gets 413', async () => {
-    const port = await serve(length);
-    const answer = await exchange(
-      port,
-      `POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${'0'.repeat(10_000)}`,
-    );
-    expect(answer).toMatch(/^HTTP\/1.1 413 [\s\S]+PAYLOAD_TOO_LARGE/);
   });
 
   test('that never ends is cut off', async () => {
@@ -281,16 +224,6 @@ describe('Expect: 100-continue', () => {
     const port = await serve(length);
     expect(await exchange(port, head(LIMIT + 1))).toMatch(/^HTTP\/1.1 413 /);
   });
-
-  test('is the only expectation: others are ignored', async () => {
-    const port = await serve(length);
-    expect(
-      await exchange(
-        port,
-        'POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\nexpect: wonders\r\ncontent-length: 2\r\n\r\nok',
-      ),
-    ).toMatch(/^HTTP\/1.1 200 /);
-  });
 });
 
 describe('malformed or unusual HTTP', () => {
@@ -338,20 +271,6 @@ describe('malformed or unusual HTTP', () => {
     expect(bodyOf(answer)).toEqual({
       errors: [{ message: expect.any(String), extensions: { code: 'BAD_REQUEST', requestId: id } }],
     });
-  });
-
-  test('garbage after a request is refused when that is answered, and ends that connection only', async () => {
-    const finish = promised();
-    const port = await serve(async ({ path }) => {
-      if (path === '/slow') await finish.promise;
-      return json({ path });
-    });
-    const answer = exchange(port, 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\ngarbage\r\n\r\n');
-    finish.resolve();
-    expect((await answer).match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
-    expect(
-      bodyOf(await exchange(port, 'GET /next HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')),
-    ).toEqual({ path: '/next' });
   });
 
   test('CONNECT gets 405, and its connection ends', async () => {
@@ -480,36 +399,21 @@ test('a request whose client is gone keeps its place until it is handled', async
   expect(await next()).toBe(200);
 });
 
-test('x-forwarded-for is trusted from a trusted proxy only', async () => {
+test('x-forwarded-for is trusted from a trusted proxy only; else a line a minute says so', async () => {
+  const lines: object[] = [];
+  const warn = (fields: object) => void lines.push(fields);
   const handle = ({ address }: HttpRequest) => json({ address });
   const headers = { 'x-forwarded-for': '203.0.113.7, 198.51.100.1' };
-  const call = async (port: number) =>
-    (await fetch(`http://127.0.0.1:${port}/`, { headers })).json();
-  expect(await call(await serve(handle))).toEqual({ address: '127.0.0.1' });
-  expect(await call(await serve(handle, ['127.0.0.0/8']))).toEqual({ address: '198.51.100.1' });
-});
-
-test('a line a minute at most says that x-forwarded-for is ignored', async () => {
-  const lines: object[] = [];
-  const server = await serveHttp({
-    port: 0,
-    host: '127.0.0.1',
-    handle: ({ address }) => json({ address }),
-    trustedProxies: ['192.0.2.1/32'],
-    log: { ...log, warn: (fields, message) => void lines.push({ ...fields, message }) },
-  });
-  servers.push(server);
-  const url = `http://127.0.0.1:${server.port}/`;
-  await fetch(url);
+  const ask = async (trustedProxies: string[]) => {
+    const port = await serve(handle, { trustedProxies, log: { ...log, warn } });
+    await fetch(`http://127.0.0.1:${port}/`);
+    const call = async () => (await fetch(`http://127.0.0.1:${port}/`, { headers })).json();
+    return [await call(), await call()];
+  };
+  expect(await ask(['127.0.0.0/8'])).toEqual(Array(2).fill({ address: '198.51.100.1' }));
   expect(lines).toEqual([]);
-  for (let n = 0; n < 2; n += 1)
-    await fetch(url, { headers: { 'x-forwarded-for': '203.0.113.7' } });
-  expect(lines).toEqual([
-    {
-      clientAddress: '127.0.0.0/24',
-      message: 'x-forwarded-for is ignored: TRUSTED_PROXIES does not have its sender',
-    },
-  ]);
+  expect(await ask(['192.0.2.1/32'])).toEqual(Array(2).fill({ address: '127.0.0.1' }));
+  expect(lines).toEqual([{ clientAddress: '127.0.0.0/24' }]);
 });
 
 describe('a drain', () => {
@@ -529,19 +433,6 @@ describe('a drain', () => {
     const answer = await receiveUntil(socket, '}');
     expect(answer).toContain('{"finished":true}');
     expect(answer).toContain('connection: close');
-    await drained;
-  });
-
-  test('does not wait for unused connections, but answers a request that is on its way', async () => {
-    const port = await serve(() => json({ finished: true }));
-    await open(port);
-    const [begun, used] = [await open(port), await open(port)];
-    begun.write('GET / HTTP/1.1\r\n');
-    used.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-    await receiveUntil(used, '}');
-    const drained = servers[0]?.drain();
-    begun.write('host: x\r\n\r\n');
-    expect(await receiveUntil(begun, '}')).toContain('{"finished":true}');
     await drained;
   });
 
@@ -608,21 +499,357 @@ test('rejects if the port is taken', async () => {
   ).rejects.toThrow('EADDRINUSE');
 });
 
+/** Shows a credential if the request names an owner. */
+const ownerIn = ({ headers }: HttpRequest) => headers['x-api-key']?.toString();
+
+const OK: HttpResponse = { status: 200, headers: {}, body: '{}' };
+const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
+const CHUNKED = 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n';
+const post = (body: string, headers = '') =>
+  `POST / HTTP/1.1\r\nhost: x\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`;
+const responses = ({ received }: Client) => received.match(/HTTP\/1\.1 \d+/g)?.length ?? 0;
+
+describe('requests of one connection', () => {
+  test('are handled one after the other, however many come at once', async () => {
+    let running = 0;
+    let most = 0;
+    const order: string[] = [];
+    const port = await serve(async ({ path, body }) => {
+      running += 1;
+      most = Math.max(most, running);
+      order.push(path);
+      await new Promise(setImmediate);
+      void body;
+      running -= 1;
+      return OK;
+    });
+    const client = await open(port);
+    const all = Array.from({ length: 500 }, (_, n) => `/${n}`);
+    client.write(all.map((path) => GET.replace('/', path)).join(''));
+    await until(() => responses(client) === 500);
+    expect([most, order]).toEqual([1, all]);
+  });
+
+  test('of which thousands come at once are not parsed before they are served', async () => {
+    const finish: (() => void)[] = [];
+    let begun = 0;
+    const port = await serve(async () => {
+      begun += 1;
+      await new Promise<void>((resolve) => finish.push(resolve));
+      return OK;
+    });
+    const client = await open(port);
+    client.write('GET / HTTP/1.0\r\n\r\n'.repeat(3_000));
+    await until(() => begun === 1);
+    // Another connection is served meanwhile.
+    const other = await open(port);
+    other.write(GET);
+    await until(() => begun === 2);
+    expect(begun).toBe(2);
+    for (const each of finish) each();
+    await until(() => responses(other) === 1);
+  });
+
+  test.each([
+    ['with a length', post('hello')],
+    ['in chunks', `${CHUNKED}5\r\nhello\r\n0\r\n\r\n`],
+    ['after empty lines', `\r\n\r\n\r\n\r\n${post('hello')}`],
+  ])('%s are told apart wherever they are cut', async (_, text) => {
+    const port = await serve(async (request) => ({
+      ...OK,
+      body: (await request.body(100)).toString(),
+    }));
+    const both = text + post('world');
+    for (let at = 1; at < both.length; at += 7) {
+      const client = await open(port);
+      client.setNoDelay(true);
+      client.write(both.slice(0, at));
+      await new Promise((resolve) => setImmediate(resolve));
+      client.write(both.slice(at));
+      await until(() => responses(client) === 2 && client.received.endsWith('world'));
+      expect(client.received).toContain('hello');
+      client.destroy();
+    }
+  });
+
+  test('are told apart behind a chunked body, wherever the head of the next one ends', async () => {
+    const port = await serve(async (request) => ({
+      ...OK,
+      body: request.path + (await request.body(1_000)).toString(),
+    }));
+    for (let length = 130; length < 200; length += 1) {
+      const client = await open(port);
+      const named = GET.replace('host: x', `host: ${'x'.repeat(length)}`);
+      client.write(`${CHUNKED}5\r\nhello\r\n0\r\n\r\n`);
+      client.write(named + GET.replace('/', '/last'));
+      await until(() => client.received.endsWith('/last'));
+      expect(responses(client)).toBe(3);
+      client.destroy();
+    }
+  });
+
+  test('are told apart if their heads end in a read of its own', async () => {
+    const port = await serve(async (request) => ({
+      ...OK,
+      body: (await request.body(100)).toString(),
+    }));
+    const first = post('GET / HTTP/1.1 and more');
+    const head = first.indexOf('\r\n\r\n') + 3;
+    const client = await open(port);
+    client.setNoDelay(true);
+    for (const part of [first.slice(0, head), first.slice(head, head + 15)]) {
+      client.write(part);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    client.write(first.slice(head + 15) + GET);
+    await until(() => responses(client) === 2);
+    expect(client.received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
+  });
+
+  test('behind one whose response ends the connection get none', async () => {
+    let begun = 0;
+    const port = await serve(() => {
+      begun += 1;
+      return { ...OK, status: 429, closes: true };
+    });
+    const client = await open(port);
+    client.write(post('x'.repeat(1_000)).slice(0, -500));
+    await until(() => responses(client) === 1);
+    client.write(GET.repeat(100));
+    await once(client, 'close');
+    expect([responses(client), begun]).toEqual([1, 1]);
+    expect(client.received).toContain('connection: close');
+  });
+
+  test("of a trusted proxy go on after a response that would end another's connection", async () => {
+    const port = await serve(() => ({ ...OK, status: 429, closes: true }), {
+      trustedProxies: ['127.0.0.1/32'],
+    });
+    const client = await open(port);
+    client.write(GET.repeat(3));
+    await until(() => responses(client) === 3);
+    expect(client.received).not.toContain('connection: close');
+  });
+});
+
+describe('a new connection', () => {
+  const handle = async (request: HttpRequest) => {
+    await request.admit(ownerIn(request));
+    return OK;
+  };
+  const shows = async (client: Client) => {
+    const before = responses(client);
+    client.write('GET / HTTP/1.1\r\nhost: x\r\nx-api-key: partner\r\n\r\n');
+    await until(() => responses(client) > before);
+  };
+  const sends = async (client: Client) => {
+    client.write(GET);
+    await until(() => responses(client) > 0);
+  };
+  const isClosed = (client: Client) => until(() => client.destroyed);
+  const [FLOOD, GUEST, PARTNER] = ['127.0.0.2', '127.0.0.3', '127.0.0.4'];
+
+  test('takes the place of the one of its address that is idle longest without a credential', async () => {
+    const port = await serve(handle, {
+      limits: { maxConnections: 10, maxConnectionsPerAddress: 3 },
+    });
+    const known = await open(port, PARTNER);
+    await shows(known);
+    const first = await open(port, PARTNER);
+    const second = await open(port, PARTNER);
+    await sends(first);
+    const third = await open(port, PARTNER);
+    await isClosed(second);
+    expect([known, first, third].map(({ destroyed }) => destroyed)).toEqual([false, false, false]);
+  });
+
+  test('takes no place of another if one of its address has ended', async () => {
+    const port = await serve(handle, {
+      limits: { maxConnections: 10, maxConnectionsPerAddress: 3 },
+    });
+    const ends = await open(port, PARTNER);
+    const stay = [await open(port, PARTNER), await open(port, PARTNER)];
+    ends.destroy();
+    // When this is answered, the server has seen the end of the other one.
+    for (const client of stay) await sends(client);
+    stay.push(await open(port, PARTNER));
+    for (const client of stay.slice(2)) await sends(client);
+    expect(stay.map(({ destroyed }) => destroyed)).toEqual([false, false, false]);
+    await open(port, PARTNER);
+    await isClosed(stay[0] as Client);
+  });
+
+  test('is closed if all of its address have shown one', async () => {
+    const port = await serve(handle, {
+      limits: { maxConnections: 10, maxConnectionsPerAddress: 2 },
+    });
+    const [one, two] = [await open(port, PARTNER), await open(port, PARTNER)];
+    await shows(one);
+    await shows(two);
+    await isClosed(await open(port, PARTNER));
+    expect([one.destroyed, two.destroyed]).toEqual([false, false]);
+  });
+
+  test('takes the place of one of the address with most, if the process is full', async () => {
+    const port = await serve(handle, {
+      limits: { maxConnections: 5, maxConnectionsPerAddress: 4 },
+    });
+    const guest = await open(port, GUEST);
+    const flood: Client[] = [];
+    for (let n = 0; n < 4; n += 1) flood.push(await open(port, FLOOD));
+    const partner = await open(port, PARTNER);
+    await shows(partner);
+    await until(() => flood[0]?.destroyed === true);
+    expect([guest, ...flood.slice(1)].every(({ destroyed }) => !destroyed)).toBe(true);
+  });
+
+  test('of an address with few takes the place of an idle one of the caller with most', async () => {
+    const port = await serve(handle, {
+      limits: { maxConnections: 4, maxConnectionsPerAddress: 4 },
+    });
+    const many: Client[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      many.push(await open(port, FLOOD));
+      await shows(many[n] as Client);
+    }
+    await shows(many[0] as Client);
+    const partner = await open(port, PARTNER);
+    await isClosed(many[1] as Client);
+    await shows(partner);
+    // Its address has its share now.
+    await isClosed(await open(port, FLOOD));
+  });
+
+  test('never ends a request that has a credential', async () => {
+    let finish = () => {};
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    let running = 0;
+    const port = await serve(
+      async (request) => {
+        await request.admit(ownerIn(request));
+        running += 1;
+        await finished;
+        return OK;
+      },
+      { limits: { maxConnections: 2, maxConnectionsPerAddress: 2 } },
+    );
+    const busy = [await open(port, FLOOD), await open(port, FLOOD)];
+    for (const client of busy) client.write('GET / HTTP/1.1\r\nhost: x\r\nx-api-key: a\r\n\r\n');
+    await until(() => running === 2);
+    await isClosed(await open(port, PARTNER));
+    finish();
+    for (const client of busy) await until(() => responses(client) === 1);
+  });
+
+  test("finds trusted proxies' connections closed last", async () => {
+    const port = await serve(handle, {
+      limits: { maxConnections: 3, maxConnectionsPerAddress: 1 },
+      trustedProxies: ['127.0.0.4/32'],
+    });
+    const proxies = [await open(port, PARTNER), await open(port, PARTNER)];
+    const guest = await open(port, GUEST);
+    const other = await open(port, FLOOD);
+    await isClosed(guest);
+    expect([...proxies, other].every(({ destroyed }) => !destroyed)).toBe(true);
+  });
+});
+
+test("half-sent bodies of a gateway's connections have no share", async () => {
+  const port = await serve(async (request) => {
+    await request.body(1_000_000);
+    await request.admit(SIGNED);
+    return OK;
+  });
+  const body = post('x'.repeat(1_000_000));
+  const clients: Client[] = [];
+  for (let n = 0; n < 20; n += 1) {
+    const client = await open(port);
+    clients.push(client);
+    client.write(post('signed'));
+    await until(() => responses(client) === 1);
+    client.write(body.slice(0, -1));
+  }
+  for (const client of clients) client.write('x');
+  await until(() => clients.every((client) => responses(client) === 2));
+});
+
+describe('half-sent bodies', () => {
+  const limits = { maxConnections: 600, maxConnectionsPerAddress: 600 };
+  const withBodies = () =>
+    serve(
+      async (request) => {
+        await request.body(1_000_000);
+        return OK;
+      },
+      { limits },
+    );
+  const half = post('x'.repeat(1_000_000)).slice(0, -1);
+
+  async function openHalf(port: number, count: number, address: string): Promise<Client[]> {
+    const clients = await Promise.all(Array.from({ length: count }, () => open(port, address)));
+    for (const client of clients) client.write(half);
+    return clients;
+  }
+
+  test('of one address take at most 16 MiB', async () => {
+    const port = await withBodies();
+    const clients = await openHalf(port, 20, '127.0.0.9');
+    const other = await open(port);
+    other.write(post('whole'));
+    await until(() => responses(other) === 1);
+    await until(() => clients.filter(({ destroyed }) => destroyed).length >= 3);
+  });
+
+  test('that wait behind a response do not end the connections of an address', async () => {
+    let answer: () => void = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const port = await serve(
+      async (request) => {
+        await (request.method === 'GET' ? answered : request.body(1_000_000));
+        return OK;
+      },
+      { limits },
+    );
+    // They have 18 MB, more than one address may have half-sent.
+    const clients = await Promise.all(Array.from({ length: 300 }, () => open(port, '127.0.0.9')));
+    for (const client of clients) client.write(GET + post('x'.repeat(60_000)));
+    const other = await open(port);
+    other.write(post('whole'));
+    await until(() => responses(other) === 1);
+    answer();
+    await until(() => clients.every((client) => responses(client) === 2));
+  });
+});
+
+type Options = { limits?: ConnectionLimits; trustedProxies?: string[]; log?: typeof log };
+
 async function serve(
   handle: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
-  trustedProxies: string[] = [],
-  limits?: ConnectionLimits,
+  options: Options = {},
 ): Promise<number> {
-  const server = await serveHttp({
-    port: 0,
-    host: '127.0.0.1',
-    handle,
-    trustedProxies,
-    ...(limits && { limits }),
-    log,
-  });
+  const at = { port: 0, host: '127.0.0.1', trustedProxies: [] };
+  const server = await serveHttp({ ...at, handle, log, ...options });
   servers.push(server);
   return server.port;
+}
+
+type Client = Socket & { received: string };
+
+async function open(port: number, localAddress = '127.0.0.1'): Promise<Client> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
+  const client = Object.assign(socket.setEncoding('latin1'), { received: '' });
+  client
+    .on('error', () => {})
+    .on('data', (text: string) => {
+      client.received += text;
+    });
+  clients.push(client);
+  await once(client, 'connect');
+  return client;
 }
 
 function json(value: unknown): HttpResponse {
@@ -633,33 +860,18 @@ async function length(request: HttpRequest): Promise<HttpResponse> {
   return json({ length: (await request.body(LIMIT)).length });
 }
 
-async function open(port: number): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
-  socket.on('error', () => {});
-  await new Promise((resolve) => socket.once('connect', resolve));
-  return socket;
-}
-
 /** Sends text and returns everything that the server sends until it closes the connection. */
 async function exchange(port: number, sent: string): Promise<string> {
-  const socket = await open(port);
-  let answer = '';
-  socket.on('data', (text) => {
-    answer += text;
-  });
-  socket.write(sent, 'latin1');
-  await new Promise((resolve) => socket.once('close', resolve).once('end', () => socket.end()));
-  return answer;
+  const client = await open(port);
+  client.write(sent, 'latin1');
+  await new Promise((resolve) => client.once('close', resolve).once('end', () => client.end()));
+  return client.received;
 }
 
-/** Everything that the server sends, up to the text `until`. */
-async function receiveUntil(socket: Socket, until: string): Promise<string> {
-  let answer = '';
-  while (!answer.includes(until))
-    answer += await new Promise<string>((resolve) =>
-      socket.once('data', (text) => resolve(String(text))),
-    );
-  return answer;
+/** Everything that the server has sent, once it has sent `text`. */
+async function receiveUntil(client: Client, text: string): Promise<string> {
+  await until(() => client.received.includes(text));
+  return client.received;
 }
 
 function bodyOf(answer: string): unknown {

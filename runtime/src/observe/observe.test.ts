@@ -4,18 +4,20 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { LogFields } from './fields.ts';
+import { createLabels } from './labels.ts';
 import { describeError, jsonFields } from './log.ts';
+import { createMetrics, METRICS } from './metrics.ts';
 import { createRepeated } from './repeated.ts';
 import { hasSecret, withoutSecrets } from './secrets.ts';
-
-// What a log line holds and what it must never hold, seen from outside the process.
 
 const LOG = resolve(import.meta.dirname, 'log.ts');
 
 test('lines are JSON with the level as a word, and all are written when the process exits', () => {
   const lines = run(
-    "for (let i = 0; i < 1000; i++) log.info({ count: i, code: undefined }, 'counted');",
+    "log.debug({}, 'hidden'); for (let i = 0; i < 1000; i++) log.info({ count: i, code: undefined }, 'counted');",
   );
   expect(lines).toHaveLength(1000);
   expect(lines[999]).toMatchObject({
@@ -25,12 +27,6 @@ test('lines are JSON with the level as a word, and all are written when the proc
     pid: expect.any(Number),
     time: expect.any(Number),
   });
-});
-
-test('lines below the level are left out', () => {
-  expect(run("log.debug({}, 'hidden'); log.error({}, 'shown');").map((line) => line.msg)).toEqual([
-    'shown',
-  ]);
 });
 
 test('the end of an outage comes after all that was counted of it', () => {
@@ -44,20 +40,14 @@ test('the end of an outage comes after all that was counted of it', () => {
   ]);
 });
 
-test('lines are written when the process crashes', () => {
-  expect(
-    run("log.info({}, 'before'); setTimeout(() => { throw new Error('crash'); });").map(
-      (line) => line.msg,
-    ),
-  ).toEqual(['before']);
-});
-
-test('lines are written within about a second without a flush', () => {
-  expect(
-    run(
-      "log.info({}, 'buffered'); setTimeout(() => process.kill(process.pid, 'SIGKILL'), 2500);",
-    ).map((line) => line.msg),
-  ).toEqual(['buffered']);
+test.each([
+  ['when the process crashes', "setTimeout(() => { throw new Error('crash'); });"],
+  [
+    'within about a second without a flush',
+    "setTimeout(() => process.kill(process.pid, 'SIGKILL'), 2500);",
+  ],
+])('lines are written %s', (_, script) => {
+  expect(run(`log.info({}, 'before'); ${script}`).map(({ msg }) => msg)).toEqual(['before']);
 });
 
 test('a process whose reader is gone still ends when asked to', () => {
@@ -206,15 +196,6 @@ describe('repeated', () => {
     expect(written()).toEqual([expect.objectContaining({ field: 'b, c', count: 3 })]);
   });
 
-  test('a flush writes what is counted, once', () => {
-    const { write, flush, written } = setUp();
-    for (let i = 0; i < 3; i += 1) write({}, 'gone');
-    written();
-    flush();
-    flush();
-    expect(written()).toEqual([{ count: 2, message: 'gone' }]);
-  });
-
   test('an address has one line a second, whatever it sends, and beyond 1,000 addresses they share one', () => {
     const { write, written } = setUp();
     for (const reason of ['missing', 'unknown', 'expired'])
@@ -279,4 +260,159 @@ test.each([
 ])('%s has no secret', (text) => {
   expect(hasSecret(text)).toBe(false);
   expect(withoutSecrets(text)).toBe(text);
+});
+
+// What /metrics contains after observations, and which names get series of their own.
+describe('metrics', () => {
+  afterEach(() => jest.useRealTimers());
+
+  test('what is observed is exposed with its labels, and durations in seconds', async () => {
+    const metrics = createMetrics();
+    metrics.request(200, 'OK', 3);
+    metrics.request(200, 'OK', 3000);
+    metrics.request(429, 'RATE_LIMITED', 0.1);
+    metrics.subgraphCall('members', 'timeout', 2000);
+    metrics.limit('key', 'taken');
+    metrics.limit('key', 'taken');
+    const text = await metrics.text();
+    const duration = 'loyalty_request_duration_seconds';
+    for (const line of [
+      `${duration}_bucket{le="0.005",status="200",code="OK"} 1`,
+      `${duration}_bucket{le="2",status="200",code="OK"} 1`,
+      `${duration}_bucket{le="+Inf",status="200",code="OK"} 2`,
+      `${duration}_count{status="429",code="RATE_LIMITED"} 1`,
+      'loyalty_subgraph_duration_seconds_sum{subgraph="members",outcome="timeout"} 2',
+      'loyalty_limit_total{policy="key",outcome="taken"} 2',
+    ])
+      expect(text).toContain(`${line}\n`);
+    expect(text).toContain('nodejs_eventloop_lag_seconds');
+  });
+
+  test('every metric exists from the start, at 0 if it has no partner and its labels are known', async () => {
+    const text = await createMetrics().text();
+    for (const { name, type, labels } of Object.values(METRICS)) {
+      expect(text).toContain(`# TYPE ${name} ${type}\n`);
+      const values = [...text.matchAll(new RegExp(`^${name}(?:_count)?(?:\\{.*\\})? (.+)$`, 'gm'))];
+      const begins = type !== 'gauge' && !(labels as readonly string[]).includes('partner');
+      if (begins)
+        expect([name, new Set(values.map(([, value]) => value))]).toEqual([name, new Set(['0'])]);
+      else if (name !== 'loyalty_build_info') expect([name, values]).toEqual([name, []]);
+    }
+    for (const series of [
+      'loyalty_request_duration_seconds_count{status="200",code="OK"}',
+      'loyalty_request_duration_seconds_count{status="503",code="SERVICE_UNAVAILABLE"}',
+      'loyalty_operation_duration_seconds_count{surface="member",operation="other"}',
+      'loyalty_subgraph_duration_seconds_bucket{le="+Inf",subgraph="standings",outcome="timeout"}',
+      'loyalty_mail_total{letter="invitation",outcome="failed"}',
+    ])
+      expect(text).toContain(`${series} 0\n`);
+  });
+
+  /** What metrics count of operations with a name, or with `other`. */
+  const operations = (text: string, surface: string, operation: string) =>
+    Number(
+      text.match(
+        `loyalty_operation_duration_seconds_count{surface="${surface}",operation="${operation}"} (\\d+)`,
+      )?.[1] ?? 0,
+    );
+
+  test('a name that becomes known starts a series of its own, and the others go on', async () => {
+    const metrics = createMetrics();
+    for (let n = 0; n < 150; n += 1) metrics.executed('partner', 'inn', 'FindMember', 1);
+    metrics.executed('member', undefined, undefined, 1);
+    const text = await metrics.text();
+    expect(operations(text, 'partner', 'other')).toBe(99);
+    expect(operations(text, 'partner', 'FindMember')).toBe(51);
+    expect(operations(text, 'member', 'other')).toBe(1);
+  });
+
+  test('a partner that uses thousands of names takes ten series, and none of those of others', async () => {
+    const metrics = createMetrics();
+    const use = (partnerId: string | undefined, name: string, uses: number) => {
+      metrics.partner(partnerId, 'OK');
+      for (let n = 0; n < uses; n += 1)
+        metrics.executed(partnerId === undefined ? 'member' : 'partner', partnerId, name, 1);
+    };
+    for (let n = 0; n < 60; n += 1) {
+      use('flood', `Flood${n}`, 100);
+      // Members whose tokens no partner holds are one owner.
+      use(undefined, `Member${n}`, 100);
+    }
+    use('inn', 'FindMember', 100);
+    use('spa', 'FindMember', 100);
+    const text = await metrics.text();
+    expect([...text.matchAll(/^loyalty_operation_duration_seconds_count.*"Flood/gm)]).toHaveLength(
+      10,
+    );
+    expect([...text.matchAll(/^loyalty_operation_duration_seconds_count.*"Member/gm)]).toHaveLength(
+      10,
+    );
+    // Both use the same series, from their own hundredth use on.
+    expect(operations(text, 'partner', 'FindMember')).toBe(2);
+  });
+
+  test('the fullest that budgets of a partner were is shown for a minute or two', async () => {
+    jest.useFakeTimers({ now: 0, doNotFake: ['nextTick'] });
+    const metrics = createMetrics();
+    const used = async () =>
+      [...(await metrics.text()).matchAll(/^loyalty_budget_used_ratio(.*)$/gm)].map(
+        ([, one]) => one,
+      );
+    expect(await used()).toEqual([]);
+    metrics.budgetUsed('inn', 0.5);
+    metrics.budgetUsed('inn', 0.75);
+    metrics.budgetUsed('inn', 0.25);
+    metrics.budgetUsed('spa', 1);
+    expect(await used()).toEqual(['{partner="inn"} 0.75', '{partner="spa"} 1']);
+    jest.advanceTimersByTime(60_000);
+    metrics.budgetUsed('inn', 0.5);
+    expect(await used()).toEqual(['{partner="inn"} 0.75', '{partner="spa"} 1']);
+    jest.advanceTimersByTime(60_000);
+    expect(await used()).toEqual(['{partner="inn"} 0.5']);
+    jest.advanceTimersByTime(180_000);
+    expect(await used()).toEqual([]);
+  });
+
+  test('partners beyond the first 300 share a series', async () => {
+    const metrics = createMetrics();
+    for (let n = 0; n < 310; n += 1) metrics.partner(`p${n}`, 'OK');
+    metrics.partner(undefined, 'UNAUTHENTICATED');
+    // The ID of a partner is what an operator chose.
+    metrics.partner('none', 'OK');
+    for (let n = 0; n < 310; n += 1) metrics.budgetUsed(`p${n}`, n / 310);
+    const text = await metrics.text();
+    expect(text).toContain('loyalty_partner_requests_total{partner="p299",code="OK"} 1\n');
+    expect(text).toContain('loyalty_partner_requests_total{partner="other",code="OK"} 11\n');
+    expect(text).toContain('{partner="none",code="UNAUTHENTICATED"} 1\n');
+    expect([...text.matchAll(/^loyalty_budget_used_ratio\{/gm)]).toHaveLength(301);
+    expect(text).not.toContain('{partner="none",code="OK"}');
+  });
+
+  test('a gauge is read when metrics are', async () => {
+    const metrics = createMetrics('0123abc');
+    let bytes = 100;
+    metrics.dependencyUp(async () => [[{ dependency: 'keys' }, 1]]);
+    metrics.dependencyUp(() => [[{ dependency: 'members' }, 0]]);
+    metrics.cacheBytes(() => [[{}, bytes]]);
+    bytes = 200;
+    const text = await metrics.text();
+    expect(text).toContain('dependency_up{dependency="keys"} 1\n');
+    expect(text).toContain('dependency_up{dependency="members"} 0\n');
+    expect(text).toContain('loyalty_cache_bytes 200\n');
+    expect(text).toMatch(
+      /loyalty_build_info\{version="[\d.]+",commit="0123abc",node="v[\d.]+"\} 1\n/,
+    );
+  });
+
+  test('a name does not keep the document that it is a slice of', () => {
+    const labelOf = createLabels(10, 100);
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    for (let n = 0; n < 100; n += 1)
+      labelOf(`query NameOfAnOperation${n} ${'x'.repeat(1e6)}`.slice(6, 26));
+    collect();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(20e6);
+  });
 });

@@ -70,47 +70,37 @@ test('in one process, the base URL of its own environment is where it listens', 
   ]);
 });
 
-test('it is known which of the two base URLs are set', () => {
-  const areSet = (env: Record<string, string>) => {
-    const { hasBaseUrl, hasOtherBaseUrl } = readSettings(env, 'all');
-    return [hasBaseUrl, hasOtherBaseUrl];
-  };
-  const env = { PRODUCTION_URL: 'https://api.example' };
-  expect(areSet(env)).toEqual([false, true]);
-  expect(areSet({ ...env, ENVIRONMENT: 'production' })).toEqual([true, false]);
-});
-
 test('an empty variable is the same as an unset one', () => {
   const empty = Object.fromEntries(Object.values(SETTINGS).map((row) => [row.name, '']));
   expect(readSettings(empty, 'all')).toEqual(readSettings({}, 'all'));
 });
 
-test('the port depends on the environment and the process', () => {
-  expect(readSettings({ ENVIRONMENT: 'production' }, 'all')).toMatchObject({
-    port: 4001,
-    adminPort: 14001,
-    dataDir: resolve(ROOT, 'data/production'),
-  });
-  expect(
-    readSettings({ SUBGRAPH_SECRET: SECRET, ENVIRONMENT: 'production' }, 'members'),
-  ).toMatchObject({ port: 4011, adminPort: 14011 });
-  expect(readSettings({ SUBGRAPH_SECRET: SECRET }, 'standings')).toMatchObject({
-    port: 4012,
-    adminPort: 14012,
-  });
-});
-
-test('the admin port is 10000 above the port, or any free port if there is no such port', () => {
-  expect(readSettings({ PORT: '5000' }, 'all').adminPort).toBe(15000);
-  expect(readSettings({ PORT: '0' }, 'all').adminPort).toBe(0);
-  expect(readSettings({ PORT: '60000' }, 'all').adminPort).toBe(0);
-  expect(readSettings({ PORT: '5000', ADMIN_PORT: '7' }, 'all').adminPort).toBe(7);
+test.each([
+  ['all', { ENVIRONMENT: 'production' }, [4001, 14001]],
+  ['members', { ENVIRONMENT: 'production' }, [4011, 14011]],
+  ['standings', {}, [4012, 14012]],
+  ['all', { PORT: '5000' }, [5000, 15000]],
+  ['all', { PORT: '0' }, [0, 0]],
+  ['all', { PORT: '60000' }, [60000, 0]],
+  ['all', { PORT: '5000', ADMIN_PORT: '7' }, [5000, 7]],
+] as const)('the ports of %s with %j are %j', (process, env, ports) => {
+  const { port, adminPort } = readSettings({ SUBGRAPH_SECRET: SECRET, ...env }, process);
+  expect([port, adminPort]).toEqual(ports);
 });
 
 test('every variable is read in its own format', () => {
-  const env = {
+  const asTheyAre = {
     MONGODB_URL: 'mongodb://user:password@one:27017,two:27017/loyalty?replicaSet=rs',
     REDIS_URL: 'rediss://redis:6380/1',
+    ID_TOKEN_ISSUER: 'https://id.example/',
+    ID_TOKEN_JWKS_URL: 'https://id.example/keys?v=1',
+    SMTP_URL: 'smtps://user:password@mail:465',
+    MAIL_FROM: 'Loyalty <no-reply@api.example>',
+    DATA_DIR: '/tmp/somewhere',
+    HOST: '::',
+  };
+  const env = {
+    ...asTheyAre,
     SANDBOX_URL: 'https://sandbox.example/',
     PRODUCTION_URL: 'https://api.example/loyalty/',
     MEMBERS_URL: 'http://members:4011/graphql',
@@ -118,22 +108,13 @@ test('every variable is read in its own format', () => {
     STANDINGS_SECRET: 'of standings alone',
     SUPERGRAPH_FILE: 'graph.graphql',
     SUBGRAPH_SECRET: SECRET,
-    SUBGRAPH_SECRET_OLD: `${SECRET} of old`,
-    ID_TOKEN_ISSUER: 'https://id.example/',
     ID_TOKEN_AUDIENCE: 'loyalty',
-    ID_TOKEN_JWKS_URL: 'https://id.example/keys?v=1',
-    ID_TOKEN_MEMBER_CLAIM: 'https://id.example/member',
-    SMTP_URL: 'smtps://user:password@mail:465',
-    MAIL_FROM: 'Loyalty <no-reply@api.example>',
     TRUSTED_PROXIES: '10.0.0.0/8, fd00::/8,192.0.2.1 ::1',
     CORS_ORIGINS: 'https://shop.example,http://localhost:3000,capacitor://localhost',
-    DATA_DIR: '/tmp/somewhere',
-    LOG_LEVEL: 'silent',
-    HOST: '::',
   };
-  expect(readSettings(env, 'all')).toMatchObject({
-    mongodbUrl: env.MONGODB_URL,
-    redisUrl: env.REDIS_URL,
+  const settings = readSettings(env, 'all');
+  expect(Object.values(settings)).toEqual(expect.arrayContaining(Object.values(asTheyAre)));
+  expect(settings).toMatchObject({
     sandboxUrl: 'https://sandbox.example',
     productionUrl: 'https://api.example/loyalty',
     supergraphFile: resolve(ROOT, 'graph.graphql'),
@@ -141,26 +122,12 @@ test('every variable is read in its own format', () => {
       MEMBERS: { url: 'http://members:4011/graphql', faults: [] },
       STANDINGS: { url: 'https://standings/graphql', secret: 'of standings alone', faults: [] },
     },
-    subgraphSecret: env.SUBGRAPH_SECRET,
-    subgraphSecretOld: env.SUBGRAPH_SECRET_OLD,
-    idTokenIssuer: env.ID_TOKEN_ISSUER,
     idTokenAudience: [env.ID_TOKEN_AUDIENCE],
-    idTokenJwksUrl: env.ID_TOKEN_JWKS_URL,
-    idTokenMemberClaim: env.ID_TOKEN_MEMBER_CLAIM,
-    smtpUrl: env.SMTP_URL,
-    mailFrom: env.MAIL_FROM,
     trustedProxies: ['10.0.0.0/8', 'fd00::/8', '192.0.2.1/32', '::1/128'],
     corsOrigins: ['https://shop.example', 'http://localhost:3000', 'capacitor://localhost'],
-    dataDir: '/tmp/somewhere',
-    logLevel: 'silent',
-    host: '::',
   });
-  expect(
-    readSettings(
-      { DATA_DIR: 'elsewhere', PRODUCTION_URL: 'https://api.example', ENVIRONMENT: 'production' },
-      'all',
-    ),
-  ).toMatchObject({
+  const relative = { DATA_DIR: 'elsewhere', PRODUCTION_URL: 'https://api.example' };
+  expect(readSettings({ ...relative, ENVIRONMENT: 'production' }, 'all')).toMatchObject({
     dataDir: resolve(ROOT, 'elsewhere'),
     mailFrom: 'no-reply@api.example',
   });
@@ -263,13 +230,6 @@ test('an identity provider needs an issuer and an audience; its keys can be disc
   expect(readSettings(provider, 'all').idTokenJwksUrl).toBeUndefined();
 });
 
-test('a process ignores the variables that it does not use', () => {
-  expect(
-    readSettings({ SUBGRAPH_SECRET: SECRET, REDIS_URL: 'none', SMTP_URL: 'none' }, 'standings')
-      .redisUrl,
-  ).toBeUndefined();
-});
-
 test('the two ports of a process must differ', () => {
   expect(message(() => readSettings({ PORT: '5000', ADMIN_PORT: '5000' }, 'all'))).toContain(
     'ADMIN_PORT must differ from PORT',
@@ -330,16 +290,11 @@ test('webhooks to private addresses are refused in production', () => {
 
 test.each([
   ['MONGODB_URI', 'MONGODB_URL'],
-  ['MONGO_URL', 'MONGODB_URL'],
   ['mongodb_url', 'MONGODB_URL'],
   ['DATABASE_URL', 'MONGODB_URL'],
-  ['REDISURL', 'REDIS_URL'],
   ['REDIS_ULR', 'REDIS_URL'],
-  ['LOGLEVEL', 'LOG_LEVEL'],
   ['LOGGING_LEVEL', 'LOG_LEVEL'],
   ['DATADIR', 'DATA_DIR'],
-  ['CONSOL', 'CONSOLE'],
-  ['COMMITS', 'COMMIT'],
   ['ADMN_PORT', 'ADMIN_PORT'],
 ])('%s was probably meant to be %s', (name, meant) => {
   expect(readSettings({ [name]: 'x' }, 'all').misspelled).toEqual([{ name, meant, isSet: false }]);

@@ -1,10 +1,18 @@
 // What is stored when a process is killed, a reply is lost, or the database is away for a while.
 
+import { createServer } from 'node:net';
 import { runUntilKilled } from '../../../../test/support/programs/killed.ts';
 import { emptyPlace } from '../../../../test/support/servers/databases.ts';
+import {
+  command,
+  encode,
+  reply,
+  split,
+} from '../../../../test/support/servers/documentdb/commands.ts';
 import { startProxy, type TcpProxy } from '../../../../test/support/servers/proxy.ts';
 import { until } from '../../../../test/support/until.ts';
 import { ACCOUNTS, KEYS, MOVES, openAccounts } from '../../../test/accounts.ts';
+import { openMongo } from '../mongo.ts';
 import { isOutage } from '../outage.ts';
 import type { Store } from './store.ts';
 
@@ -118,4 +126,34 @@ describe('a database that', () => {
     await count(2);
     expect((await store.get(ACCOUNTS, ['count', 2]))?.amount).toBe(1);
   });
+});
+
+// Which servers of MongoDB a store opens on.
+
+test('a server without transactions is refused in one line', async () => {
+  const hello = encode({
+    ...{ ok: 1, helloOk: true, ismaster: true, isWritablePrimary: true },
+    ...{ minWireVersion: 0, maxWireVersion: 21, maxBsonObjectSize: 16_777_216 },
+    ...{ maxMessageSizeBytes: 48_000_000, maxWriteBatchSize: 100_000 },
+  });
+  const asked = new Set<string>();
+  const server = createServer((socket) => {
+    socket.on('data', (bytes) => {
+      for (const message of split(bytes).messages) {
+        asked.add(Object.keys(command(message))[0] ?? '');
+        socket.write(reply(message, hello));
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const opening = openMongo(`mongodb://127.0.0.1:${port}/loyalty`, 'keys', 'sandbox', async () => {
+    throw new Error('it was opened');
+  });
+  await expect(opening).rejects.toThrow(
+    'the server of MONGODB_URL is standalone: MongoDB has to be a replica set, of which one node is enough, or a sharded cluster',
+  );
+  expect([...asked].filter((name) => !/^(hello|ismaster|endSessions)$/i.test(name))).toEqual([]);
+  server.close();
 });
