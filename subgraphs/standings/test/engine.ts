@@ -49,14 +49,6 @@ export function activity(
   };
 }
 
-/** The import that the process with this number is killed in. Each has the same 60 members. */
-export function importOf(process: number): DatedActivity[] {
-  return IMPORT.slice(0, 1_000).map((one) => ({
-    ...one,
-    activityId: `${process}-${one.activityId}`,
-  }));
-}
-
 /** 3,000 activities of 60 members, half of them of one member. */
 export const IMPORT = Array.from({ length: 3_000 }, (_, index) =>
   activity(`import-${index}`, index, {

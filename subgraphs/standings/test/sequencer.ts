@@ -24,7 +24,7 @@ async function record(lane: number): Promise<void> {
     });
     await store.record(batch);
     // Not by process.stdout, which may write later.
-    writeSync(1, 'recorded\n');
+    writeSync(1, batch.map(({ activityId }) => `${activityId}\n`).join(''));
   }
 }
 

@@ -13,7 +13,6 @@ export const PROGRAMS = [
   'extensions/registry/src/publish/worker.ts',
   'runtime/test/accounts.ts',
   'subgraphs/members/test/writer.ts',
-  'subgraphs/standings/test/process.ts',
   'subgraphs/standings/test/sequencer.ts',
   'test/support/servers/oidc.ts',
   'test/support/store/acknowledge.ts',

@@ -102,16 +102,17 @@ describe.each(ENGINES)('the feed on %s', (engine) => {
     test('an event holds no more than its type has', async () => {
       await store.record([activity('1', 5)]);
       await sequence();
-      const [event] = await eventsOf();
-      expect(event).toEqual({
-        id: expect.any(String),
-        type: 'POINTS_CHANGED',
-        partnerId: 'inn',
-        memberId: 'ada',
-        activityId: '1',
-        points: 5,
-        occurredAt: expect.any(Number),
-      });
+      expect(await eventsOf()).toEqual([
+        {
+          id: expect.any(String),
+          type: 'POINTS_CHANGED',
+          partnerId: 'inn',
+          memberId: 'ada',
+          activityId: '1',
+          points: 5,
+          occurredAt: expect.any(Number),
+        },
+      ]);
     });
 
     test('activities of earlier years have events too, but change no tier', async () => {
@@ -126,23 +127,6 @@ describe.each(ENGINES)('the feed on %s', (engine) => {
       await sequence();
       expect(await textsOf(undefined, { partnerId: 'spa' })).toEqual(['POINTS_CHANGED ada 1 7']);
       expect(await textsOf(undefined, { partnerId: 'pub' })).toEqual([]);
-    });
-
-    test('a member of very many activities has all events, in their order', async () => {
-      for (let from = 0; from < 1_500; from += 250) await store.record(many(250, from));
-      await sequence();
-      const seen: (string | undefined)[] = [];
-      for (let after: number | undefined, more = true; more; ) {
-        const { events, end, hasNext } = await read(after, { first: 500 });
-        seen.push(...events.map(({ event }) => event.activityId));
-        [after, more] = [end, hasNext];
-      }
-      expect(seen).toHaveLength(1_500);
-      expect(new Set(seen).size).toBe(1_500);
-      for (let from = 0; from < 1_500; from += 250)
-        expect(new Set(seen.slice(from, from + 250))).toEqual(
-          new Set(many(250, from).map(({ activityId }) => activityId)),
-        );
     });
   });
 
@@ -212,19 +196,6 @@ describe.each(ENGINES)('the feed on %s', (engine) => {
           'Gold-Blue',
         ]);
       }
-    });
-
-    test('a batch changes the tier in its own order, over both years', async () => {
-      await store.putProgram('inn', { ...TIERS, tierValidity: 'nextYear' });
-      await store.record([
-        activity('1', 150, lastYear),
-        activity('2', 150, thisYear),
-        activity('3', 10, { ...lastYear, year: '2020-01-01' }),
-      ]);
-      await sequence();
-      expect((await tiersOf()).filter((one) => one !== '')).toEqual(['Blue-Gold']);
-      const [points] = await eventsOf(undefined, { types: ['POINTS_CHANGED'] });
-      expect(Object.keys(points ?? {})).toHaveLength(7);
     });
 
     test('a program that changes after a recording does not change what the tier was then', async () => {
@@ -396,18 +367,18 @@ describe.each(ENGINES)('the feed on %s', (engine) => {
 
   describe('pages', () => {
     test('have as many events as asked for, and go on after any of them', async () => {
-      await store.record(many(250));
+      for (const from of [0, 300]) await store.record(many(300, from));
       await sequence();
-      const all = (await read()).events;
-      expect(all.map(({ position }) => position)).toEqual(all.map((_, index) => index + 1));
-      for (const after of [0, 1, 99, 100, 101, 249]) {
+      const all = (await read(undefined, { first: 600 })).events;
+      expect(new Set(all.map(({ event }) => event.activityId)).size).toBe(600);
+      for (const after of [0, 1, 99, 100, 101, 599]) {
         const { events, hasNext, end } = await read(after, { first: 60 });
         expect(events).toEqual(all.slice(after, after + 60));
-        expect(hasNext).toBe(after + 60 < 250);
-        expect(end).toBe(Math.min(after + 60, 250));
+        expect(hasNext).toBe(after + 60 < 600);
+        expect(end).toBe(Math.min(after + 60, 600));
       }
-      expect(await read(250)).toEqual({ events: [], end: 250, hasNext: false });
-      expect(await page(251)).toBe('unknown');
+      expect(await read(600)).toEqual({ events: [], end: 600, hasNext: false });
+      expect(await page(601)).toBe('unknown');
     });
 
     test('a page with types looks at ten times as many events, and says where to go on', async () => {

@@ -93,27 +93,12 @@ describe('merging', () => {
   test('an activity sent by either ID counts for INTO, and one sent before is not a conflict', async () => {
     await store.record([old('a', 5), next('b', 20)]);
     await store.merges.begin('old', 'new');
-    const again = [
-      old('a', 5),
-      next('a', 5),
-      next('b', 20),
-      old('b', 20),
-      old('a', 6),
-      old('c', 1),
-    ];
-    expect(await store.record(again)).toEqual([
-      'already-recorded',
-      'already-recorded',
-      'already-recorded',
-      'already-recorded',
-      'conflict',
-      'recorded',
-    ]);
+    const again = [old('a', 5), next('a', 5), next('b', 20), old('b', 20)];
+    const known = again.map(() => 'already-recorded');
+    const more = [...again, old('a', 6), old('c', 1)];
+    expect(await store.record(more)).toEqual([...known, 'conflict', 'recorded']);
     await store.merges.finish('old');
-    expect(await store.record(again)).toEqual([
-      ...['already-recorded', 'already-recorded', 'already-recorded', 'already-recorded'],
-      ...['conflict', 'already-recorded'],
-    ]);
+    expect(await store.record(more)).toEqual([...known, 'conflict', 'already-recorded']);
     expect([await points('new'), await points('old')]).toEqual([26, undefined]);
     expect(await listed('old')).toEqual(['a']);
     expect(await faults()).toEqual([]);
@@ -213,13 +198,5 @@ describe('merging', () => {
       }),
     );
     expect(outcomes).toEqual(outcomes.map(() => ({ isKnown: true, left: [] })));
-  });
-
-  test("a member's events are found by bounded reads", async () => {
-    await store.record([old('a', 5), next('b', 20)]);
-    await events();
-    const found: (string | undefined)[] = [];
-    for await (const { activityId } of store.feed.ofMember('old')) found.push(activityId);
-    expect(found).toEqual(['a']);
   });
 });

@@ -1,22 +1,14 @@
 // What every standings store does, on each engine.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { ENGINES } from '../../../../test/support/engines.ts';
-import { programArgs } from '../../../../test/support/programs/programs.ts';
-import { activity, IMPORT, importOf, newPlace, type Place } from '../../test/engine.ts';
+import { activity, IMPORT, newPlace, type Place } from '../../test/engine.ts';
 import type { Activity, DatedActivity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import { INT_MAX, INT_MIN, type MemberStanding, type Standing } from '../rules/standing.ts';
 import type { RecordOutcome, StandingsStore } from './store.ts';
 
 const BILLION = 1_000_000_000;
-/** How many processes are killed while they import, an even number. */
-const KILLS = Number(process.env.TEST_KILLS ?? 2);
-/** The longest time from the end of a batch to the kill. */
-const BATCH_MS = { lmdb: 10, mongodb: 150 } as const;
 
 describe.each(ENGINES)('the standings store on %s', (engine) => {
   let place: Place;
@@ -34,114 +26,34 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
   const count = (outcomes: readonly (RecordOutcome | undefined)[], outcome: RecordOutcome) =>
     outcomes.filter((one) => one === outcome).length;
 
-  /** Starts a process that imports, and kills it at a random point. */
-  const importUntilKilled = async (number: number) => {
-    const program = programArgs('subgraphs/standings/test/process.ts');
-    const args = [...program, JSON.stringify(place.settings), `${number}`];
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    const exited = once(child, 'exit');
-    let left = 1 + Math.random() * 15;
-    for await (const batches of child.stdout.iterator({ destroyOnReturn: false })) {
-      left -= batches.length;
-      if (left <= 0) break;
-    }
-    await pause(Math.random() * BATCH_MS[engine]);
-    child.kill('SIGKILL');
-    expect(await exited).toEqual([null, 'SIGKILL']);
-  };
-
   describe('recording', () => {
-    test('points and stays add up separately for each partner, member and year', async () => {
-      const outcomes = await store.record([
-        activity('1', 100, { stays: 1 }),
-        activity('2', 50, { stays: 2 }),
-        activity('3', 7, { memberId: 'bob' }),
-        activity('4', 8, { partnerId: 'spa' }),
-        activity('5', 9, { year: '2025-01-01', occurredAt: new Date('2025-06-30T12:00:00Z') }),
-      ]);
-      expect(outcomes).toEqual(['recorded', 'recorded', 'recorded', 'recorded', 'recorded']);
-      expect(await recordOne(activity('6', -30, { stays: -1 }))).toBe('recorded');
-      expect(await standing()).toEqual({ points: 120, stays: 2 });
-      expect(await standing('bob')).toEqual({ points: 7, stays: 0 });
-      expect(await standing('ada', 'spa')).toEqual({ points: 8, stays: 0 });
-      expect(await standing('ada', 'inn', '2025-01-01')).toEqual({ points: 9, stays: 0 });
-    });
-
     test('a repeated activity changes nothing, even if it is in another year by now', async () => {
       await store.record([activity('1', 100)]);
-      expect(await recordOne(activity('1', 100))).toBe('already-recorded');
       expect(await recordOne(activity('1', 100, { year: '2026-04-01' }))).toBe('already-recorded');
       expect(await standing()).toEqual({ points: 100, stays: 0 });
       expect(await standing('ada', 'inn', '2026-04-01')).toBeUndefined();
     });
 
     test.each<[what: string, change: Partial<DatedActivity>]>([
-      ['points', { points: 101 }],
-      ['stays', { stays: 1 }],
-      ['member', { memberId: 'bob' }],
       ['time', { occurredAt: new Date('2026-06-30T12:00:00.001Z') }],
-      ['year', { occurredAt: new Date('2025-06-30T12:00:00Z'), year: '2025-01-01' }],
       ['member, whose ID begins alike', { memberId: 'ad' }],
     ])('the same ID with another %s is refused and changes nothing', async (_, change) => {
       await store.record([activity('1', 100)]);
-      const changed = activity('1', 100, change);
-      expect(await recordOne(changed)).toBe('conflict');
+      expect(await recordOne(activity('1', 100, change))).toBe('conflict');
       expect(await standing()).toEqual({ points: 100, stays: 0 });
-      if (change.memberId ?? change.year) {
-        expect(await standing(changed.memberId, 'inn', changed.year)).toBeUndefined();
-      }
+      expect(await standing('ad')).toBeUndefined();
     });
 
-    test('the same ID with another partner is another activity', async () => {
-      const spa = { partnerId: 'spa', memberId: 'bob' };
-      expect(await store.record([activity('1', 100), activity('1', 7, spa)])).toEqual([
-        'recorded',
-        'recorded',
-      ]);
-      expect(await recordOne(activity('1', 7, spa))).toBe('already-recorded');
-      expect(await recordOne(activity('1', 100, spa))).toBe('conflict');
-      expect(await standing()).toEqual({ points: 100, stays: 0 });
-      expect(await standing('bob', 'spa')).toEqual({ points: 7, stays: 0 });
-      expect(await store.latestActivities('spa', 'bob', 5)).toMatchObject([
-        { activityId: '1', partnerId: 'spa', points: 7 },
-      ]);
-      await store.eraseMember('ada');
-      expect(await standing('bob', 'spa')).toEqual({ points: 7, stays: 0 });
-      expect(await recordOne(activity('1', 7, spa))).toBe('already-recorded');
-    });
-
-    test('an activity that would take a sum out of Int is refused until it fits', async () => {
-      await store.record([
-        activity('1', BILLION),
-        activity('2', BILLION),
-        activity('3', INT_MAX - 2 * BILLION),
-      ]);
-      expect(await standing()).toEqual({ points: INT_MAX, stays: 0 });
-      expect(await store.record([activity('4', 1), activity('4', 1), activity('4', 1)])).toEqual([
-        'out-of-range',
-        'out-of-range',
-        'out-of-range',
-      ]);
-      expect(await recordOne(activity('5', -1, { stays: 1 }))).toBe('recorded');
-      expect(await recordOne(activity('4', 1))).toBe('recorded');
-      expect(await standing()).toEqual({ points: INT_MAX, stays: 1 });
-      await store.record([
-        activity('6', -BILLION, { memberId: 'bob' }),
-        activity('7', -BILLION, { memberId: 'bob' }),
-      ]);
-      expect(await recordOne(activity('8', INT_MIN + 2 * BILLION, { memberId: 'bob' }))).toBe(
-        'recorded',
-      );
-      expect(await recordOne(activity('9', -1, { memberId: 'bob' }))).toBe('out-of-range');
-      expect(await standing('bob')).toEqual({ points: INT_MIN, stays: 0 });
-    });
-
-    test('stays are kept within Int as well', async () => {
-      const stays = [BILLION, BILLION, BILLION].map((one, index) =>
-        activity(`${index}`, 1, { stays: one }),
-      );
-      expect(await store.record(stays)).toEqual(['recorded', 'recorded', 'out-of-range']);
-      expect(await standing()).toEqual({ points: 2, stays: 2 * BILLION });
+    test.each([
+      [INT_MAX, BILLION, 1],
+      [INT_MIN, -BILLION, -1],
+    ])('what would take a sum beyond %d is refused until it fits', async (limit, most, one) => {
+      await store.record([activity('1', most), activity('2', most)]);
+      expect(await recordOne(activity('3', limit - 2 * most))).toBe('recorded');
+      expect(await recordOne(activity('4', one))).toBe('out-of-range');
+      expect(await recordOne(activity('5', -one))).toBe('recorded');
+      expect(await recordOne(activity('4', one))).toBe('recorded');
+      expect(await standing()).toEqual({ points: limit, stays: 0 });
     });
 
     test('IDs may be in any script, long, or named like properties of objects', async () => {
@@ -161,13 +73,6 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       expect(count(await store.record(batch), 'already-recorded')).toBe(ids.length);
     });
 
-    test('a batch of thousands is recorded once, and an empty one does nothing', async () => {
-      expect(await store.record([])).toEqual([]);
-      expect(count(await store.record(IMPORT), 'recorded')).toBe(IMPORT.length);
-      expect(count(await store.record(IMPORT), 'already-recorded')).toBe(IMPORT.length);
-      await expectImported();
-    });
-
     test('outcomes and sums are those of a model, for any batches', async () => {
       const small = fc.constantFrom('a', 'b');
       const anyActivity = fc.record({
@@ -175,7 +80,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
         partnerId: small,
         memberId: small,
         points: fc.constantFrom(-BILLION, -1, 1, BILLION),
-        stays: fc.constantFrom(0, 1),
+        stays: fc.constantFrom(0, 1, BILLION),
         year: fc.constantFrom('2025-01-01', '2026-01-01'),
       });
       let run = 0;
@@ -268,7 +173,8 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
     });
 
     test('thousands of activities are all found, and erased with their standings', async () => {
-      await store.record(IMPORT);
+      expect(count(await store.record(IMPORT), 'recorded')).toBe(IMPORT.length);
+      await expectImported();
       const busy = IMPORT.filter(({ memberId }) => memberId === 'busy');
       expect((await activitiesOf('busy')).length).toBe(busy.length);
       expect(await store.eraseMember('busy')).toBe(busy.length);
@@ -284,8 +190,10 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
     });
 
     test('an erased member is refused until the mark is lifted', async () => {
-      await store.record([activity('1', 5), activity('2', 7, { memberId: 'bob' })]);
+      const spa = activity('1', 3, { memberId: 'bob', partnerId: 'spa' });
+      await store.record([activity('1', 5), activity('2', 7, { memberId: 'bob' }), spa]);
       expect(await store.eraseMember('ada')).toBe(1);
+      expect(await recordOne(spa)).toBe('already-recorded');
       const later = await place.open();
       const batch = [activity('1', 5), activity('3', 1, { memberId: 'bob' }), activity('4', 1)];
       expect(await later.record(batch)).toEqual(['erased', 'recorded', 'erased']);
@@ -316,25 +224,6 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
     });
   });
 
-  describe('several processes', () => {
-    test(
-      `an import that is killed ${KILLS} times and repeated gives the right sums`,
-      async () => {
-        for (let number = 0; number < KILLS; number += 2)
-          await Promise.all([importUntilKilled(number), importUntilKilled(number + 1)]);
-        const all = Array.from({ length: KILLS }, (_, number) => importOf(number)).flat();
-        const repeated = await store.record(all);
-        expect(count(repeated, 'already-recorded')).toBeGreaterThanOrEqual(50 * KILLS);
-        expect(count(repeated, 'recorded') + count(repeated, 'already-recorded')).toBe(all.length);
-        await expectImported(all);
-        const found = new Set<string>();
-        for await (const { activityId } of store.activitiesOf('busy')) found.add(activityId);
-        expect(found.size).toBe(all.length / 2);
-      },
-      120_000 + 10_000 * KILLS,
-    );
-  });
-
   describe('programs', () => {
     const program: Program = {
       membershipYear: { start: '07-01', timeZone: 'Pacific/Auckland' },
@@ -344,26 +233,15 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       ],
     };
 
-    test('a program is read back, also by a store opened later', async () => {
+    test('a program replaces the one before it, also for a store opened later', async () => {
       expect(await store.program('inn')).toBeUndefined();
-      await store.putProgram('inn', program);
-      expect(await store.program('inn')).toEqual(program);
+      await store.putProgram('inn', { ...program, tierValidity: 'nextYear' });
+      expect(await store.isEmpty()).toBe(false);
       expect(await store.program('spa')).toBeUndefined();
-      expect(await (await place.open()).program('inn')).toEqual(program);
-    });
-
-    test('a program replaces the one before it', async () => {
-      await store.putProgram('inn', program);
       const next = { ...program, tiers: [{ name: 'Only', points: 0 }] };
       await store.putProgram('inn', next);
-      expect(await store.program('inn')).toEqual(next);
-      await store.putProgram('inn', { ...next, tierValidity: 'nextYear' });
-      expect(await (await place.open()).program('inn')).toEqual({
-        ...next,
-        tierValidity: 'nextYear',
-      });
-      await store.putProgram('inn', next);
       expect(await store.program('inn')).toStrictEqual(next);
+      expect(await (await place.open()).program('inn')).toStrictEqual(next);
     });
   });
 
@@ -379,19 +257,12 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
 
   test('it is empty until an activity is stored, and keeps what it stored', async () => {
     expect(await store.isEmpty()).toBe(true);
+    expect(await store.record([])).toEqual([]);
     await store.record([activity('1', 5)]);
     expect(await store.isEmpty()).toBe(false);
     const later = await place.open();
     expect(await later.standing('inn', 'ada', '2026-01-01')).toEqual({ points: 5, stays: 0 });
     await expect(later.ready()).resolves.toBeUndefined();
-  });
-
-  test('it is not empty once a program is stored', async () => {
-    await store.putProgram('inn', {
-      membershipYear: { start: '01-01', timeZone: 'UTC' },
-      tiers: [{ name: 'Only', points: 0 }],
-    });
-    expect(await store.isEmpty()).toBe(false);
   });
 
   test('it belongs to the environment that first opened it', async () => {
@@ -411,35 +282,21 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
   }
 });
 
-test('on lmdb, reads take no promise', async () => {
-  const place = newPlace('lmdb');
-  const store = await place.open();
-  await store.record([activity('1', 5)]);
-  expect(store.program('inn')).toBeUndefined();
-  expect(store.standing('inn', 'ada', '2026-01-01')).toEqual({ points: 5, stays: 0 });
-  await place.release();
-});
-
 /** The outcome of an activity, by the rules and without a store. */
 function inModel(
   sums: Map<string, Standing>,
   known: Map<string, string>,
   one: DatedActivity,
 ): RecordOutcome {
-  const content = JSON.stringify([
-    one.partnerId,
-    one.memberId,
-    one.points,
-    one.stays,
-    one.occurredAt,
-  ]);
+  const content = JSON.stringify([one.memberId, one.points, one.stays, one.occurredAt]);
   const id = `${one.partnerId}/${one.activityId}`;
-  const before = known.get(id);
-  if (before !== undefined) return before === content ? 'already-recorded' : 'conflict';
+  const first = known.get(id);
+  if (first !== undefined) return first === content ? 'already-recorded' : 'conflict';
   const key = `${one.partnerId}/${one.memberId}/${one.year}`;
-  const { points, stays } = sums.get(key) ?? { points: 0, stays: 0 };
-  if (points + one.points > INT_MAX || points + one.points < INT_MIN) return 'out-of-range';
-  sums.set(key, { points: points + one.points, stays: stays + one.stays });
+  const before = sums.get(key) ?? { points: 0, stays: 0 };
+  const sum = { points: before.points + one.points, stays: before.stays + one.stays };
+  if (Math.max(sum.points, sum.stays) > INT_MAX || sum.points < INT_MIN) return 'out-of-range';
+  sums.set(key, sum);
   known.set(id, content);
   return 'recorded';
 }
