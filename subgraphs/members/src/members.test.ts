@@ -161,17 +161,6 @@ describe('the members subgraph', () => {
     expect(await end(INN, 'nobody')).toEqual(notFound('endEnrollment'));
   });
 
-  test('a failed look-up does not affect the others', async () => {
-    const answer = await ask(
-      INN,
-      '{ a: memberByEmail(email: "ada@example.com") { memberId } b: memberByEmail(email: "eve@example.com") { memberId } c: memberByExternalId(externalId: "A-1") { memberId } }',
-    );
-    expect(answer).toMatchObject({
-      data: { a: { memberId: 'ada' }, b: null, c: { memberId: 'ada' } },
-      errors: [{ path: ['b'] }],
-    });
-  });
-
   test('BAD_USER_INPUT names the argument and never its value', async () => {
     const enrolling = (more: object) => enroll(INN, { email: 'new@example.com', ...more });
     const long = `${'a'.repeat(243)}@example.com`;

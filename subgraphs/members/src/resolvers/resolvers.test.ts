@@ -35,39 +35,21 @@ describe('changing an address', () => {
   });
   afterEach(() => stage.release());
 
-  test('a change of address is confirmed from the new mailbox and undone from the former one', async () => {
-    const token = await stage.change('next@example.com');
-    let profile: unknown;
-    const undo = await stage.mailed('ada@example.com', async () => {
-      profile = await stage.ask(member('ada'), CONFIRM_OWN, { token });
-    });
-    expect(profile).toEqual({
-      memberId: 'ada',
-      email: 'next@example.com',
-      activePartnerIds: ['inn', 'spa'],
-    });
-    expect(await stage.ask(member('ada'), CONFIRM_OWN, { token })).toBe('INVALID_TOKEN');
-    expect(await stage.store.memberByEmail('inn', 'ada@example.com')).toMatchObject({
-      memberId: 'ada',
-      email: 'next@example.com',
-    });
-    expect(await stage.ask(SERVICE, UNDO, { token: undo })).toEqual({
-      memberId: 'ada',
-      email: 'Ada@Example.com',
-    });
-    expect(await stage.ask(SERVICE, UNDO, { token: undo })).toBe('INVALID_TOKEN');
-    expect(await stage.store.memberByEmail('inn', 'next@example.com')).toBeUndefined();
-  });
-
   test('undoing ends the sessions and mails a notice to the address taken away, which contests it', async () => {
     const { endedSessions } = stage.store;
     const change = await stage.change('Next@Example.com');
-    const undo = await stage.mailed('ada@example.com', () =>
-      stage.ask(SERVICE, CONFIRM, { token: change }),
+    const undo = await stage.mailed('ada@example.com', async () =>
+      expect(await stage.ask(SERVICE, CONFIRM, { token: change })).toMatchObject({
+        email: 'Next@Example.com',
+      }),
     );
+    expect(await stage.ask(SERVICE, CONFIRM, { token: change })).toBe('INVALID_TOKEN');
     expect(await endedSessions.find('ada')).toBeUndefined();
-    const token = await stage.mailed('next@example.com', () =>
-      stage.ask(SERVICE, UNDO, { token: undo }),
+    const token = await stage.mailed('next@example.com', async () =>
+      expect(await stage.ask(SERVICE, UNDO, { token: undo })).toEqual({
+        memberId: 'ada',
+        email: 'Ada@Example.com',
+      }),
     );
     const ended = (await endedSessions.find('ada')) ?? 0;
     expect(ended).toBeGreaterThan(0);
@@ -91,8 +73,10 @@ describe('changing an address', () => {
   test("member A's change confirmed by member B is refused and not used up", async () => {
     const token = await stage.change('next@example.com', 'ada');
     expect(await stage.ask(member('bob'), CONFIRM_OWN, { token })).toBe('INVALID_TOKEN');
-    expect(await stage.ask(member('ada'), CONFIRM_OWN, { token })).toMatchObject({
+    expect(await stage.ask(member('ada'), CONFIRM_OWN, { token })).toEqual({
+      memberId: 'ada',
       email: 'next@example.com',
+      activePartnerIds: ['inn', 'spa'],
     });
   });
 });
@@ -186,15 +170,6 @@ describe('inviting', () => {
       await stage.ask(partner('pub'), ENROLL, { input: { email: 'ada@example.com' } }),
     ).toEqual({ created: true });
   });
-
-  test('BAD_USER_INPUT for the arguments that enrolling refuses', async () => {
-    for (const [email, more] of [
-      ['no address', {}],
-      ['eve@example.com', { externalId: ' ' }],
-      ['eve@example.com', { firstName: 'x'.repeat(101) }],
-    ] as const)
-      expect(await invite(email, more)).toBe('BAD_USER_INPUT');
-  });
 });
 
 // Signing in by magic link, through the subgraph and its mail; attacks are tested by name.
@@ -267,28 +242,6 @@ describe('signing in', () => {
       jobs.push(JSON.stringify({ ...job, ...task, address: '' }));
     }
     expect([new Set(jobs).size, jobs.length, wake.mock.calls.length]).toEqual([1, 13, 13]);
-  });
-
-  test('guessed, shortened, foreign and very long tokens are refused with one code', async () => {
-    const token = await stage.link();
-    const guesses = [
-      'ml_',
-      token.slice(0, -1),
-      `${token}x`,
-      `ec_${token.slice(3)}`,
-      `ml_${'x'.repeat(43)}`,
-      `ml_${'x'.repeat(60_000)}`,
-      '%00',
-      "' or 1=1",
-      '{"$ne":null}',
-    ];
-    for (const guess of guesses) {
-      expect(await stage.ask(partner('inn'), EXCHANGE, { token: guess })).toBe('INVALID_TOKEN');
-      expect(await stage.ask(SERVICE, UNDO, { token: guess })).toBe('INVALID_TOKEN');
-      expect(await stage.ask(member('ada'), CONFIRM_OWN, { token: guess })).toBe('INVALID_TOKEN');
-    }
-    for (const invalid of ['', ' ', 'ml_\0', 'ml_\ud800'])
-      expect(await stage.ask(partner('inn'), EXCHANGE, { token: invalid })).toBe('BAD_USER_INPUT');
   });
 
   test('a field is reached by its own callers only', async () => {

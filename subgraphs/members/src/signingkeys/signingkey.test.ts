@@ -1,5 +1,6 @@
-// The keys of the built-in identity provider and the ID tokens that they sign.
+// The keys of the built-in identity provider, the ID tokens that they sign, and sessions that ended.
 import { randomBytes } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import {
   createLocalJWKSet,
   decodeJwt,
@@ -11,6 +12,7 @@ import {
 } from 'jose';
 import { newPlace, type Place } from '../../test/engine.ts';
 import type { MembersStore } from '../store/store.ts';
+import { endingSessions } from './endedsessions.ts';
 import { issueIdToken } from './idtoken.ts';
 import {
   ensureSigningKey,
@@ -100,6 +102,48 @@ describe('the signing keys', () => {
   });
 
   describe('ended sessions', () => {
+    test('have ended before an act, so that a crash during it leaves none', async () => {
+      const failing = endingSessions(store.endedSessions, 'ada', async () => {
+        throw new Error('crash');
+      });
+      await expect(failing).rejects.toThrow('crash');
+      expect(await store.endedSessions.find('ada')).toEqual(expect.any(Number));
+    });
+
+    test('end again after the act, and so does one that began during it', async () => {
+      const began = await endingSessions(store.endedSessions, 'ada', async () => {
+        await setTimeout(2);
+        return Date.now();
+      });
+      expect(await store.endedSessions.find('ada')).toBeGreaterThanOrEqual(began);
+    });
+
+    test('what ended of a session or an app is listed with its time, and ends again', async () => {
+      const { endedSubjects } = store;
+      await endedSubjects.end('sid:one', 1_000);
+      await endedSubjects.end('app:ada/spa', 2_000);
+      await endedSubjects.end('sid:one', 3_000);
+      expect(await endedSubjects.list(2_000, 10)).toEqual([
+        { subject: 'app:ada/spa', endedAt: 2_000 },
+        { subject: 'sid:one', endedAt: 3_000 },
+      ]);
+      await endedSubjects.forget('ada');
+      expect([
+        await endedSubjects.find('app:ada/spa'),
+        await endedSubjects.find('sid:one'),
+      ]).toEqual([undefined, 3_000]);
+    });
+
+    test('filling what ended: a session or an app is kept for little more than an hour', async () => {
+      const { endedSubjects } = store;
+      await endedSubjects.end('sid:one', 0);
+      await endedSubjects.end('sid:two', 62 * 60_000);
+      expect(await endedSubjects.list(0, 10)).toHaveLength(2);
+      await endedSubjects.end('app:ada/spa', 70 * 60_000);
+      const left = await endedSubjects.list(0, 10);
+      expect(left.map(({ subject }) => subject)).toEqual(['sid:two', 'app:ada/spa']);
+    });
+
     test('are listed from the earliest on, once a member, for as long as a token lives', async () => {
       const { endedSessions } = store;
       const end = (memberId: string, ms: number) =>
@@ -198,18 +242,7 @@ describe('the signing keys', () => {
       kid: expect.stringMatching(/^[\w-]{16}$/),
     });
     expect(expiresAt).toEqual(new Date((iat + 3_600) * 1_000));
-  });
-
-  test('a token that a partner exchanged names the partner', async () => {
-    await start();
-    const { idToken } = await issueIdToken(store, { ...ADA, azp: 'inn' }, ISSUER, NOW);
-    expect((await verify(idToken, NOW)).payload.azp).toBe('inn');
-  });
-
-  test('the published keys have no private part', async () => {
-    await start();
-    const { keys } = await publicKeys(store.signingKeys, NOW.getTime());
-    for (const key of keys)
+    for (const key of (await publicKeys(store.signingKeys, NOW.getTime())).keys)
       expect(Object.keys(key).sort()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
   });
 

@@ -1,7 +1,7 @@
 // Locked addresses: who gets an address in dispute, and who does not.
-import { randomUUID } from 'node:crypto';
 import { address, memberImport, newPlace, type Place } from '../../test/engine.ts';
-import { makeToken, TOKEN_USES } from '../rules/mailedtoken.ts';
+import { mailedTokens } from '../../test/mailed.ts';
+import { makeToken } from '../rules/mailedtoken.ts';
 import type { MembersStore } from './store.ts';
 
 const NOW = Date.parse('2026-03-04T05:06:07.089Z');
@@ -28,33 +28,12 @@ describe('locked addresses', () => {
   };
   const who = async (canonical: string) => (await store.memberByEmail('inn', canonical))?.memberId;
   const emailOf = async (memberId: string) => (await store.member(memberId))?.email;
-  const mailLink = async (sought: string) => {
-    const { hash } = makeToken('sign-in');
-    const expiresAt = NOW + TOKEN_USES['sign-in'].lifetimeMs;
-    const token = { use: 'sign-in', hash, expiresAt, partnerId: 'inn', ownPage: true } as const;
-    return (await store.tokens.addSignIn(token, sought, NOW)) && hash;
-  };
-  const mailChange = async (email: string, memberId = 'ada') => {
-    const { hash } = makeToken('change');
-    const expiresAt = NOW + TOKEN_USES.change.lifetimeMs;
-    const token = { use: 'change', hash, expiresAt, address: address(email) } as const;
-    return (await store.tokens.addChange(token, memberId, NOW)) ? hash : undefined;
-  };
-  const changeTo = async (email: string, memberId = 'ada') => {
-    const changeId = randomUUID();
-    await store.tokens.confirmChange((await mailChange(email, memberId)) ?? '', changeId, NOW);
-    const { hash } = makeToken('undo');
-    await store.tokens.addUndo(hash, memberId, changeId, NOW);
-    return hash;
-  };
-  const undo = async (hash: string, undoId: string = randomUUID()) => {
-    const taken = (await store.tokens.findUndo(hash, NOW))?.taken ?? [];
-    const { outcome } = await store.tokens.undoChange(hash, { undoId, taken }, NOW);
-    return { outcome, undoId, taken };
-  };
+  const mailed = mailedTokens(() => store, NOW);
+  const changeTo = async (email: string) =>
+    mailed.undoLink((await mailed.changeTo(email)).changeId);
   /** Moves ada to the new address and back; returns the token that contests the latter. */
   const takeBack = async (at = NOW) => {
-    const { undoId } = await undo(await changeTo(NEW));
+    const { undoId } = await mailed.undo(await changeTo(NEW));
     const { hash } = makeToken('contest');
     await store.locks.addContest(hash, { memberId: 'ada', undoId, address: NEW }, at);
     return hash;
@@ -97,7 +76,7 @@ describe('locked addresses', () => {
     });
 
     test('concerns a loss only: not another address, another undoing or another member', async () => {
-      const { undoId } = await undo(await changeTo(NEW));
+      const { undoId } = await mailed.undo(await changeTo(NEW));
       for (const loss of [
         { memberId: 'ada', undoId, address: OLD },
         { memberId: 'ada', undoId: 'other', address: NEW },
@@ -111,8 +90,8 @@ describe('locked addresses', () => {
 
     test('is possible for each lost address, also after another undoing', async () => {
       const undoFirst = await changeTo('mid@example.com');
-      const second = await undo(await changeTo(NEW));
-      const first = await undo(undoFirst);
+      const second = await mailed.undo(await changeTo(NEW));
+      const first = await mailed.undo(undoFirst);
       expect([second.taken, first.taken]).toEqual([[NEW], ['mid@example.com']]);
       const { hash } = makeToken('contest');
       const loss = { memberId: 'ada', undoId: second.undoId, address: NEW };
@@ -125,7 +104,7 @@ describe('locked addresses', () => {
       await add('bob', NEW);
       expect(await store.locks.contest(hash, NOW)).toBe(true);
       expect(await store.member('ada')).toMatchObject({ locked: [OLD] });
-      expect(await mailLink(NEW)).toBeDefined();
+      expect(await mailed.link(NEW)).toBeDefined();
     });
   });
 
@@ -138,7 +117,7 @@ describe('locked addresses', () => {
       outcome: 'changed-since',
     });
     expect(await emailOf('ada')).toBe(NEW);
-    expect(await undo(undoFirst)).toMatchObject({
+    expect(await mailed.undo(undoFirst)).toMatchObject({
       outcome: 'changed',
       taken: [NEW, 'mid@example.com'],
     });
@@ -150,10 +129,10 @@ describe('locked addresses', () => {
     });
 
     test('gets no sign-in links and no change mails, and no change starts from it', async () => {
-      expect(await mailLink(OLD)).toBeUndefined();
-      expect(await mailChange('third@example.com')).toBeUndefined();
-      expect(await mailChange(OLD, 'bob')).toBeUndefined();
-      expect(await mailChange(NEW, 'bob')).toBeUndefined();
+      expect(await mailed.link(OLD)).toBeUndefined();
+      expect(await mailed.change('third@example.com')).toBeUndefined();
+      expect(await mailed.change(OLD, 'bob')).toBeUndefined();
+      expect(await mailed.change(NEW, 'bob')).toBeUndefined();
     });
 
     test('resolves as before, and a partner can enroll it only if it leads to a member', async () => {
@@ -194,7 +173,7 @@ describe('locked addresses', () => {
         outcome: 'unlocked',
         memberId: 'ada',
       });
-      expect(await mailLink(OLD)).toBeDefined();
+      expect(await mailed.link(OLD)).toBeDefined();
       expect(await add('bob', NEW)).toBe('address-locked');
       expect(await store.locks.unlock(address(NEW), undefined)).toMatchObject({
         outcome: 'unlocked',
@@ -210,7 +189,7 @@ describe('locked addresses', () => {
       });
       expect(await store.member('ada')).toMatchObject({ email: 'New@Example.com', locked: [OLD] });
       expect([await who(OLD), await who(NEW)]).toEqual(['ada', 'ada']);
-      expect(await mailLink(OLD)).toBeDefined();
+      expect(await mailed.link(OLD)).toBeDefined();
       expect(await add('bob', OLD)).toBe('address-locked');
     });
 
@@ -248,8 +227,8 @@ describe('locked addresses', () => {
     ]);
     const ada = await store.member('ada');
     expect(ada).toMatchObject({ email: 'older@example.com', locked: ['older@example.com'] });
-    expect(await mailLink(OLD)).toBeUndefined();
-    expect(await mailLink(NEW)).toBeDefined();
+    expect(await mailed.link(OLD)).toBeUndefined();
+    expect(await mailed.link(NEW)).toBeDefined();
   });
 
   test('is given to a member once, however often that member is written at the same time', async () => {
@@ -267,27 +246,27 @@ describe('locked addresses', () => {
 
   test('a lock makes the links invalid that are in the mailbox already', async () => {
     const [link, change, undoing] = [
-      await mailLink(OLD),
-      await mailChange('third@example.com'),
+      await mailed.link(OLD),
+      await mailed.change('third@example.com'),
       await changeTo(NEW),
     ];
-    const later = await mailLink(NEW);
+    const later = await mailed.link(NEW);
     expect(await store.locks.lock(NEW, NOW)).toBe('ada');
     for (const hash of [link, later])
       expect(await store.tokens.redeemSignIn(hash ?? '', 'own-page', NOW)).toBeUndefined();
     expect((await store.tokens.confirmChange(change ?? '', 'c9', NOW)).outcome).toBe(
       'invalid-token',
     );
-    expect((await undo(undoing)).outcome).toBe('invalid-token');
+    expect((await mailed.undo(undoing)).outcome).toBe('invalid-token');
     expect(await emailOf('ada')).toBe(NEW);
     expect(await store.locks.lock('nobody@example.com', NOW)).toBeUndefined();
   });
 
   test("a locked earlier address stays the member's, whose current one still gets links", async () => {
     await changeTo(NEW);
-    const change = await mailChange(OLD);
+    const change = await mailed.change(OLD);
     expect(await store.locks.lock(OLD, NOW)).toBe('ada');
-    expect(await mailLink(OLD)).toBeDefined();
+    expect(await mailed.link(OLD)).toBeDefined();
     expect((await store.tokens.confirmChange(change ?? '', 'c9', NOW)).outcome).toBe(
       'email-in-use',
     );

@@ -4,9 +4,6 @@ import { ENGINES } from '../../../../test/support/engines.ts';
 import { address, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import type { MembersStore } from './store.ts';
 
-const updatedAt = expect.any(Number);
-const enrolledAt = expect.any(Number);
-
 describe.each(ENGINES)('the members store on %s', (engine) => {
   let place: Place;
   let store: MembersStore;
@@ -33,78 +30,10 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     (await store.memberByEmail(partnerId, canonical))?.memberId;
   const byExternalId = async (partnerId: string, externalId: string) =>
     (await store.memberByExternalId(partnerId, externalId))?.memberId;
-  /** What `find` answers for each number below `count`, 50 at once. */
-  const findEach = async (count: number, find: (i: number) => Promise<string | undefined>) => {
-    const found: (string | undefined)[] = [];
-    while (found.length < count) {
-      const begin = found.length;
-      const size = Math.min(50, count - begin);
-      found.push(...(await Promise.all(Array.from({ length: size }, (_, i) => find(begin + i)))));
-    }
-    return found;
-  };
-  const importOne = async (...args: Parameters<typeof memberImport>) =>
-    (await store.importMembers([memberImport(...args)]))[0];
 
   describe('enrolling', () => {
-    test('a new member is found by address and external ID, by the enrolling partner only', async () => {
-      const enrolled = await enroll('inn', 'Ada@Example.com', 'A-1', {
-        firstName: 'Ada',
-        lastName: 'Byron',
-      });
-      expect(enrolled).toMatchObject({
-        outcome: 'enrolled',
-        created: true,
-        member: { email: 'Ada@Example.com', firstName: 'Ada', lastName: 'Byron' },
-      });
-      const ada = await store.memberByEmail('inn', 'ada@example.com');
-      expect(ada).toMatchObject({
-        memberId: expect.stringMatching(/^[\w-]{36}$/),
-        email: 'Ada@Example.com',
-        firstName: 'Ada',
-        lastName: 'Byron',
-      });
-      expect(await store.memberByExternalId('inn', 'A-1')).toEqual(ada);
-      expect(await store.member(ada?.memberId ?? '')).toMatchObject({
-        memberId: ada?.memberId,
-        email: 'Ada@Example.com',
-        enrollments: [{ partnerId: 'inn', status: 'ACTIVE', externalId: 'A-1' }],
-      });
-      expect(await store.memberByEmail('spa', 'ada@example.com')).toBeUndefined();
-      expect(await store.memberByExternalId('spa', 'A-1')).toBeUndefined();
-      expect(await store.memberByEmail('inn', 'Ada@Example.com')).toBeUndefined();
-      expect(await store.memberByExternalId('inn', 'a-1')).toBeUndefined();
-    });
-
-    test('texts of any script and length are stored as they are', async () => {
-      const externalId = '\u{1f3e8}'.repeat(255);
-      const email = `${'\u{1f600}'.repeat(242)}@example.com`;
-      await enroll('\u{10ffff}'.repeat(128), email, externalId, {
-        firstName: '\u5f20'.repeat(100),
-        lastName: '$where: {"$gt": ""}',
-      });
-      for (const found of [
-        await store.memberByEmail('\u{10ffff}'.repeat(128), email),
-        await store.memberByExternalId('\u{10ffff}'.repeat(128), externalId),
-      ]) {
-        expect(found).toMatchObject({
-          email,
-          firstName: '\u5f20'.repeat(100),
-          lastName: '$where: {"$gt": ""}',
-        });
-      }
-    });
-
-    test('names of prototypes and operators are ordinary texts', async () => {
-      const words = [
-        '__proto__',
-        'constructor',
-        'toString',
-        'hasOwnProperty',
-        '$set',
-        '$where',
-        'a.b',
-      ];
+    test('texts of any script and length, and names of prototypes and operators, are ordinary', async () => {
+      const words = ['__proto__', 'constructor', '$set', '$where', 'a.b', '\u{1f3e8}'.repeat(128)];
       for (const word of words)
         await enroll(word, `${word}@example.com`, word, { firstName: word });
       for (const word of words) {
@@ -119,37 +48,6 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
   });
 
   describe('importing', () => {
-    test('a member is added with everything in the import, and found by every address', async () => {
-      expect(
-        await importOne('New@Example.com', {
-          memberId: 'ada',
-          previous: ['Old@Example.com', 'older@example.com', 'new@example.com', 'OLD@example.com'],
-          firstName: 'Ada',
-          lastName: 'Byron',
-          enrollments: [
-            { partnerId: 'inn', externalId: 'A-1' },
-            { partnerId: 'spa', status: 'ENDED' },
-            { partnerId: 'bar', status: 'ACTIVE' },
-          ],
-        }),
-      ).toBe('added');
-      for (const email of ['new@example.com', 'old@example.com', 'older@example.com']) {
-        expect(await store.memberByEmail('inn', email)).toMatchObject({
-          memberId: 'ada',
-          email: 'New@Example.com',
-          firstName: 'Ada',
-          lastName: 'Byron',
-        });
-        expect(await byEmail('bar', email)).toBe('ada');
-        expect(await byEmail('spa', email)).toBeUndefined();
-      }
-      expect((await store.member('ada'))?.enrollments).toEqual([
-        { partnerId: 'inn', status: 'ACTIVE', externalId: 'A-1', enrolledAt, updatedAt },
-        { partnerId: 'spa', status: 'ENDED', updatedAt },
-        { partnerId: 'bar', status: 'ACTIVE', enrolledAt, updatedAt },
-      ]);
-    });
-
     test('a batch of thousands is imported as a whole, and an empty one does nothing', async () => {
       const records = Array.from({ length: 2_500 }, (_, i) =>
         memberImport(`m${i}@example.com`, {
@@ -160,9 +58,10 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       );
       expect(new Set(await store.importMembers(records))).toEqual(new Set(['added']));
       expect(new Set(await store.importMembers(records))).toEqual(new Set(['unchanged']));
-      expect(await findEach(2_500, (i) => byEmail('inn', `old${i}@example.com`))).toEqual(
-        records.map((_, i) => `m${i}`),
-      );
+      for (const i of [0, 1_000, 2_499]) {
+        expect(await byEmail('inn', `old${i}@example.com`)).toBe(`m${i}`);
+        expect(await byExternalId('inn', `X${i}`)).toBe(`m${i}`);
+      }
       expect(await store.importMembers([])).toEqual([]);
     });
   });
@@ -176,9 +75,6 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
         enroll('inn', i % 2 ? 'Ada@example.com' : 'ada@example.com', 'A-1'),
       );
       expect(enrolled.filter((one) => one.outcome === 'enrolled' && one.created)).toHaveLength(1);
-      expect(
-        new Set(enrolled.map((one) => one.outcome === 'enrolled' && one.member.memberId)).size,
-      ).toBe(1);
     });
 
     test('20 partners enroll one member, and no enrollment is lost', async () => {

@@ -1,7 +1,8 @@
-// Mailed tokens and changes of address in the members store.
+// Mailed tokens, changes of address, and what confirms an address, in the members store.
 import { randomUUID } from 'node:crypto';
 import { address, memberImport, newPlace, type Place } from '../../test/engine.ts';
-import { makeToken, TOKEN_USES } from '../rules/mailedtoken.ts';
+import { mailedTokens } from '../../test/mailed.ts';
+import { makeToken } from '../rules/mailedtoken.ts';
 import type { MembersStore } from './store.ts';
 
 const NOW = Date.parse('2026-03-04T05:06:07.089Z');
@@ -27,51 +28,16 @@ describe('mailed tokens', () => {
         enrollments: [{ partnerId: 'inn', externalId: `${memberId}-1` }, { partnerId: 'spa' }],
       }),
     ]);
-  const mailLink = async (
-    partnerId = 'inn',
-    { ownPage = true, at = NOW, sought = 'ada@example.com' } = {},
-  ) => {
-    const { hash } = makeToken('sign-in');
-    const expiresAt = at + TOKEN_USES['sign-in'].lifetimeMs;
-    return (
-      (await store.tokens.addSignIn(
-        { use: 'sign-in', hash, expiresAt, partnerId, ownPage },
-        sought,
-        at,
-      )) && hash
-    );
-  };
-  const mailedLink = async (...args: Parameters<typeof mailLink>) =>
-    (await mailLink(...args)) ?? 'nobody';
-  const mailChange = async (email: string, memberId = 'ada', at = NOW) => {
-    const { hash } = makeToken('change');
-    const token = {
-      use: 'change',
-      hash,
-      expiresAt: at + TOKEN_USES.change.lifetimeMs,
-      address: address(email),
-    } as const;
-    return (await store.tokens.addChange(token, memberId, at)) ? hash : 'refused';
-  };
-  const changeTo = async (email: string, memberId = 'ada', at = NOW) => {
-    const changeId = randomUUID();
-    const { outcome } = await store.tokens.confirmChange(
-      await mailChange(email, memberId, at),
-      changeId,
-      at,
-    );
-    return { outcome, changeId };
-  };
-  const mailUndo = async (changeId: string, memberId = 'ada', at = NOW) => {
-    const { hash } = makeToken('undo');
-    await store.tokens.addUndo(hash, memberId, changeId, at);
-    return hash;
-  };
-  const redeemUndo = async (hash: string, at = NOW, from = store) => {
-    const taken = (await from.tokens.findUndo(hash, at))?.taken ?? [];
-    return from.tokens.undoChange(hash, { undoId: randomUUID(), taken }, at);
-  };
-  const undo = async (hash: string, at = NOW) => (await redeemUndo(hash, at)).outcome;
+  const mailed = mailedTokens(() => store, NOW);
+  const mailedLink = async (
+    sought = 'ada@example.com',
+    more: Parameters<typeof mailed.link>[1] = {},
+  ) => (await mailed.link(sought, more)) ?? 'nobody';
+  const changeTo: typeof mailed.changeTo = (...args) => mailed.changeTo(...args);
+  const undo = async (hash: string, at = NOW) => (await mailed.undo(hash, at)).outcome;
+  const redeem = (hash: string, by: 'own-page' | { partnerId: string }, at = NOW) =>
+    store.tokens.redeemSignIn(hash, by, at);
+  const INN = { partnerId: 'inn' };
   const who = async (canonical: string) => (await store.memberByEmail('inn', canonical))?.memberId;
   const emailOf = async (memberId: string) => (await store.member(memberId))?.email;
 
@@ -81,84 +47,72 @@ describe('mailed tokens', () => {
       const hash = await mailedLink();
       const tries = await Promise.all(
         Array.from({ length: 20 }, (_, i) =>
-          (i % 2 ? store : other).tokens.redeemSignIn(hash, { partnerId: 'inn' }, NOW),
+          (i % 2 ? store : other).tokens.redeemSignIn(hash, INN, NOW),
         ),
       );
       expect(tries.filter(Boolean)).toEqual([
         expect.objectContaining({ memberId: 'ada', email: 'Ada@Example.com' }),
       ]);
-      expect(await store.tokens.redeemSignIn(hash, { partnerId: 'inn' }, NOW)).toBeUndefined();
+      expect(await redeem(hash, INN)).toBeUndefined();
     });
 
     test("another partner's attempt is refused and does not use up the link", async () => {
-      const hash = await mailedLink('inn');
-      expect(await store.tokens.redeemSignIn(hash, { partnerId: 'spa' }, NOW)).toBeUndefined();
-      expect(await store.tokens.redeemSignIn(hash, { partnerId: 'inn' }, NOW)).toMatchObject({
+      const hash = await mailedLink();
+      expect(await redeem(hash, { partnerId: 'spa' })).toBeUndefined();
+      expect(await redeem(hash, INN)).toMatchObject({
         memberId: 'ada',
       });
     });
 
     test('a link is valid for 15 minutes, and not a millisecond longer', async () => {
       const [first, second] = [await mailedLink(), await mailedLink()];
-      expect(
-        await store.tokens.redeemSignIn(first, { partnerId: 'inn' }, NOW + 15 * MINUTE - 1),
-      ).toMatchObject({ memberId: 'ada' });
-      expect(
-        await store.tokens.redeemSignIn(second, { partnerId: 'inn' }, NOW + 15 * MINUTE),
-      ).toBeUndefined();
+      expect(await redeem(first, INN, NOW + 15 * MINUTE - 1)).toMatchObject({ memberId: 'ada' });
+      expect(await redeem(second, INN, NOW + 15 * MINUTE)).toBeUndefined();
     });
 
     test("a link to a partner's page is refused on our own, so that no partner avoids `azp`", async () => {
-      const hash = await mailedLink('inn', { ownPage: false });
-      expect(await store.tokens.redeemSignIn(hash, 'own-page', NOW)).toBeUndefined();
-      expect(await store.tokens.redeemSignIn(hash, { partnerId: 'inn' }, NOW)).toMatchObject({
+      const hash = await mailedLink('ada@example.com', { ownPage: false });
+      expect(await redeem(hash, 'own-page')).toBeUndefined();
+      expect(await redeem(hash, INN)).toMatchObject({
         memberId: 'ada',
       });
-    });
-
-    test('a link to our own page is valid there once, or for the partner that requested it', async () => {
-      const hash = await mailedLink('inn');
-      expect(await store.tokens.redeemSignIn(hash, 'own-page', NOW)).toMatchObject({
-        memberId: 'ada',
-      });
-      expect(await store.tokens.redeemSignIn(hash, { partnerId: 'inn' }, NOW)).toBeUndefined();
     });
 
     test('the form that used a link can be sent again for a minute; nothing else uses it', async () => {
       const hash = await mailedLink();
-      const redeem = async (formId?: string, at = NOW) =>
+      const send = async (formId?: string, at = NOW) =>
         (await store.tokens.redeemSignIn(hash, 'own-page', at, formId))?.memberId;
       const forms = ['a', 'b', 'a', 'b'];
-      const signedIn = await Promise.all(forms.map((formId) => redeem(formId)));
+      const signedIn = await Promise.all(forms.map((formId) => send(formId)));
       const [first, other] = signedIn[0] === undefined ? ['b', 'a'] : ['a', 'b'];
       expect(signedIn).toEqual(forms.map((formId) => (formId === first ? 'ada' : undefined)));
-      expect(await redeem(first, NOW + MINUTE - 1)).toBe('ada');
-      expect([await redeem(other), await redeem(), await redeem(first, NOW + MINUTE)]).toEqual([
+      expect(await send(first, NOW + MINUTE - 1)).toBe('ada');
+      expect([await send(other), await send(), await send(first, NOW + MINUTE)]).toEqual([
         ...[undefined, undefined, undefined],
       ]);
-      const exchanged = await store.tokens.redeemSignIn(hash, { partnerId: 'inn' }, NOW);
+      const exchanged = await redeem(hash, INN);
       expect([exchanged, await store.tokens.findSignIn(hash, NOW)]).toEqual([undefined, undefined]);
       await changeTo('ada@example.org');
-      expect(await redeem(first)).toBeUndefined();
+      expect(await send(first)).toBeUndefined();
     });
 
     test('a partner cannot exchange a link once the enrollment has ended', async () => {
-      const hash = await mailedLink('inn');
+      const hash = await mailedLink();
       await store.endEnrollment('inn', 'ada');
-      expect(await store.tokens.redeemSignIn(hash, { partnerId: 'inn' }, NOW)).toBeUndefined();
+      expect(await redeem(hash, INN)).toBeUndefined();
     });
 
     test('a link is invalid when its mailbox is no longer the current address', async () => {
       const [imported, changed] = [await mailedLink(), await mailedLink()];
       await changeTo('next@example.com');
-      expect(await store.tokens.redeemSignIn(changed, { partnerId: 'inn' }, NOW)).toBeUndefined();
+      expect(await redeem(changed, INN)).toBeUndefined();
       await add('ada', 'third@example.com');
-      expect(await store.tokens.redeemSignIn(imported, { partnerId: 'inn' }, NOW)).toBeUndefined();
+      expect(await redeem(imported, INN)).toBeUndefined();
     });
 
     test('a token is valid for its own use only', async () => {
-      const [link, change] = [await mailedLink(), await mailChange('next@example.com')];
-      expect(await store.tokens.redeemSignIn(change, 'own-page', NOW)).toBeUndefined();
+      const [link, change] = [await mailedLink(), (await mailed.change('next@example.com')) ?? ''];
+      expect(await redeem(change, 'own-page')).toBeUndefined();
       expect(await store.tokens.findChange(link, NOW)).toBeUndefined();
       expect((await store.tokens.confirmChange(link, 'c1', NOW)).outcome).toBe('invalid-token');
       expect(await undo(link)).toBe('invalid-token');
@@ -169,7 +123,7 @@ describe('mailed tokens', () => {
 
   describe('changing the address', () => {
     test('the new address is current as typed, and the former one still leads to the member', async () => {
-      const hash = await mailChange('Next@Example.com');
+      const hash = (await mailed.change('Next@Example.com')) ?? '';
       expect(await store.tokens.findChange(hash, NOW)).toEqual({
         memberId: 'ada',
         address: address('Next@Example.com'),
@@ -185,10 +139,16 @@ describe('mailed tokens', () => {
         await emailOf('ada'),
       ]).toEqual(['ada', 'ada', 'Next@Example.com']);
       expect(await store.tokens.findChange(hash, NOW)).toBeUndefined();
+      // Another spelling only changes what is displayed.
+      expect((await changeTo('NEXT@example.com')).outcome).toBe('changed');
+      expect([await emailOf('ada'), await who('next@example.com')]).toEqual([
+        'NEXT@example.com',
+        'ada',
+      ]);
     });
 
     test('the form that changed an address, or undid that, can be sent again for a minute', async () => {
-      const hash = await mailChange('next@example.com');
+      const hash = (await mailed.change('next@example.com')) ?? '';
       const confirm = async (formId?: string, at = NOW) => {
         const result = await store.tokens.confirmChange(hash, randomUUID(), at, formId);
         return 'member' in result ? result.member.email : result.outcome;
@@ -202,7 +162,7 @@ describe('mailed tokens', () => {
       const { changes = [] } = (await store.member('ada')) as { changes?: { id: string }[] };
       expect(changes).toHaveLength(1);
 
-      const undoing = await mailUndo(changes[0]?.id ?? '');
+      const undoing = await mailed.undoLink(changes[0]?.id ?? '');
       const takeBack = async (formId?: string, at = NOW) => {
         const taken = (await store.tokens.findUndo(undoing, at, formId))?.taken ?? [];
         const attempt = { undoId: randomUUID(), taken };
@@ -240,8 +200,8 @@ describe('mailed tokens', () => {
       await add('bob', 'bob@example.com');
       await add('cyd', 'cyd@example.com', ['free@example.com']);
       const tokens = [
-        await mailChange('free@example.com', 'ada'),
-        await mailChange('free@example.com', 'bob'),
+        (await mailed.change('free@example.com', 'ada')) ?? '',
+        (await mailed.change('free@example.com', 'bob')) ?? '',
       ];
       const [first, second] = await Promise.all([
         ...tokens.map((hash) => store.tokens.confirmChange(hash, randomUUID(), NOW)),
@@ -256,25 +216,17 @@ describe('mailed tokens', () => {
     });
 
     test('confirming a change makes the tokens of other changes invalid', async () => {
-      const hash = await mailChange('other@example.com');
+      const hash = (await mailed.change('other@example.com')) ?? '';
       await changeTo('next@example.com');
       expect((await store.tokens.confirmChange(hash, 'c2', NOW)).outcome).toBe('invalid-token');
-    });
-
-    test('another spelling of the current address only changes what is displayed', async () => {
-      expect((await changeTo('ADA@example.com')).outcome).toBe('changed');
-      expect([await emailOf('ada'), await who('ada@example.com')]).toEqual([
-        'ADA@example.com',
-        'ada',
-      ]);
     });
   });
 
   describe('undoing a change', () => {
     test('the former address is current again, and the new one leads nowhere', async () => {
       const { changeId } = await changeTo('evil@example.com');
-      const hash = await mailUndo(changeId);
-      expect(await redeemUndo(hash)).toMatchObject({
+      const hash = await mailed.undoLink(changeId);
+      expect(await mailed.undo(hash)).toMatchObject({
         outcome: 'changed',
         member: { email: 'Ada@Example.com' },
       });
@@ -289,8 +241,8 @@ describe('mailed tokens', () => {
     test('the link is valid until 7 days after the change, and no longer', async () => {
       const { changeId } = await changeTo('evil@example.com');
       const [first, second] = [
-        await mailUndo(changeId),
-        await mailUndo(changeId, 'ada', NOW + DAY),
+        await mailed.undoLink(changeId),
+        await mailed.undoLink(changeId, 'ada', NOW + DAY),
       ];
       expect(await undo(first, NOW + 7 * DAY)).toBe('invalid-token');
       expect(await undo(second, NOW + 7 * DAY - 1)).toBe('changed');
@@ -298,12 +250,12 @@ describe('mailed tokens', () => {
 
     test('the first link of several undoes all changes, and their addresses lead nowhere', async () => {
       const first = await changeTo('evil1@example.com');
-      const undoFirst = await mailUndo(first.changeId);
+      const undoFirst = await mailed.undoLink(first.changeId);
       const second = await changeTo('evil2@example.com');
-      const undoSecond = await mailUndo(second.changeId);
+      const undoSecond = await mailed.undoLink(second.changeId);
       await changeTo('evil3@example.com');
-      const pending = await mailChange('evil4@example.com');
-      const link = await mailedLink('inn', { sought: 'ada@example.com' });
+      const pending = (await mailed.change('evil4@example.com')) ?? '';
+      const link = await mailedLink();
       expect(await undo(undoFirst)).toBe('changed');
       for (const gone of ['evil1', 'evil2', 'evil3'])
         expect(await who(`${gone}@example.com`)).toBeUndefined();
@@ -313,13 +265,13 @@ describe('mailed tokens', () => {
       ]);
       expect(await undo(undoSecond)).toBe('invalid-token');
       expect((await store.tokens.confirmChange(pending, 'c9', NOW)).outcome).toBe('invalid-token');
-      expect(await store.tokens.redeemSignIn(link, 'own-page', NOW)).toBeUndefined();
+      expect(await redeem(link, 'own-page')).toBeUndefined();
     });
 
     test('a later change can be undone without the earlier one', async () => {
       await changeTo('second@example.com');
       const { changeId } = await changeTo('third@example.com');
-      expect(await undo(await mailUndo(changeId))).toBe('changed');
+      expect(await undo(await mailed.undoLink(changeId))).toBe('changed');
       expect([
         await who('third@example.com'),
         await who('ada@example.com'),
@@ -330,7 +282,7 @@ describe('mailed tokens', () => {
     test("an address that was the member's before the change still is", async () => {
       await add('bob', 'bob@example.com', ['earlier@example.com']);
       const { changeId } = await changeTo('earlier@example.com', 'bob');
-      expect(await undo(await mailUndo(changeId, 'bob'))).toBe('changed');
+      expect(await undo(await mailed.undoLink(changeId, 'bob'))).toBe('changed');
       expect([await who('earlier@example.com'), await emailOf('bob')]).toEqual([
         'bob',
         'bob@example.com',
@@ -339,7 +291,7 @@ describe('mailed tokens', () => {
 
     test('an address that an import has made current meanwhile stays current', async () => {
       const { changeId } = await changeTo('evil@example.com');
-      const hash = await mailUndo(changeId);
+      const hash = await mailed.undoLink(changeId);
       await add('ada', 'desk@example.com');
       expect(await undo(hash)).toBe('changed');
       expect([
@@ -353,17 +305,15 @@ describe('mailed tokens', () => {
       await add('bob', 'bob@example.com');
       const { changeId } = await changeTo('next@example.com');
       expect((await changeTo('ada@example.com', 'bob')).outcome).toBe('changed');
-      expect(await undo(await mailUndo(changeId))).toBe('email-in-use');
+      expect(await undo(await mailed.undoLink(changeId))).toBe('email-in-use');
       expect([await who('ada@example.com'), await who('next@example.com')]).toEqual(['bob', 'ada']);
     });
 
     test('no change can start for an hour, in which ID tokens of whoever made the last one are valid', async () => {
       const { changeId } = await changeTo('evil@example.com');
-      await undo(await mailUndo(changeId));
-      expect(await mailChange('evil@example.com', 'ada', NOW + 60 * MINUTE - 1)).toBe('refused');
-      expect(await mailChange('evil@example.com', 'ada', NOW + 60 * MINUTE)).toMatch(
-        /^[0-9a-f]{64}$/,
-      );
+      await undo(await mailed.undoLink(changeId));
+      expect(await mailed.change('evil@example.com', 'ada', NOW + 60 * MINUTE - 1)).toBeUndefined();
+      expect(await mailed.change('evil@example.com', 'ada', NOW + 60 * MINUTE)).toBeDefined();
     });
 
     test('a change that was not made cannot be undone', async () => {
@@ -371,5 +321,68 @@ describe('mailed tokens', () => {
       expect(await store.tokens.addUndo(hash, 'ada', 'none', NOW)).toBeUndefined();
       expect(await undo(hash)).toBe('invalid-token');
     });
+  });
+});
+
+describe('an address that a partner enrolled', () => {
+  const [EVE, NEXT] = ['eve@example.com', 'next@example.com'];
+  let place: Place;
+  let store: MembersStore;
+  let memberId: string;
+  beforeEach(async () => {
+    place = newPlace();
+    store = await place.open();
+    memberId = await enroll();
+  });
+  afterEach(() => place.release());
+
+  const enroll = async (partnerId = 'inn', email = EVE) => {
+    const result = await store.enroll({ partnerId, address: address(email) });
+    return result.outcome === 'enrolled' ? result.member.memberId : result.outcome;
+  };
+  const isConfirmed = async (partnerId = 'inn', email = EVE) =>
+    (await store.tokens.findRecipient(partnerId, email))?.isConfirmed;
+  const marks = async () => (await store.rights.find(memberId))?.member.unconfirmed;
+  const mailed = mailedTokens(() => store, NOW);
+  const changeTo = async (email: string) => (await mailed.changeTo(email, memberId)).changeId;
+  const importEve = (email: string, previous: string[] = []) =>
+    store.importMembers([memberImport(email, { memberId, previous })]);
+
+  test('is confirmed by a link to the page of one partner, for all of them', async () => {
+    await enroll('spa');
+    const hash = (await mailed.link(EVE, { partnerId: 'spa', ownPage: false })) ?? '';
+    await store.tokens.redeemSignIn(hash, { partnerId: 'inn' }, NOW);
+    expect(await isConfirmed()).toBe(false);
+    await store.tokens.redeemSignIn(hash, { partnerId: 'spa' }, NOW);
+    expect([await isConfirmed(), await isConfirmed('spa')]).toEqual([true, true]);
+    expect(await marks()).toBeUndefined();
+  });
+
+  test('stays unconfirmed in the history of an import that does not have it', async () => {
+    await importEve(NEXT);
+    expect([await isConfirmed(), await marks()]).toEqual([true, [EVE]]);
+    await importEve(NEXT, [EVE]);
+    expect(await marks()).toBeUndefined();
+  });
+
+  test('a change confirms the new address; a change back, the former one', async () => {
+    await changeTo(NEXT);
+    expect([await isConfirmed(), await marks()]).toEqual([true, [EVE]]);
+    await changeTo(EVE);
+    expect([await isConfirmed(), await marks()]).toEqual([true, undefined]);
+  });
+
+  test('is confirmed by undoing a change, with the link that was mailed to it', async () => {
+    await mailed.undo(await mailed.undoLink(await changeTo(NEXT), memberId));
+    expect([await isConfirmed(), await marks()]).toEqual([true, undefined]);
+  });
+
+  test('is forgotten once it leads to another member', async () => {
+    await importEve(NEXT);
+    expect(await marks()).toEqual([EVE]);
+    await store.importMembers([
+      memberImport(EVE, { memberId: 'bob', enrollments: [{ partnerId: 'inn' }] }),
+    ]);
+    expect([await isConfirmed(), await marks()]).toEqual([true, undefined]);
   });
 });

@@ -1,6 +1,6 @@
 // What a partner learns by enrolling a member, and what the member sees.
 import { address, memberImport, newPlace, type Place } from '../../test/engine.ts';
-import { makeToken } from '../rules/mailedtoken.ts';
+import { mailedTokens } from '../../test/mailed.ts';
 import type { Member, Names } from '../rules/member.ts';
 import { namesSeenByMember } from '../rules/names.ts';
 import type { MembersStore } from './store.ts';
@@ -32,19 +32,13 @@ describe('on the embedded store', () => {
     if (result.outcome !== 'enrolled') throw new Error(result.outcome);
     return result;
   };
+  const mailed = mailedTokens(() => store, NOW);
   const signIn = async (partnerId: string, email: string, ownPage = false) => {
-    const { hash } = makeToken('sign-in');
-    const token = { use: 'sign-in', hash, expiresAt: NOW + 1, partnerId, ownPage } as const;
-    await store.tokens.addSignIn(token, email, NOW);
+    const hash = (await mailed.link(email, { partnerId, ownPage })) ?? '';
     const redeemer = ownPage ? 'own-page' : { partnerId };
     return (await store.tokens.redeemSignIn(hash, redeemer, NOW))?.memberId;
   };
-  const changeTo = async (memberId: string, email: string) => {
-    const { hash } = makeToken('change');
-    const token = { use: 'change', hash, expiresAt: NOW + 1, address: address(email) } as const;
-    await store.tokens.addChange(token, memberId, NOW);
-    return (await store.tokens.confirmChange(hash, email, NOW)).outcome;
-  };
+  const changeTo = (memberId: string, email: string) => mailed.changeTo(email, memberId);
   const seen = async (partnerId: string, memberId = 'ada') => store.memberById(partnerId, memberId);
   const names = async (partnerId: string, memberId = 'ada'): Promise<Names> => {
     const { firstName, lastName } = (await seen(partnerId, memberId)) ?? {};
