@@ -78,16 +78,6 @@ describe('webhooks', () => {
     expect([text.code, text.stderr]).toEqual([0, 'Save the secret now: it is not shown again.\n']);
   });
 
-  test('the sixth endpoint of a partner is refused', async () => {
-    for (let i = 0; i < 5; i += 1) await create();
-    expect(await refused(env, 'create', 'blue', '--url', URL)).toBe(
-      'loyalty: partner blue has 5 endpoints, which is the most\n',
-    );
-    const [first] = await run('list', 'blue');
-    await run('remove', String(first?.webhookId));
-    await create();
-  });
-
   test('an endpoint is disabled, enabled and removed', async () => {
     const { webhookId } = await create();
     expect(await run('disable', webhookId)).toMatchObject([
@@ -116,8 +106,14 @@ describe('webhooks', () => {
     ]);
     expect(await run('update', webhookId, '--all-types')).toMatchObject([{ url, types: ALL }]);
     expect(await refused(env, 'update', webhookId)).toContain('there is nothing to change');
-    const unsafe = ['update', webhookId, '--url', 'http://hooks.example/'];
-    expect(await refused({ ...env, ...PUBLIC }, ...unsafe)).toContain('loyalty: --url must be');
+    const unsafe = ['update', webhookId, '--url', 'https://user:word@hooks.example/'];
+    expect(await refused({ ...env, ...PUBLIC }, ...unsafe)).toBe(
+      'loyalty: --url must not contain a user name or a password\n',
+    );
+    for (let i = 1; i < 5; i += 1) await create();
+    expect(await refused(env, 'create', 'blue', '--url', URL)).toBe(
+      'loyalty: partner blue has 5 endpoints, which is the most\n',
+    );
     expect(await refused(env, 'replay', webhookId)).toContain('either --since or --event');
     expect(await refused(env, 'replay', webhookId, '--event', 'e')).toBe(
       'loyalty: there is no event to send again "e"\n',
@@ -197,16 +193,14 @@ describe('webhooks', () => {
 
   test('list and deliveries say how an endpoint fails, and when the next attempt is', async () => {
     const { webhookId } = await create();
-    const [retrying, failing] = [
-      { failingSince: 1_000, failures: 1, lastStatus: 500, nextAttemptAt: 6_000, waiting: 2 },
-      {
-        failingSince: 1_000,
-        failures: 12,
-        lastReason: 'TIMEOUT',
-        nextAttemptAt: 61_000,
-        waiting: 2,
-      },
-    ];
+    const retrying = {
+      failingSince: 1_000,
+      failures: 1,
+      lastStatus: 500,
+      nextAttemptAt: 6_000,
+      waiting: 2,
+    };
+    const failing = { ...retrying, failures: 12, lastReason: 'TIMEOUT', nextAttemptAt: 61_000 };
     const set = (health: object) =>
       inStore((store) =>
         store.webhooks.endpoints.update(webhookId, (row) => row && { ...row, ...health }),
@@ -251,39 +245,17 @@ describe('webhooks', () => {
     );
   });
 
-  test('a URL that is not allowed is refused, and nothing of it repeated', async () => {
-    const url = 'https://user:word@hooks.example/';
-    const stderr = await refused({ ...env, ...PUBLIC }, 'create', 'blue', '--url', url);
-    expect(stderr).toContain('loyalty: --url must not contain a user name or a password');
-    expect(stderr).not.toContain('word@');
-    expect(await inStore((store) => store.webhooks.endpoints.select(() => true))).toEqual([]);
-  });
-
   test('wrong arguments are refused', async () => {
-    const types = await refused(
-      env,
-      'create',
-      'blue',
-      '--url',
-      URL,
-      '--types',
-      'TIER_CHANGED,TEST',
+    const blue = ['create', 'blue', '--url', URL];
+    expect(await refused(env, ...blue, '--types', 'TIER_CHANGED,TEST')).toMatch(
+      /^loyalty: --types must be a list of MEMBER_ENROLLED, .*\n$/,
     );
-    expect(types).toMatch(/^loyalty: --types must be a list of MEMBER_ENROLLED, .*\n$/);
-    expect(await refused(env, 'create', 'blue', '--url', URL, '--types', ',')).toBe(
-      'loyalty: --types must name a type\n',
-    );
+    expect(await refused(env, ...blue, '--types', ',')).toBe('loyalty: --types must name a type\n');
     expect(await refused(env, 'create', 'blue')).toContain('--url');
-    for (const command of ['create', 'list'])
-      expect(
-        await refused(env, command, 'amber', ...(command === 'list' ? [] : ['--url', URL])),
-      ).toBe('loyalty: there is no partner "amber"\n');
-    const since = ['--since', '1h'];
+    for (const args of [['create', '--url', URL], ['list']])
+      expect(await refused(env, ...args, 'amber')).toBe('loyalty: there is no partner "amber"\n');
     for (const command of ['rotate-secret', 'test', 'deliveries', 'disable', 'enable', 'remove'])
       expect(await refused(env, command, 'wh_1')).toBe('loyalty: there is no webhook "wh_1"\n');
-    expect(await refused(env, 'replay', 'wh_1', ...since)).toBe(
-      'loyalty: there is no webhook "wh_1"\n',
-    );
     expect(await refused(env, 'replay', 'wh_1', '--since', 'soon')).toContain('--since must be');
   });
 
@@ -316,17 +288,9 @@ describe('webhooks', () => {
     });
     afterEach(() => receiver.close());
 
-    const verify = (
-      secret: string,
-      { body, headers }: Pick<Received, 'body' | 'headers'> = receiver.received.at(-1) ?? {
-        body: '',
-        headers: {},
-      },
-    ) => new Webhook(secret).verify(body, headers as Record<string, string>);
-
     test('test sends a message that a stock verifier accepts, by both secrets after a rotation', async () => {
       const [made] = await run('create', 'blue', '--url', url);
-      const { webhookId, secret } = made as { webhookId: string; secret: string };
+      const webhookId = String(made?.webhookId);
       const [sent] = await run('test', webhookId);
       expect(sent).toEqual({
         webhookId,
@@ -335,13 +299,15 @@ describe('webhooks', () => {
         status: 200,
         durationMs: expect.any(Number),
       });
-      expect(verify(secret)).toEqual({ type: 'TEST', timestamp: expect.any(String), data: {} });
       expect(receiver.received[0]?.headers['webhook-id']).toBe(sent?.id);
       const [rotated] = await run('rotate-secret', webhookId);
       await run('test', webhookId);
-      verify(secret);
-      verify(String(rotated?.secret));
-      expect(receiver.received).toHaveLength(2);
+      const [{ body, headers }] = receiver.received.slice(1) as [Received];
+      for (const { secret } of [made, rotated] as { secret: string }[])
+        expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({
+          type: 'TEST',
+          data: {},
+        });
     });
 
     test('test that is not accepted exits with 1 and says why', async () => {

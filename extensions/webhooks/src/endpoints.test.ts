@@ -150,6 +150,8 @@ describe('endpoints', () => {
     const enabled = await enableEndpoint(store, webhookId);
     expect(enabled).toMatchObject({ state: 'active', position: 3, revision: 3 });
     expect(enabled).not.toHaveProperty('disabledBecause');
+    await happen(Date.now());
+    expect(await enableEndpoint(store, webhookId)).toMatchObject({ position: 3, revision: 3 });
     expect(await waiting()).toEqual([]);
   });
 
@@ -171,14 +173,6 @@ describe('endpoints', () => {
     expect(await disabledSince(store, disabledAt + 1)).toEqual([]);
     await enableEndpoint(store, webhookId);
     expect(await disabledSince(store, since)).toEqual([]);
-  });
-
-  test('enabling one that is active changes nothing', async () => {
-    const { webhookId, position } = await created();
-    await happen(Date.now());
-    expect(await enableEndpoint(store, webhookId)).toMatchObject({ position, revision: 1 });
-    expect(await enableEndpoint(store, 'wh_other')).toBeUndefined();
-    expect(await disableEndpoint(store, 'wh_other', 'COMMAND')).toBeUndefined();
   });
 
   test('replaying goes back to the first event at that time or later', async () => {
@@ -203,6 +197,10 @@ describe('endpoints', () => {
     expect(await positionAfter(1)).toBe(1);
     expect(await positionAfter(0)).toBe(0);
     expect(await positionAfter(-10)).toBe(0);
+    // What was not delivered yet is not skipped.
+    await store.webhooks.endpoints.put({ ...endpoint, position: 9 });
+    await replayEvents(store, endpoint, new Date());
+    expect(await stored(webhookId)).toMatchObject({ position: 9 });
   });
 
   test('an event that came late does not hide those after the time of a replay', async () => {
@@ -305,14 +303,6 @@ describe('endpoints', () => {
       lastAttemptAt: 1,
     });
     expect(await editEndpoint(store, webhookId, { url: URL })).toMatchObject({ revision: 3 });
-  });
-
-  test('a replay never skips what was not delivered yet', async () => {
-    const endpoint = await created();
-    await happen(Date.now() - 10 * MINUTE, Date.now());
-    await replayEvents(store, endpoint, new Date());
-    expect(await stored(endpoint.webhookId)).toMatchObject({ position: 0 });
-    expect(await store.feed.last('inn')).toBe(2);
   });
 
   test('of dropped events, a replay begins at the oldest that is kept', async () => {

@@ -27,6 +27,11 @@ describe('a request to a URL of a stranger', () => {
     closing.push(created.close);
     return created;
   };
+  const to = (port: number, host = '127.0.0.1') => new URL(`http://${host}:${port}/`);
+  const post = (
+    url: URL,
+    ...[allowed = alsoPrivate, resolver]: Partial<Parameters<typeof createOutgoing>>
+  ) => outgoing(allowed, resolver).post(url, CONTENT, ignore);
   const listening = async (server: ReturnType<typeof createTcpServer>, host = '127.0.0.1') => {
     const sockets = new Set<Socket>();
     let connections = 0;
@@ -80,7 +85,7 @@ describe('a request to a URL of a stranger', () => {
       response.writeHead(202).end('thanks');
     });
     const url = new URL(`http://127.0.0.1:${port}/hooks?a=1`);
-    expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual({ status: 202 });
+    expect(await post(url)).toEqual({ status: 202 });
     expect(seen).toBe('POST /hooks?a=1 hello');
   });
 
@@ -93,7 +98,7 @@ describe('a request to a URL of a stranger', () => {
       const { port, connections } = await answering();
       const { post } = outgoing(...everything);
       for (let sent = 0; sent < 2; sent += 1) {
-        expect(await post(new URL(`http://127.0.0.1:${port}/`), CONTENT, ignore)).toEqual({
+        expect(await post(to(port), CONTENT, ignore)).toEqual({
           status: 200,
           text: 'é'.repeat(512),
         });
@@ -119,38 +124,27 @@ describe('a request to a URL of a stranger', () => {
       const { resolver } = await dns(() => ['127.0.0.1']);
       let isPublic = false;
       const { post } = outgoing(alsoPrivate, resolver, () => isPublic);
-      const url = new URL(`http://hooks.example:${port}/`);
+      const url = to(port, 'hooks.example');
       expect(await post(url, CONTENT, ignore)).toEqual({ status: 200 });
       isPublic = true;
       expect(await post(url, CONTENT, ignore)).toEqual({ status: 200 });
-      expect(await post(new URL(`http://others.example:${port}/`), CONTENT, ignore)).toHaveProperty(
-        'text',
-      );
+      expect(await post(to(port, 'others.example'), CONTENT, ignore)).toHaveProperty('text');
     });
-  });
-
-  test('a literal private address is not connected to', async () => {
-    const { port, connections } = await http((_, response) => response.end());
-    const url = new URL(`http://2130706433:${port}/`);
-    expect(await outgoing(onlyPublic).post(url, CONTENT, ignore)).toEqual({ reason: 'ADDRESS' });
-    expect(connections()).toBe(0);
   });
 
   test('a name that resolves to a private address is not connected to', async () => {
     const { port, connections } = await http((_, response) => response.end());
     const { resolver } = await dns(() => ['127.0.0.1', '::1', '10.0.0.1', '::ffff:127.0.0.1']);
-    const url = new URL(`http://internal.example:${port}/`);
+    const url = to(port, 'internal.example');
     const sent = await outgoing(onlyPublic, resolver).post(url, CONTENT, ignore);
     expect(sent).toEqual({ reason: 'ADDRESS' });
     expect(connections()).toBe(0);
   });
 
-  test('localhost by name is not connected to', async () => {
+  test('a private address, as a number or by a name for this machine, is not connected to', async () => {
     const { port, connections } = await http((_, response) => response.end());
-    for (const host of ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost'])
-      expect(
-        await outgoing(onlyPublic).post(new URL(`http://${host}:${port}/`), CONTENT, ignore),
-      ).toEqual({ reason: 'ADDRESS' });
+    for (const host of ['2130706433', 'localhost', 'LOCALHOST', 'localhost.', 'a.localhost'])
+      expect(await post(to(port, host), onlyPublic)).toEqual({ reason: 'ADDRESS' });
     expect(connections()).toBe(0);
   });
 
@@ -160,14 +154,14 @@ describe('a request to a URL of a stranger', () => {
       host,
     );
     const url = new URL(`http://localhost:${port}/`);
-    expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual({ status: 200 });
+    expect(await post(url)).toEqual({ status: 200 });
   });
 
   test('DNS rebinding: of a name that had an allowed address before, the address now counts', async () => {
     const { port, connections } = await http((_, response) => response.end());
     const answers = [['127.0.0.1'], ['169.254.169.254'], ['127.0.0.1']];
     const server = await dns((_, question) => answers[question - 1] ?? ['169.254.169.254']);
-    const url = new URL(`http://rebinding.example:${port}/`);
+    const url = to(port, 'rebinding.example');
     const { post } = outgoing(alsoPrivate, server.resolver);
     // Only one address family is looked up again, so that a question stands for a connection.
     const closed = { ...CONTENT, headers: { connection: 'close' } };
@@ -180,7 +174,7 @@ describe('a request to a URL of a stranger', () => {
   test('DNS rebinding: of several addresses, those that are not allowed are not dialled', async () => {
     const { port, connections } = await http((_, response) => response.end());
     const server = await dns(() => ['169.254.169.254', '127.0.0.1', 'fd00:ec2::254']);
-    const url = new URL(`http://mixed.example:${port}/`);
+    const url = to(port, 'mixed.example');
     expect(await outgoing(alsoPrivate, server.resolver).post(url, CONTENT, ignore)).toEqual({
       status: 200,
     });
@@ -198,8 +192,7 @@ describe('a request to a URL of a stranger', () => {
     const answers = (_: string, __: number, family: 4 | 6) =>
       family === silent ? undefined : [host];
     const { resolver } = await dns(answers, 60_000);
-    const url = new URL(`http://half.example:${port}/`);
-    expect(await outgoing(alsoPrivate, resolver).post(url, CONTENT, ignore)).toEqual({
+    expect(await post(to(port, 'half.example'), alsoPrivate, resolver)).toEqual({
       status: 200,
     });
   });
@@ -222,8 +215,7 @@ describe('a request to a URL of a stranger', () => {
       else await isKnown;
       return ['127.0.0.1', '::1'];
     });
-    const url = new URL(`http://both.example:${port}/`);
-    expect(await outgoing(alsoPrivate, resolver).post(url, CONTENT, ignore)).toEqual({
+    expect(await post(to(port, 'both.example'), alsoPrivate, resolver)).toEqual({
       status: 200,
     });
     expect(families).toEqual(['::1']);
@@ -233,8 +225,7 @@ describe('a request to a URL of a stranger', () => {
     const { port } = await http((_, response) => response.end());
     await silent(port);
     const { resolver } = await dns(() => ['127.0.0.2', '127.0.0.1']);
-    const url = new URL(`http://several.example:${port}/`);
-    expect(await outgoing(alsoPrivate, resolver).post(url, CONTENT, ignore)).toEqual({
+    expect(await post(to(port, 'several.example'), alsoPrivate, resolver)).toEqual({
       status: 200,
     });
   });
@@ -252,7 +243,7 @@ describe('a request to a URL of a stranger', () => {
       setTimeout(() => order.push('a moment later'), 50);
       return ['::1'];
     });
-    const url = new URL(`http://late.example:${port}/`);
+    const url = to(port, 'late.example');
     const closed = { ...CONTENT, headers: { connection: 'close' } };
     // A machine that stands still in between has the turn come at once.
     for (let attempt = 0; attempt < 5 && order[0] !== 'a moment later'; attempt += 1) {
@@ -269,8 +260,7 @@ describe('a request to a URL of a stranger', () => {
     const { port } = await http((_, response) =>
       response.writeHead(status, { location: `http://127.0.0.1:${target.port}/secret` }).end(),
     );
-    const url = new URL(`http://127.0.0.1:${port}/`);
-    expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual({ status });
+    expect(await post(to(port))).toEqual({ status });
     expect(target.connections()).toBe(0);
   });
 
@@ -284,8 +274,7 @@ describe('a request to a URL of a stranger', () => {
       };
       more();
     });
-    const url = new URL(`http://127.0.0.1:${port}/`);
-    expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual({ status: 200 });
+    expect(await post(to(port))).toEqual({ status: 200 });
     expect(written).toBeLessThan(64e6); // The rest is what the sockets buffer.
   });
 
@@ -301,12 +290,12 @@ describe('a request to a URL of a stranger', () => {
       socket.on('drain', more);
       more();
     });
-    return { url: new URL(`http://127.0.0.1:${port}/`), written: () => written };
+    return { url: to(port), written: () => written };
   };
 
   test('interim responses without end: after ten of them, the connection ends', async () => {
     const { url, written } = await flood('', 'HTTP/1.1 103 Early Hints\r\n\r\n');
-    expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual({
+    expect(await post(url)).toEqual({
       reason: 'CONNECTION',
     });
     expect(written()).toBeLessThan(2e7); // The rest is what the sockets buffer.
@@ -321,14 +310,14 @@ describe('a request to a URL of a stranger', () => {
     ['blank lines', '', '\r\n', { reason: 'CONNECTION' }],
   ])('%s without end: after 160 KiB, the connection ends', async (_, head, part, posted) => {
     const { url, written } = await flood(head, part);
-    expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual(posted);
+    expect(await post(url)).toEqual(posted);
     expect(written()).toBeLessThan(2e7); // The rest is what the sockets buffer.
   });
 
   test('each response of a connection may have 160 KiB', async () => {
     const { port, connections } = await http((_, response) => response.end('x'.repeat(60_000)));
     const { post } = outgoing(alsoPrivate);
-    const url = new URL(`http://127.0.0.1:${port}/`);
+    const url = to(port);
     for (let request = 0; request < 8; request += 1)
       expect(await post(url, CONTENT, ignore)).toEqual({ status: 200 });
     expect(connections()).toBeLessThanOrEqual(2);
@@ -336,7 +325,7 @@ describe('a request to a URL of a stranger', () => {
 
   test('a body that does not end after the status is not waited for', async () => {
     const { port } = await tcp((socket) => void socket.write(`${chunked}1\r\na\r\n`));
-    const url = new URL(`http://127.0.0.1:${port}/`);
+    const url = to(port);
     const sent = outgoing(alsoPrivate).post(url, CONTENT, ignore);
     const late = outgoing(alsoPrivate).post(
       new URL(`http://127.0.0.1:${(await tcp(() => {})).port}/`),
@@ -351,8 +340,7 @@ describe('a request to a URL of a stranger', () => {
       const interim = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(10);
       socket.write(`${interim}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n`);
     });
-    const url = new URL(`http://127.0.0.1:${port}/`);
-    expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual({ status: 200 });
+    expect(await post(to(port))).toEqual({ status: 200 });
   });
 
   test('a body in chunks of one byte is read to 64 of them, not to 64 KiB', async () => {
@@ -367,8 +355,7 @@ describe('a request to a URL of a stranger', () => {
       };
       more();
     });
-    const url = new URL(`http://127.0.0.1:${port}/`);
-    expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual({ status: 200 });
+    expect(await post(to(port))).toEqual({ status: 200 });
     expect(sent).toBeLessThan(10_000);
   });
 
@@ -376,13 +363,13 @@ describe('a request to a URL of a stranger', () => {
     const { port } = await http((_, response) => response.end());
     const { post } = outgoing(alsoPrivate);
     const { signal } = new AbortController();
-    await post(new URL(`http://127.0.0.1:${port}/`), CONTENT, signal);
+    await post(to(port), CONTENT, signal);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   test('a signal that was aborted before ends the request', async () => {
     const { port } = await http((_, response) => response.end());
-    const url = new URL(`http://127.0.0.1:${port}/`);
+    const url = to(port);
     expect(await outgoing(alsoPrivate).post(url, CONTENT, AbortSignal.abort())).toEqual({
       reason: 'CONNECTION',
     });
@@ -392,8 +379,7 @@ describe('a request to a URL of a stranger', () => {
     const { port } = await tcp((socket) => {
       socket.write('HTTP/1.1 204 OK\r\ncontent-length: 100\r\n\r\nhello', () => socket.destroy());
     });
-    const url = new URL(`http://127.0.0.1:${port}/`);
-    expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual({ status: 204 });
+    expect(await post(to(port))).toEqual({ status: 204 });
   });
 
   test.each<[string, string]>([
@@ -408,8 +394,7 @@ describe('a request to a URL of a stranger', () => {
     const { port } = await tcp((socket) => {
       socket.write(response, () => socket.end());
     });
-    const url = new URL(`http://127.0.0.1:${port}/`);
-    expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual({
+    expect(await post(to(port))).toEqual({
       reason: 'CONNECTION',
     });
   });
@@ -424,7 +409,7 @@ describe('a request to a URL of a stranger', () => {
       });
     });
     const { post } = outgoing(alsoPrivate);
-    const url = new URL(`http://127.0.0.1:${port}/`);
+    const url = to(port);
     await post(url, CONTENT, ignore);
     expect(await post(url, CONTENT, ignore)).toEqual({ status: 500 });
   });
@@ -439,7 +424,7 @@ describe('a request to a URL of a stranger', () => {
     const { resolver } = await dns(() => []);
     const { post } = outgoing(alsoPrivate, resolver);
     expect([
-      await post(new URL(`http://127.0.0.1:${port}/`), CONTENT, ignore),
+      await post(to(port), CONTENT, ignore),
       await post(new URL(`http://localhost:${port}/`), CONTENT, ignore),
       await post(new URL('http://nobody.example/'), CONTENT, ignore),
     ]).toEqual([{ reason: 'REFUSED' }, { reason: 'REFUSED' }, { reason: 'DNS' }]);
@@ -450,7 +435,7 @@ describe('a request to a URL of a stranger', () => {
     const late = await tcp((socket) => socket.once('data', () => socket.resetAndDestroy()));
     const { post } = outgoing(alsoPrivate);
     for (const { port } of [early, late])
-      expect(await post(new URL(`http://127.0.0.1:${port}/`), CONTENT, ignore)).toEqual({
+      expect(await post(to(port), CONTENT, ignore)).toEqual({
         reason: expect.stringMatching(/^(CONNECTION|REFUSED)$/),
       });
   });
@@ -475,7 +460,7 @@ describe('a request to a URL of a stranger', () => {
     );
     // Four threads read files and resolve names by getaddrinfo.
     const first = await Promise.race([...waiting, readFile(__filename).then(() => 'a file')]);
-    const other = post(new URL(`http://other.example:${port}/`), CONTENT, ignore);
+    const other = post(to(port, 'other.example'), CONTENT, ignore);
     expect([first, await Promise.race([...waiting, other])]).toEqual(['a file', { status: 200 }]);
     for (const sent of await Promise.all(waiting))
       expect(sent).toEqual({ reason: expect.stringMatching(/^(DNS|TIMEOUT)$/) });
@@ -486,7 +471,7 @@ describe('a request to a URL of a stranger', () => {
     const { port } = await tcp((socket) => {
       socket.once('data', () => abort.abort());
     });
-    const url = new URL(`http://127.0.0.1:${port}/`);
+    const url = to(port);
     expect(await outgoing(alsoPrivate).post(url, CONTENT, abort.signal)).toEqual({
       reason: 'CONNECTION',
     });

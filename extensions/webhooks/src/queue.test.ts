@@ -80,17 +80,6 @@ test('the rows of many messages of two members are made at once, and stay within
   expect(queue.position()).toBe(count);
 });
 
-test('in order per member: one at a time of a member, those of others meanwhile', () => {
-  const queue = queueOf(['ada', 'bob', 'ada', undefined, undefined, 'ada']);
-  const first = take(queue);
-  expect(positions(first)).toEqual([1, 2, 4, 5]);
-  settle(queue, first);
-  const second = take(queue);
-  expect(positions(second)).toEqual([3]);
-  settle(queue, second);
-  expect(positions(take(queue))).toEqual([6]);
-});
-
 test('while a retry waits, later events of the same member wait, and those of others do not', () => {
   const queue = queueOf(['ada', 'ada', 'bob']);
   const [ada, bob] = take(queue);
@@ -103,22 +92,6 @@ test('while a retry waits, later events of the same member wait, and those of ot
   expect(positions(retried)).toEqual([1]);
   settle(queue, retried);
   expect(positions(take(queue))).toEqual([2]);
-});
-
-test('a merger keeps its order with both members', () => {
-  const queue = queueOf(['eve', 'ada', 'ada+eve', 'eve', 'bob']);
-  const first = take(queue);
-  expect(positions(first)).toEqual([1, 2, 5]);
-  settle(queue, first.slice(0, 1));
-  expect(take(queue)).toEqual([]);
-  settle(queue, first.slice(1, 2), false);
-  // What is behind the merger waits for a retry too, so it has a row.
-  expect([...write(queue).keys()].sort()).toEqual(['wh_1/2', 'wh_1/3', 'wh_1/4']);
-  settle(queue, take(queue, START + 5_000));
-  const merger = take(queue);
-  expect(positions(merger)).toEqual([3]);
-  settle(queue, merger);
-  expect(positions(take(queue))).toEqual([4]);
 });
 
 test('retried after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h; after the last it is failed and later events go on', () => {
@@ -148,56 +121,6 @@ test('retries that are due go before new events, the oldest first', () => {
   settle(queue, [ada], false, START + 2);
   add(queue, ['eve']);
   expect(positions(take(queue, START + 5_002))).toEqual([1, 2, 3]);
-});
-
-test('the position passes what is delivered or has a row, and nothing else', () => {
-  const queue = queueOf(['ada', 'bob', 'ada']);
-  expect(queue.position()).toBe(0);
-  const [ada, bob] = take(queue);
-  if (ada === undefined || bob === undefined) throw new Error('not taken');
-  settle(queue, [bob]);
-  expect(queue.position()).toBe(0);
-  settle(queue, [ada], false);
-  // Both of the member's events have rows.
-  expect(queue.position()).toBe(3);
-  const rows = write(queue);
-  expect(Array.from(rows.values(), ({ nextAt }) => nextAt)).toEqual([START + 5_000, undefined]);
-  settle(queue, take(queue, START + 5_000));
-  settle(queue, take(queue));
-  expect(write(queue, rows).size).toBe(0);
-  expect(queue.messages()).toEqual([]);
-});
-
-test('a queue goes on where another one was stored, with its retries and their times', () => {
-  const before = queueOf(['ada', 'ada', 'bob']);
-  const [ada] = take(before);
-  if (ada === undefined) throw new Error('not taken');
-  settle(before, [ada], false);
-  const rows = [...write(before).values()];
-  const queue = createQueue({ ...ENDPOINT, position: before.position() }, rows);
-  expect(queue.readTo()).toBe(2);
-  add(queue, ['bob']);
-  expect(positions(take(queue))).toEqual([3]);
-  settle(queue, take(queue, START + 5_000));
-  expect(positions(take(queue))).toEqual([2]);
-});
-
-test('rows whose position was not written keep their order and their time', () => {
-  // A process was killed after it had written the row of the third event, but not of the second.
-  const row = { webhookId: 'wh_1', memberId: 'ada', occurredAt: START };
-  const rows = [
-    { ...row, messageId: 'wh_1/1', position: 1, attempts: 2, nextAt: START + 300_000 },
-    { ...row, messageId: 'wh_1/3', position: 3, attempts: 0 },
-  ];
-  const queue = createQueue(ENDPOINT, rows);
-  expect(take(queue)).toEqual([]);
-  add(queue, ['ada', 'ada', 'ada']);
-  expect(take(queue)).toEqual([]);
-  for (const position of [1, 2, 3]) {
-    const taken = take(queue, START + 300_000);
-    expect(positions(taken)).toEqual([position]);
-    settle(queue, taken);
-  }
 });
 
 /** A queue whose first events, each of another member, were refused until it was failing. */

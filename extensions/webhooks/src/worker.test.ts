@@ -17,7 +17,6 @@ import {
   resendEvent,
 } from './endpoints.ts';
 import { takeEndpoint, takeShare } from './holding.ts';
-import { RETRY_MS } from './queue.ts';
 import { createSender } from './send.ts';
 import { createWebhookSecrets } from './target.ts';
 import { summaryOf, TYPES } from './view.ts';
@@ -125,18 +124,9 @@ describe('webhooks', () => {
     await receives(3);
     expect(members()).toEqual(['bob', 'eve', 'ada']);
     const [{ body = '' } = {}] = receiver.received;
-    expect(JSON.parse(body)).toEqual({
-      type: 'POINTS_CHANGED',
-      timestamp: expect.stringMatching(/Z$/),
-      data: {
-        id: ids()[0],
-        type: 'POINTS_CHANGED',
-        occurredAt: JSON.parse(body).timestamp,
-        memberId: 'bob',
-        activityId: expect.any(String),
-        points: expect.any(Number),
-      },
-    });
+    const { type, timestamp, data } = JSON.parse(body);
+    expect(data).toMatchObject({ id: ids()[0], type, occurredAt: timestamp, memberId: 'bob' });
+    expect(Object.keys(data)).toHaveLength(6);
   });
 
   test('an event that was delivered is sent once more, with its ID, while others go on', async () => {
@@ -221,40 +211,6 @@ describe('webhooks', () => {
     expect(await hurry()).toBe(false);
   });
 
-  test('after the last attempt a message is failed and later events go on', async () => {
-    await create();
-    const failing: string[] = [];
-    receiver.respond = ({ headers }) => {
-      const id = `${headers['webhook-id']}`;
-      if (failing.length === 0) failing.push(id);
-      return failing.includes(id) ? 503 : 204;
-    };
-    const worker = start();
-    await record('ada', 'ada');
-    for (const [index, retryMs] of RETRY_MS.entries()) {
-      await until(async () => (await rows()).some(({ attempts }) => attempts === index + 1));
-      laterMs += retryMs;
-      worker.wake();
-    }
-    // After ten failures in a row, the next attempt is 5 s later.
-    await until(async () => (await log())?.failed.length === 1);
-    laterMs += 5_000;
-    worker.wake();
-    await receives(11);
-    expect(ids().slice(0, 10)).toEqual(Array.from({ length: 10 }, () => failing[0]));
-    await until(async () => (await log())?.delivered.length === 1);
-    expect(await log()).toMatchObject({
-      failed: [{ id: failing[0], attempts: 10, status: 503 }],
-      delivered: [{ id: ids()[10], attempts: 1, status: 204 }],
-    });
-    expect(JSON.stringify(await log())).not.toContain('ada');
-    const text = await metrics.text();
-    expect(text).toContain(
-      'loyalty_webhook_deliveries_total{partner="inn",outcome="delivered"} 1\n',
-    );
-    expect(text).toContain('loyalty_webhook_deliveries_total{partner="inn",outcome="failed"} 1\n');
-  });
-
   test('an endpoint that refuses everything is spared, says so, and gets what waits in order once it recovers', async () => {
     await create();
     let status = 500;
@@ -302,6 +258,7 @@ describe('webhooks', () => {
       `loyalty_webhook_attempts_total{partner="inn",outcome="${outcome}"} ${count}\n`;
     const text = await metrics.text();
     expect(text).toContain(attempts('delivered', 30));
+    expect(text).toContain('deliveries_total{partner="inn",outcome="delivered"} 30\n');
     expect(text).toContain(attempts('refused', 11));
     expect(text).toContain(attempts('timeout', 0));
   });
@@ -338,6 +295,7 @@ describe('webhooks', () => {
     });
     await until(() => warnings.length > 0);
     expect(warnings).toEqual(['GONE']);
+    expect((await log())?.failed).toHaveLength(3);
     const failed = 'loyalty_webhook_deliveries_total{partner="inn",outcome="failed"} 3\n';
     expect(await metrics.text()).toContain(failed);
     const { length } = receiver.received;
@@ -375,25 +333,6 @@ describe('webhooks', () => {
     const { memberId, activityId } = JSON.parse(receiver.received[1]?.body ?? '').data;
     expect([memberId, activityId]).toEqual(['ada', undefined]);
     expect(JSON.stringify([await rows(), await log()])).not.toContain('activityId');
-  });
-
-  test('what a command changes is never overwritten, and the worker begins again with it', async () => {
-    await create();
-    const worker = start();
-    await record('ada', 'bob');
-    await until(async () => (await endpoint())?.position === 2);
-    await store.webhooks.endpoints.update(
-      'wh_1',
-      (row) => row && { ...row, position: 0, revision: row.revision + 1 },
-    );
-    worker.wake();
-    await receives(4);
-    expect(new Set(ids()).size).toBe(2);
-    await store.webhooks.endpoints.remove('wh_1');
-    await record('eve');
-    await create('wh_2', { position: 2 });
-    await until(() => members('/wh_2').includes('eve'));
-    expect(await endpoint()).toBeUndefined();
   });
 
   test('edits in a loop send nothing twice, whatever is in progress', async () => {

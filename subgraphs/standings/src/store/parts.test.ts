@@ -1,4 +1,4 @@
-// Parts of the store by themselves: its pages, cached programs, merged calls, and what a sandbox subtracts.
+// Parts of the store by themselves: pages, cached programs, merged calls, what a sandbox subtracts.
 import type { SubgraphContext } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { activity, newPlace } from '../../test/engine.ts';
 import type { Program } from '../rules/program.ts';
