@@ -1,4 +1,4 @@
-// Signing keys of the built-in identity provider, ID tokens that they sign, and sessions that ended.
+// Signing keys of the built-in provider, the ID tokens that they sign, and sessions that ended.
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import {
