@@ -201,102 +201,46 @@ test.each(PAIRS.map(([first, second]) => [first[0], second[0], first, second] as
 // What a response has besides its code: a status, a request ID, a media type, partial results.
 
 describe('200', () => {
-  test.each([
-    [
-      'a request member is null',
-      { query: QUERY, variables: null, operationName: null, extensions: null },
-    ],
-    ['the request has unknown members', { query: QUERY, id: 1, persisted: true }],
-    ['extensions are an object', { query: QUERY, extensions: { a: 1 } }],
-    [
-      'the operationName selects one of two operations',
-      { query: `query A ${QUERY} query B { __typename }`, operationName: 'A' },
-    ],
-  ])('when %s', async (_, whole) => {
-    const response = await service.send({ body: JSON.stringify(whole) });
-    expect([response.status, response.body]).toEqual([
-      200,
-      { data: { memberByEmail: { memberId: 'm-both' } } },
-    ]);
+  const expected = { data: { memberByEmail: { memberId: 'm-both' } } };
+
+  test('for a body with a byte order mark and unknown members, of exactly 64 KiB', async () => {
+    const body = `\uFEFF${JSON.stringify({ query: QUERY, id: 1, persisted: true })}`;
+    expect((await service.send({ body })).body).toEqual(expected);
+    expect((await service.send({ body: sized(64 * 1024) })).status).toBe(200);
   });
 
-  test('for a body with a byte order mark, and by GET with members that are empty', async () => {
-    const expected = { data: { memberByEmail: { memberId: 'm-both' } } };
-    const body = `\uFEFF${JSON.stringify({ query: QUERY })}`;
-    expect((await service.send({ body })).body).toEqual(expected);
+  test('by GET with members that are empty', async () => {
     const parameters = { query: QUERY, operationName: '', variables: '', extensions: '' };
     const path = `/graphql?${new URLSearchParams(parameters)}`;
     expect((await service.send({ method: 'GET', path })).body).toEqual(expected);
   });
 
-  test.each(['identity', 'Identity', 'IDENTITY'])('for Content-Encoding: %s', async (encoding) => {
-    const headers = { 'content-encoding': encoding };
-    expect((await service.send({ query: QUERY, headers })).status).toBe(200);
-  });
-
-  test('for a body of exactly 64 KiB', async () => {
-    expect((await service.send({ body: sized(64 * 1024) })).status).toBe(200);
-  });
-
   test.each([
-    'application/json;charset=utf-8',
-    'application/json; charset="UTF-8"',
-    'Application/JSON',
-  ])('for %s', async (type) => {
-    expect((await service.send({ query: QUERY, headers: { 'content-type': type } })).status).toBe(
-      200,
-    );
-  });
-
-  test('for one failed look-up among others, whose results are unaffected', async () => {
-    const response = await service.send({
-      query: `{ a: memberByEmail(email: "both@example.com") { memberId } b: memberByEmail(email: "unknown@example.com") { memberId }
-        c: memberByExternalId(externalId: "") { memberId } d: memberByExternalId(externalId: "alpha-2") { memberId } }`,
-    });
-    expect(response.status).toBe(200);
-    expect(response.body.data).toEqual({
-      a: { memberId: 'm-both' },
-      b: null,
-      c: null,
-      d: { memberId: 'm-alpha' },
-    });
-    expect(response.body.errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
-      [['b'], 'MEMBER_NOT_FOUND'],
-      [['c'], 'BAD_USER_INPUT'],
-    ]);
+    { 'content-encoding': 'Identity' },
+    { 'content-type': 'application/json;charset=utf-8' },
+    { 'content-type': 'Application/JSON; charset="UTF-8"' },
+  ])('for %j', async (headers) => {
+    expect((await service.send({ query: QUERY, headers })).status).toBe(200);
   });
 });
 
-describe('the media type', () => {
-  const GRAPHQL = 'application/graphql-response+json; charset=utf-8';
-  const JSON_TYPE = 'application/json; charset=utf-8';
-  test.each([
-    ['application/graphql-response+json', GRAPHQL],
-    ['application/graphql-response+json, application/json;q=0.9', GRAPHQL],
-    ['application/json, application/graphql-response+json;q=0.9', JSON_TYPE],
-    ['*/*', JSON_TYPE],
-    ['text/html', JSON_TYPE],
-    ['application/graphql-response+json;q=0', JSON_TYPE],
-  ])('for Accept: %s is %s, for results and for errors', async (accept, expected) => {
-    for (const text of [QUERY, '{', '{ nothing }']) {
-      expect(
-        (await service.send({ query: text, headers: { accept } })).headers.get('content-type'),
-      ).toBe(expected);
-    }
-  });
-
-  test('does not affect the status', async () => {
-    const accept = 'application/graphql-response+json';
-    const statuses = [];
-    for (const text of [
-      QUERY,
-      '{ memberByEmail(email: "unknown@example.com") { tier } }',
-      '{',
-      '{ nothing }',
-    ])
-      statuses.push((await service.send({ query: text, headers: { accept } })).status);
-    expect(statuses).toEqual([200, 200, 400, 400]);
-  });
+test.each([
+  [
+    'application/graphql-response+json, application/json;q=0.9',
+    'application/graphql-response+json',
+  ],
+  ['application/json, application/graphql-response+json;q=0.9', 'application/json'],
+  ['*/*', 'application/json'],
+  ['text/html', 'application/json'],
+  ['application/graphql-response+json;q=0', 'application/json'],
+])('the media type for Accept: %s is %s, whatever the status', async (accept, expected) => {
+  const statuses: number[] = [];
+  for (const query of [QUERY, '{ memberById(memberId: "x") { tier } }', '{', '{ nothing }']) {
+    const { status, headers } = await service.send({ query, headers: { accept } });
+    expect(headers.get('content-type')).toBe(`${expected}; charset=utf-8`);
+    statuses.push(status);
+  }
+  expect(statuses).toEqual([200, 200, 400, 400]);
 });
 
 test('405 for HEAD, without a body', async () => {

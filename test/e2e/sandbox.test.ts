@@ -1,6 +1,8 @@
 // The controls of a sandbox: another time, and faults at will; in production they do nothing.
+import { newKey } from '@partner-loyalty/gateway';
 import { type ApiRequest, BUDGET_HEADERS } from '../support/service/client.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { callMcp } from '../support/service/mcp.ts';
 import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 import { addKey, address } from '../support/service/testdata.ts';
 
@@ -188,10 +190,18 @@ test('the time reaches a subgraph in another process', async () => {
   }
 });
 
-test('in production, neither header does anything', async () => {
-  const service = await startInProcess({ env: { ENVIRONMENT: 'production' } });
+test('in production, live keys alone are accepted, and neither header does anything', async () => {
+  const env = { ENVIRONMENT: 'production', SANDBOX_URL: 'https://sandbox.example/base/' };
+  const service = await startInProcess({ env });
   try {
+    const test = await service.send({ query: QUERY, key: newKey('sandbox') });
+    expect([test.status, test.code]).toEqual([403, 'KEY_ENVIRONMENT_MISMATCH']);
+    expect(test.body.correctEndpoint).toBe('https://sandbox.example/base/graphql');
+    const atMcp = await callMcp(service.url, newKey('sandbox', 'mcp'), 'find_member', {});
+    expect(atMcp.body.error?.data.correctEndpoint).toBe('https://sandbox.example/base/mcp');
     const key = await addKey(service.stores.keys, 'alpha', 'production');
+    const inbox = '{ sandboxMails(email: "a@inbox.test") { subject } }';
+    expect((await service.send({ query: inbox, key })).code).toBe('FORBIDDEN');
     const query = '{ memberByEmail(email: "both@example.com") { standing { asOf } } }';
     const headers = { 'x-sandbox-now': '2030-01-01T00:00:00Z', 'x-sandbox-fault': 'error' };
     const { status, text } = await service.send({ query, key, headers });

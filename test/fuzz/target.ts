@@ -1,6 +1,6 @@
 // The service under fuzzing, what must hold after everything that is sent to it, and runs of cases.
 import * as fc from 'fast-check';
-import { ALL_TRUE, EXPENSIVE_DOCUMENTS } from '../support/cases/documents.ts';
+import { SLOW } from '../support/cases/heavy.ts';
 import { calibrate, cpuOf } from '../support/cpu.ts';
 import type { ApiRequest } from '../support/service/client.ts';
 import { startProbe } from '../support/service/probe.ts';
@@ -41,7 +41,7 @@ export async function openTarget(service: DeployedService): Promise<Target> {
   const { pid } = service.stack.gateway;
   const probe = await startProbe(service.send);
   // The first operation that needs Apollo's libraries loads them, for all requests after it.
-  await service.send({ query: EXPENSIVE_DOCUMENTS['nested conditions'], variables: ALL_TRUE });
+  await service.send(SLOW['conditions in one another']?.(0) ?? {});
   const unit = calibrate() / 10;
 
   function checkText(text: string, sent: string, responses = 1): void {

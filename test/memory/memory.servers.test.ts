@@ -1,6 +1,9 @@
 // What processes hold: after updates of the graph, and of hostile documents in caches.
 import { join } from 'node:path';
+import { HEAVY } from '../support/cases/heavy.ts';
+import { INSPECT, inspect } from '../support/servers/inspector.ts';
 import { run } from '../support/servers/process.ts';
+import { startDeployed } from '../support/service/stack.ts';
 
 /** For 40 updates. V8 itself takes half of it. */
 const UPDATES_SLACK_BYTES = 1.3 * 1024 * 1024;
@@ -39,3 +42,32 @@ test('no hostile document takes more memory than its cache says', async () => {
   );
   expect(heavier).toEqual([]);
 }, 600_000);
+
+/** Without a bound, a heap of 256 MB was full after about 250 of the heaviest kind. */
+const HEAP_MB = 128;
+const DOCUMENTS = 240;
+/** A quarter of the heap limit, of which three semi-spaces of 16 are a part, and the code. */
+const GROWTH = ((HEAP_MB + 3 * 16) / 4 + 16) * 1024 * 1024;
+
+test('a process survives 240 hostile documents of one partner with a heap of 128 MB', async () => {
+  const service = await startDeployed('one process', {
+    NODE_OPTIONS: `--max-old-space-size=${HEAP_MB} ${INSPECT}`,
+    RATE_LIMIT_BUDGET: '1000000',
+  });
+  const inspector = await inspect(service.stack.gateway);
+  const kinds = [HEAVY['directives on fields'], ...Object.values(HEAVY)];
+  const send = async (round: number) => {
+    const kind = kinds[round % 2 && (round >> 1) % kinds.length];
+    for (const request of Array(2).fill(kind?.(round)))
+      expect(await service.send(request)).toMatchObject({ status: 200, code: undefined });
+  };
+  try {
+    const before = await inspector.heapUsed();
+    for (let round = 0; round < DOCUMENTS; round += 8)
+      await Promise.all(Array.from({ length: 8 }, (_, each) => send(round + each)));
+    expect((await inspector.heapUsed()) - before).toBeLessThan(GROWTH);
+  } finally {
+    inspector.close();
+    await service.close();
+  }
+}, 900_000);

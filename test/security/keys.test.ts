@@ -189,6 +189,32 @@ test('a suspension says nothing to whoever has no valid key', async () => {
   expect(await send({ query: READ, key: elsewhere })).toMatchObject({ code: 'UNAUTHENTICATED' });
 });
 
+test('viewer says what the key is, needs no scope, and costs 1', async () => {
+  const { keys } = service.stores;
+  const partner = { partnerId: 'viewed', name: 'Viewed\u202e Inn', budget: 50 };
+  await keys.createPartner({ ...partner, createdAt: new Date() });
+  const key = await addKey(keys, 'viewed', 'sandbox', { scopes: ['ingest'] });
+  const query =
+    '{ viewer { partnerId partnerName keyId scopes expiresAt budget windowSeconds environment } }';
+  const viewed = await service.send({ query, key });
+  expect(viewed.body.data?.viewer).toEqual({
+    partnerId: 'viewed',
+    partnerName: 'Viewed Inn',
+    keyId: (await keys.keys('viewed'))[0]?.keyId,
+    scopes: ['ingest'],
+    expiresAt: null,
+    budget: 50,
+    windowSeconds: 60,
+    environment: 'sandbox',
+  });
+  expect(remaining(viewed)).toBe(49);
+  const beside = await service.send({
+    query: '{ viewer { keyId } members { edges { cursor } } }',
+    key,
+  });
+  expect(beside.code).toBe('FORBIDDEN');
+});
+
 // What `keys list` shows of the requests that a gateway answered.
 
 test('the last use of a key, and its requests and refusals of a day, once the gateway ends', async () => {

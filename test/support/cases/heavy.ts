@@ -145,6 +145,18 @@ export const SLOW: Record<string, (round: number) => HeavyRequest> = {
       '...F0',
       fragments(50, (n) => `...F${(n + 1) % 50} ...F${(n + 7) % 50}`),
     ),
+  'fragments that double at each step': (round) =>
+    read(
+      round,
+      '...F0',
+      fragments(49, (n) => `email ...F${n + 1} ...F${n + 1}`) +
+        ' fragment F49 on PartnerMemberRead { email }',
+    ),
+  'two operations, where the fragments of the other double at each step': (round) => ({
+    query: `query A1 { x${round}: __typename } query Other { ...F0 } ${fragments(48, (n) => `...F${n + 1} ...F${(n + 2) % 48}`, 'Query')} fragment F48 on Query { __typename }`,
+    operationName: 'A1',
+    variables: {},
+  }),
   'the same fields twice in ten look-ups': (round) =>
     reads(
       round,
@@ -193,6 +205,14 @@ export const SLOW: Record<string, (round: number) => HeavyRequest> = {
       `{ x${round}: memberByEmail(email: ${'['.repeat(480)}${']'.repeat(480)}) { email } }`,
       {},
     ),
+  'sixty thousand braces': (round) => query(`{ x${round} ${'{'.repeat(60_000)}`, {}),
+  'a name of sixty thousand letters': (round) => query(`{ x${round}${'a'.repeat(60_000)} }`, {}),
+  'sixty thousand commas': (round) => query(`{ x${round}: __typename ${','.repeat(60_000)} }`, {}),
+  'a type of nested lists': (round) =>
+    query(`query x${round}($v: ${'['.repeat(480)}Int${']'.repeat(480)}) { __typename }`, {}),
+  'a number of sixty thousand digits': (round) =>
+    query(`{ x${round}: memberByEmail(email: ${'1'.repeat(60_000)}) { email } }`, {}),
+  'nested fields': (round) => query(`{ x${round} ${'{ a '.repeat(490)}${'}'.repeat(491)}`, {}),
   'a string of line breaks': (round) =>
     query(`{ x${round}: memberByEmail(email: """${' \n'.repeat(20_000)}""") { email } }`, {}),
   'a string of escapes': (round) =>

@@ -1,6 +1,6 @@
 // For each error code, the requests that lead to it (docs/callers/errors.md).
 import { randomInt } from 'node:crypto';
-import { type KeyScope, newKey } from '@partner-loyalty/gateway';
+import { type KeyLimits, newKey } from '@partner-loyalty/gateway';
 import { ERRORS, type ErrorCode, type ErrorDetails } from '@partner-loyalty/runtime/errors.ts';
 import type { ApiRequest, ApiResponse } from '../service/client.ts';
 import type { InProcessService } from '../service/inprocess.ts';
@@ -75,11 +75,14 @@ const get = (parameters: Record<string, string>) => ({
   request: () => ({ method: 'GET', path: `/graphql?${new URLSearchParams(parameters)}` }),
 });
 const END = 'mutation { endEnrollment(memberId: "m-none") { memberId } }';
-const scoped = (scopes: KeyScope[], text: string) => ({
-  request: async ({ stores }: InProcessService) => ({
-    query: text,
-    key: await addKey(stores.keys, 'alpha', 'sandbox', { scopes }),
-  }),
+const INTROSPECTION = '{ __schema { queryType { name } } }';
+/** With a key of alpha that is not valid here and now. */
+const refusedKey = (limits: KeyLimits) => ({
+  request: async ({ stores }: InProcessService) => {
+    const key = await addKey(stores.keys, 'alpha', 'sandbox', limits);
+    return withoutKey({ query: QUERY, headers: { 'x-partner-api-key': key } });
+  },
+  hasBudget: false as const,
 });
 async function suspendedPartner({ keys }: InProcessService['stores']): Promise<string> {
   const partnerId = `suspended-${randomInt(1e12)}`;
@@ -98,28 +101,8 @@ const says =
   (details: ErrorDetails) =>
   ({ body }: ApiResponse) =>
     expect(body.errors?.[0]?.extensions).toMatchObject(details);
-const lookUp = (email: string) => ({ request: () => ({ query: VARIABLE, variables: { email } }) });
-const MEMBERS = '{ members(first: 0) { edges { memberId } } }';
 const LOOK_UPS =
   'query ($keys: [MemberKey!]!) { memberLookups(keys: $keys) { member { memberId } } }';
-const lookUps = (...keys: Record<string, unknown>[]) => ({
-  request: () => ({ query: LOOK_UPS, variables: { keys } }),
-});
-const recordActivities = (...changes: Record<string, unknown>[]) => ({
-  request: () => ({
-    query:
-      'mutation ($activities: [ActivityInput!]!) { recordActivities(activities: $activities) { outcome } }',
-    variables: {
-      activities: changes.map((change) => ({
-        activityId: 'malformed',
-        memberId: 'm-both',
-        points: 1,
-        occurredAt: '2026-01-01T00:00:00Z',
-        ...change,
-      })),
-    },
-  }),
-});
 /** This many keys, with a key of a partner that has this budget. */
 const manyLookUps = (count: number, budget: number) => ({
   request: async ({ stores }: InProcessService) => ({
@@ -128,38 +111,16 @@ const manyLookUps = (count: number, budget: number) => ({
     key: await addPartner(stores.keys, { partnerId: `page-${randomInt(1e12)}`, budget }),
   }),
 });
-const changeExternalId = (memberId: string, externalId: string | null) => ({
-  request: () => ({
-    query:
-      'mutation ($memberId: ID!, $externalId: String) { changeExternalId(memberId: $memberId, externalId: $externalId) { externalId } }',
-    variables: { memberId, externalId },
-  }),
-});
-const updateMember = (memberId: string, input: Record<string, unknown>) => ({
-  request: () => ({
-    query:
-      'mutation ($memberId: ID!, $input: UpdateMemberInput!) { updateMember(memberId: $memberId, input: $input) { memberId } }',
-    variables: { memberId, input },
-  }),
-});
-const enroll = (input: Record<string, unknown>) => ({
-  request: () => ({
-    query: 'mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created } }',
+const enroll = (input: Record<string, unknown>) =>
+  query('mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created } }', {
     variables: { input },
-  }),
-});
+  });
 
 /** SERVICE_UNAVAILABLE is missing, since it needs a stopped process; see outages.test.ts. */
 export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome[]> = {
   NOT_FOUND: [
-    { name: 'the root', request: () => ({ path: '/', query: QUERY }) },
     { name: 'a path of another protocol', request: () => ({ path: '/rest', query: QUERY }) },
     { name: 'a path below the endpoint', request: () => ({ path: '/graphql/x', query: QUERY }) },
-    { name: 'the path in capitals', request: () => ({ path: '/GraphQL', query: QUERY }) },
-    {
-      name: 'the path of the health check, which is on the admin port',
-      request: () => ({ path: '/readyz', method: 'GET' }),
-    },
     {
       name: 'a caller without a key',
       request: () => withoutKey({ path: '/metrics', query: QUERY }),
@@ -167,7 +128,7 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
     },
   ],
   METHOD_NOT_ALLOWED: [
-    ...['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'].map(method),
+    ...['PUT', 'OPTIONS', 'PROPFIND'].map(method),
     {
       name: 'a mutation by GET',
       ...get({ query: END }),
@@ -186,12 +147,9 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
     },
     ...[
       'text/plain',
-      'application/graphql',
       'application/x-www-form-urlencoded',
-      'multipart/form-data; boundary=x',
       'application/json+x',
       'application/json; charset=iso-8859-1',
-      'application/json, text/plain',
     ].map((type) => ({
       name: type,
       request: () => ({ query: QUERY, headers: { 'content-type': type } }),
@@ -209,34 +167,16 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
         body: new Blob([sized(64 * 1024 + 1)]).stream() as ReadableStream<Uint8Array>,
       }),
     },
-    { name: 'a megabyte of malformed JSON', ...body('x'.repeat(1_000_000)) },
   ],
   BAD_REQUEST: [
     { name: 'no body', ...body('') },
-    { name: 'malformed JSON', ...body('{"query": "{ __typename }"') },
     {
       name: 'a body that is not UTF-8',
       ...body(Uint8Array.from([...Buffer.from('{"query":"'), 0xff, ...Buffer.from('"}')])),
     },
     { name: 'a batch', ...body('[{"query":"{ __typename }"}]') },
-    { name: 'a string', ...body('"{ __typename }"') },
-    { name: 'null', ...body('null') },
-    { name: 'no query', ...body('{"variables":{}}') },
-    { name: 'a query that is null', ...body('{"query":null}') },
-    { name: 'a query that is a number', ...body('{"query":1}') },
-    { name: 'variables that are a list', ...body('{"query":"{ __typename }","variables":[]}') },
-    { name: 'variables that are a string', ...body('{"query":"{ __typename }","variables":"{}"}') },
-    {
-      name: 'an operationName that is a number',
-      ...body('{"query":"{ __typename }","operationName":1}'),
-    },
-    {
-      name: 'extensions that are a string',
-      ...body('{"query":"{ __typename }","extensions":"x"}'),
-    },
     { name: 'a GET without a query', ...get({ variables: '{}' }) },
     { name: 'malformed variables in a URL', ...get({ query: '{ __typename }', variables: '{' }) },
-    { name: 'a list as variables in a URL', ...get({ query: '{ __typename }', variables: '[]' }) },
     { name: 'malformed extensions in a URL', ...get({ query: '{ __typename }', extensions: '1' }) },
     {
       name: 'an operationName of an operation that is not there',
@@ -265,32 +205,8 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       request: ({ keys }) => withoutKey({ query: QUERY, headers: { 'x-api-key': keys.alpha } }),
       hasBudget: false,
     },
-    {
-      name: 'an expired key',
-      request: async ({ stores }) =>
-        withoutKey({
-          query: QUERY,
-          headers: {
-            'x-partner-api-key': await addKey(stores.keys, 'alpha', 'sandbox', {
-              expiresAt: new Date(Date.now() - 1),
-            }),
-          },
-        }),
-      hasBudget: false,
-    },
-    {
-      name: 'a key from an address that is not on its list',
-      request: async ({ stores }) =>
-        withoutKey({
-          query: QUERY,
-          headers: {
-            'x-partner-api-key': await addKey(stores.keys, 'alpha', 'sandbox', {
-              allow: ['192.0.2.0/24'],
-            }),
-          },
-        }),
-      hasBudget: false,
-    },
+    { name: 'an expired key', ...refusedKey({ expiresAt: new Date(0) }) },
+    { name: 'a key from elsewhere', ...refusedKey({ allow: ['192.0.2.0/24'] }) },
     { name: 'a bearer token that is not a token', ...refused({ authorization: 'Bearer x' }) },
     {
       name: 'an expired token',
@@ -303,16 +219,16 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
     },
   ],
   INTROSPECTION_DISABLED: [
-    { name: '__schema without a key', ...refused({}, '{ __schema { queryType { name } } }') },
+    { name: '__schema without a key', ...refused({}, INTROSPECTION) },
     {
       name: 'with an unknown key',
-      ...refused({ 'x-partner-api-key': UNKNOWN_KEY }, '{ __schema { queryType { name } } }'),
+      ...refused({ 'x-partner-api-key': UNKNOWN_KEY }, INTROSPECTION),
     },
     {
       name: 'with a bearer token',
       request: async ({ provider }) =>
         withoutKey({
-          query: '{ __schema { queryType { name } } }',
+          query: INTROSPECTION,
           token: await provider.issue('m-both'),
           headers: {},
         }),
@@ -330,15 +246,7 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
   ],
   PARTNER_SUSPENDED: [
     { name: 'a query', ...suspended({ query: QUERY }) },
-    { name: 'introspection', ...suspended({ query: '{ __schema { queryType { name } } }' }) },
-    { name: '__typename alone', ...suspended({ query: '{ __typename }' }) },
-    { name: 'a mutation', ...suspended({ query: END }) },
     { name: 'a body that is not JSON', ...suspended({ body: '{' }) },
-    { name: 'a body of 4 MB', ...suspended({ body: 'x'.repeat(4_000_000) }) },
-    {
-      name: 'a content-type that is not JSON',
-      ...suspended({ query: QUERY, headers: { 'content-type': 'text/plain' } }),
-    },
     { name: 'a token beside the key', ...suspended({ query: QUERY, token: 'x' }) },
     {
       name: 'a token that the partner holds',
@@ -361,49 +269,31 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       }),
     },
     {
-      name: 'a key and an invalid token',
-      request: ({ keys }) => ({ query: QUERY, key: keys.alpha, token: 'x' }),
-    },
-    {
       name: 'a malformed key and a token',
       ...refused({ 'x-partner-api-key': 'x', authorization: 'bearer x' }),
     },
   ],
   FORBIDDEN: [
-    { name: 'a query without read', ...scoped(['enroll', 'sign-in', 'ingest'], QUERY) },
-    { name: 'a mutation without enroll', ...scoped(['read', 'sign-in', 'ingest'], END) },
     {
-      name: '__schema without read',
-      ...scoped(['enroll', 'sign-in'], '{ __schema { queryType { name } } }'),
-    },
-    {
-      name: 'one of several fields, in a fragment and skipped',
-      ...scoped(
-        ['enroll'],
-        `mutation { __typename ...F ${END.slice('mutation {'.length)}
+      name: 'one of several fields that the scopes do not allow, in a fragment and skipped',
+      request: async ({ stores }) => ({
+        query: `mutation { __typename ...F ${END.slice('mutation {'.length)}
           fragment F on Mutation { ... @skip(if: true) { a: requestMagicLink(email: "x") { accepted } } }`,
-      ),
+        key: await addKey(stores.keys, 'alpha', 'sandbox', { scopes: ['enroll'] }),
+      }),
     },
   ],
   GRAPHQL_PARSE_FAILED: [
     { name: 'an empty document', ...query('') },
-    { name: 'an open brace', ...query('{ memberByEmail') },
-    { name: 'a control character', ...query('{ a\u0000b }') },
     { name: 'a caller without a key', ...refused({}, '{') },
-    { name: 'a caller with an unknown key', ...refused({ 'x-partner-api-key': UNKNOWN_KEY }, '{') },
   ],
   GRAPHQL_VALIDATION_FAILED: [
-    { name: 'a misspelt field', ...query('{ memberByEmial(email: "x") { tier } }') },
     { name: 'a hidden field', ...query('{ memberProfile(id: "m-both") { email } }') },
-    { name: 'a variable that is not declared', ...query('{ memberByEmail(email: $x) { tier } }') },
     { name: 'a subscription', ...query('subscription { memberByEmail(email: "x") { tier } }') },
     { name: 'a document without an operation', ...query('fragment A on Query { __typename }') },
-    { name: 'a type definition', ...query('type Query { a: Int }') },
   ],
   OPERATION_TOO_COMPLEX: [
     { name: '11 root fields', ...query(`{ ${times(11, (index) => `a${index}: __typename`)} }`) },
-    { name: '1,001 tokens', ...query(`{ ${times(999, () => '__typename')} }`) },
-    { name: 'fields nested 9 deep', ...query(`${'{ a '.repeat(9)}${'}'.repeat(9)}`) },
     {
       name: 'more look-ups than the whole budget',
       ...manyLookUps(60, 5),
@@ -424,24 +314,6 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       check: says({ argument: 'email' }),
     },
     {
-      name: 'a variable that is null',
-      status: 400,
-      ...query(VARIABLE, { variables: { email: null } }),
-      check: says({ argument: 'email' }),
-    },
-    {
-      name: 'an unknown field of an input object',
-      status: 400,
-      ...enroll({ email: 'a@example.com', partnerId: 'beta' }),
-      check: says({ argument: 'input' }),
-    },
-    {
-      name: 'a field of the wrong type in an input object',
-      status: 400,
-      ...enroll({ email: 'a@example.com', firstName: 7 }),
-      check: says({ argument: 'input.firstName' }),
-    },
-    {
       name: 'a variable of the wrong type within an input object',
       status: 400,
       ...query(
@@ -450,17 +322,16 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       ),
       check: says({ argument: 'input.firstName' }),
     },
-    { name: 'an empty address', status: 200, ...lookUp(''), check: says({ argument: 'email' }) },
+    {
+      name: 'an empty address',
+      status: 200,
+      ...query(VARIABLE, { variables: { email: '' } }),
+      check: says({ argument: 'email' }),
+    },
     {
       name: 'an external ID of 256 characters',
       status: 200,
       ...query(`{ memberByExternalId(externalId: "${'x'.repeat(256)}") { tier } }`),
-    },
-    {
-      name: 'an id of 129 characters',
-      status: 200,
-      ...query(`mutation { endEnrollment(memberId: "${'x'.repeat(129)}") { memberId } }`),
-      check: says({ argument: 'memberId' }),
     },
     {
       name: 'a first name of 101 characters',
@@ -473,76 +344,6 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       ...manyLookUps(101, 90),
       check: ({ headers }) => expect(headers.get('ratelimit-remaining')).toBe('89'),
     },
-    { name: 'no activity', status: 200, ...recordActivities() },
-    {
-      name: 'an activity without a time',
-      status: 400,
-      ...recordActivities({}, { occurredAt: null }),
-      check: says({ argument: 'activities.1.occurredAt' }),
-    },
-    {
-      name: 'an activity with half a point',
-      status: 400,
-      ...recordActivities({ points: 0.5 }),
-      check: says({ argument: 'activities.0.points' }),
-    },
-    {
-      name: 'an activity of a partner',
-      status: 400,
-      ...recordActivities({ partnerId: 'beta' }),
-    },
-    { name: 'no look-up', status: 200, ...lookUps() },
-    { name: 'a page of no members', status: 200, request: () => ({ query: MEMBERS }) },
-    {
-      name: 'a cursor of another list',
-      status: 200,
-      request: () => ({ query: '{ members(after: "none") { edges { memberId } } }' }),
-      check: says({ argument: 'after' }),
-    },
-    {
-      name: 'a change of the external ID without one',
-      status: 200,
-      request: () => ({
-        query: 'mutation { changeExternalId(memberId: "m-both") { memberId } }',
-      }),
-      check: says({ argument: 'externalId' }),
-    },
-    { name: 'a key with an unknown field', status: 400, ...lookUps({ partnerId: 'beta' }) },
-    ...['first: 0', 'first: 101', 'after: ""', 'after: "x"'].map((page) => ({
-      name: `activities with ${page}`,
-      status: 200,
-      ...query(
-        `{ memberByEmail(email: "both@example.com") { tier activities(${page}) { edges { cursor } } points } }`,
-      ),
-      // The fields beside it are missing because of it.
-      check: ({ body: { data, errors } }: ApiResponse) =>
-        expect([data, errors?.map(({ path }) => path)]).toEqual([
-          { memberByEmail: null },
-          [['memberByEmail', 'activities']],
-        ]),
-    })),
-    {
-      name: 'a cursor of another member',
-      status: 200,
-      request: async ({ send }) => {
-        const { body } = await send({
-          query: '{ memberById(memberId: "m-both") { activities { pageInfo { endCursor } } } }',
-        });
-        const { endCursor: after } = Object(body.data?.memberById).activities.pageInfo;
-        return {
-          query:
-            'query ($after: String) { memberById(memberId: "m-alpha") { activities(after: $after) { edges { cursor } } } }',
-          variables: { after },
-        };
-      },
-      check: ({ body }) =>
-        expect(body.errors?.[0]?.extensions).toMatchObject({ argument: 'after' }),
-    },
-    {
-      name: 'enrolling a string that is not an address',
-      status: 200,
-      ...enroll({ email: 'nobody' }),
-    },
   ],
   RATE_LIMITED: [
     {
@@ -554,35 +355,13 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
         expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
       },
     },
-    {
-      name: '60 refused credentials from one address',
-      request: async ({ send }) => {
-        const guess = withoutKey({ query: QUERY, key: UNKNOWN_KEY });
-        for (const _ of Array(60).keys()) expect((await send(guess)).code).toBe('UNAUTHENTICATED');
-        return guess;
-      },
-      hasBudget: false,
-      check: ({ headers }) => expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/),
-    },
   ],
   MEMBER_NOT_FOUND: [
-    { name: 'an unknown address', ...lookUp('unknown@example.com') },
-    { name: 'a member of another partner', ...lookUp('beta.only@example.com') },
-    { name: 'an ended enrollment', ...lookUp('ended@example.com') },
-    { name: 'a string that is not an address', ...lookUp('no address') },
     {
-      name: 'an external ID of another partner',
-      ...query('{ memberByExternalId(externalId: "beta-7") { tier } }'),
+      name: 'a member of another partner',
+      ...query('{ memberById(memberId: "m-beta") { tier } }'),
     },
-    {
-      name: 'ending the enrollment of a member of another partner',
-      ...query('mutation { endEnrollment(memberId: "m-beta") { memberId } }'),
-    },
-    ...['m-unknown', 'm-beta', 'm-ended', 'M-BOTH'].flatMap((memberId) => [
-      { name: `${memberId} by ID`, ...query(`{ memberById(memberId: "${memberId}") { tier } }`) },
-      { name: `an external ID for ${memberId}`, ...changeExternalId(memberId, 'free') },
-      { name: `names for ${memberId}`, ...updateMember(memberId, { firstName: 'Free' }) },
-    ]),
+    { name: 'ending an enrollment that never was', ...query(END) },
     {
       name: "another member's profile",
       request: async ({ provider }) => ({
@@ -602,10 +381,6 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       ...enroll({ email: 'both@example.com', externalId: 'new' }),
       check: says({ reason: 'MEMBER_HAS_ANOTHER' }),
     },
-    {
-      name: 'changing an external ID to one that another member has',
-      ...changeExternalId('m-both', 'alpha-2'),
-    },
   ],
   CONSENT_REQUIRED: ['both@example.com', 'unknown@example.com'].map((email) => ({
     name: `enrolling ${email} for a partner whose members have to agree`,
@@ -620,10 +395,6 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
     {
       name: 'a magic-link token that was never issued',
       ...query(`mutation { exchangeMagicLink(token: "ml_${'x'.repeat(43)}") { idToken } }`),
-    },
-    {
-      name: 'a string that is not a token',
-      ...query('mutation { exchangeMagicLink(token: "none") { idToken } }'),
     },
     {
       name: 'a change token that was never issued',

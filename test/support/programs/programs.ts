@@ -14,7 +14,6 @@ export const PROGRAMS = [
   'runtime/test/accounts.ts',
   'subgraphs/members/test/writer.ts',
   'subgraphs/standings/test/sequencer.ts',
-  'test/support/servers/oidc.ts',
   'test/support/store/acknowledge.ts',
   'test/support/store/merger.ts',
 ] as const;

@@ -1,4 +1,4 @@
-// A minimal identity provider for tests: it publishes a key set and signs any claims.
+// A minimal identity provider for tests: it can be discovered, has one key, and signs any claims.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
@@ -20,9 +20,11 @@ export async function startProvider(): Promise<Provider> {
   const keys = JSON.stringify({
     keys: [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256', use: 'sig' }],
   });
-  const server = createServer((_, response) =>
-    response.setHeader('content-type', 'application/json').end(keys),
-  );
+  const server = createServer(({ url }, response) => {
+    const discovery = JSON.stringify({ issuer, jwks_uri: `${issuer}/keys` });
+    response.setHeader('content-type', 'application/json');
+    response.end(url === '/keys' ? keys : discovery);
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // Cast: a server that listens on a port has an address with a port.
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -31,14 +33,15 @@ export async function startProvider(): Promise<Provider> {
     env: {
       ID_TOKEN_ISSUER: issuer,
       ID_TOKEN_AUDIENCE: audience,
-      ID_TOKEN_JWKS_URL: `${issuer}/keys`,
+      ID_TOKEN_MEMBER_CLAIM: 'loyalty_id',
     },
     issue(memberId, claims = {}) {
       const now = Math.floor(Date.now() / 1_000);
       const payload: JWTPayload = {
         iss: issuer,
         aud: audience,
-        sub: memberId,
+        sub: `account of ${memberId}`,
+        loyalty_id: memberId,
         iat: now,
         exp: now + 3_600,
         ...claims,

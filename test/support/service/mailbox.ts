@@ -3,7 +3,11 @@ import { until } from '../until.ts';
 import type { InProcessService } from './inprocess.ts';
 
 /** Settings that make the service its own identity provider instead of the test's provider. */
-export const BUILT_IN = { ID_TOKEN_ISSUER: '', ID_TOKEN_AUDIENCE: '', ID_TOKEN_JWKS_URL: '' };
+export const BUILT_IN = {
+  ID_TOKEN_ISSUER: '',
+  ID_TOKEN_AUDIENCE: '',
+  ID_TOKEN_MEMBER_CLAIM: '',
+};
 
 /** The next email to an address after `request` has run, or 'no email' if none comes. */
 export async function nextEmail(

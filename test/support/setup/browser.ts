@@ -1,7 +1,2 @@
 // Before `npm run test:browser`.
-import { bundlePrograms, provide } from './needs.ts';
-
-export default async function setup(): Promise<void> {
-  await bundlePrograms();
-  await provide('browser');
-}
+export { browser as default } from './needs.ts';

@@ -1,7 +1,2 @@
 // Before `npm run test:languages`.
-import { bundlePrograms, provide } from './needs.ts';
-
-export default async function setup(): Promise<void> {
-  await bundlePrograms();
-  await provide('languages');
-}
+export { languages as default } from './needs.ts';

@@ -143,3 +143,12 @@ async function start(
 export async function bundlePrograms(): Promise<void> {
   for (const program of PROGRAMS) await loadable(join(ROOT, program));
 }
+
+const before = (tests: keyof typeof NEEDS) => async () => {
+  await bundlePrograms();
+  await provide(tests);
+};
+export const servers = before('servers');
+export const browser = before('browser');
+export const languages = before('languages');
+export const deploy = before('deploy');

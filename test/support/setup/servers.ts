@@ -1,7 +1,2 @@
 // Before `npm run test:servers`.
-import { bundlePrograms, provide } from './needs.ts';
-
-export default async function setup(): Promise<void> {
-  await bundlePrograms();
-  await provide('servers');
-}
+export { servers as default } from './needs.ts';
