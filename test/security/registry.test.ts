@@ -217,96 +217,63 @@ test('the token of one team changes no other subgraph, nor the whole graph', asy
   expect(await newest()).toMatchObject({ version: 1 });
 });
 
-test('an expired, a revoked and an unknown token are refused alike; a rotated one works on', async () => {
-  const graphs = await openGraphStore(readSettings(store, 'all'));
-  const { tokens } = await graphs.tables();
-  const [expired, revoked, former] = [await issue('spa'), await issue('spa'), await issue('spa')];
-  await tokens.update(expired.tokenId, (row) => row && { ...row, expiresAt: Date.now() });
-  await graphs.close();
-  expect(await as(revoked, 'list')).toHaveLength(1);
+test('a revoked, an unknown and no token are refused alike; a rotated one works on', async () => {
+  const [revoked, former] = [await issue('spa'), await issue('spa')];
   await operator('token', 'revoke', revoked.tokenId);
   const [next] = await operator('token', 'rotate', former.tokenId);
-  expect(next).toMatchObject({ subgraph: 'spa', owner: 'spa-team' });
   for (const token of [former.token, String(next?.token)])
     expect(await as(token, 'list')).toHaveLength(1);
-  for (const token of [expired.token, revoked.token, `st_${'x'.repeat(43)}`, 'pk_test_1'])
-    expect(await refused(token, 'list')).toContain('LOYALTY_SUBGRAPH_TOKEN');
-  const bodies = await Promise.all(
-    [expired.token, revoked.token, 'st_unknown', undefined].map(async (token) => {
-      const response = await post('list', token, {});
-      const { errors } = (await response.json()) as { errors: { message: string }[] };
-      return [response.status, response.headers.get('www-authenticate'), errors[0]?.message];
-    }),
-  );
-  expect(new Set(bodies.map(String))).toEqual(
-    new Set(['401,Bearer,the token is missing or not valid']),
-  );
+  expect(await refused(revoked, 'list')).toContain('LOYALTY_SUBGRAPH_TOKEN');
+  for (const token of [revoked.token, 'st_unknown', undefined]) {
+    const response = await post('list', token, {});
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    const errors = [{ message: 'the token is missing or not valid' }];
+    expect(await response.json()).toMatchObject({ errors });
+  }
 });
 
 test('guesses at tokens: 60 of an address are answered, then 429; who has one is not locked out', async () => {
   const token = await issue('spa');
   const from = { 'x-forwarded-for': '198.51.100.77' };
   const statuses: number[] = [];
-  for (let n = 0; n < 65; n += 1) {
-    const guess = `st_${String(n).padStart(43, 'x')}`;
-    const { status, headers } = await post('publish', guess, {}, from);
-    statuses.push(status);
-    if (status === 429) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
-  }
+  for (let n = 0; n < 65; n += 1)
+    statuses.push((await post('publish', `st_${String(n).padStart(43, 'x')}`, {}, from)).status);
   expect(statuses).toEqual([...Array(60).fill(401), ...Array(5).fill(429)]);
   expect((await post('list', token.token, {}, from)).status).toBe(200);
-  expect((await post('list', 'st_guess', {}, { 'x-forwarded-for': '198.51.100.78' })).status).toBe(
-    401,
-  );
 });
 
-test('of many requests of a token at once, 10 a minute are served, and others of the team read on', async () => {
+test('of many changes of a token at once, 10 a minute are served, and others of the team read on', async () => {
   const token = await issue('nothing-yet');
+  const name = 'nothing-yet';
+  const changes = [
+    ['rollback', { name }],
+    ['rotateSecret', { name }],
+    ['approve', { proposalId: 'p-0' }],
+  ] as const;
   const sent = await Promise.all(
-    Array.from({ length: 14 }, () => post('rollback', token.token, { name: 'nothing-yet' })),
+    Array.from({ length: 14 }, (_, n) => {
+      const [operation, body] = changes[n % 3] ?? changes[0];
+      return post(operation, token.token, body);
+    }),
   );
   const statuses = sent.map(({ status }) => status).sort();
   expect(statuses).toEqual([...Array(10).fill(200), ...Array(4).fill(429)]);
-  for (const response of sent.filter(({ status }) => status === 429)) {
-    const retryAfter = Number(response.headers.get('retry-after'));
-    expect(retryAfter).toBeGreaterThan(0);
-    expect(await response.json()).toMatchObject({ errors: [{ extensions: { retryAfter } }] });
-  }
-  expect(await refused(token, 'check', 'nothing-yet', files.spa)).toMatch(/try again in \d+ s/);
+  const limited = sent.find(({ status }) => status === 429);
+  const retryAfter = Number(limited?.headers.get('retry-after'));
+  expect(retryAfter).toBeGreaterThan(0);
+  expect(await limited?.json()).toMatchObject({ errors: [{ extensions: { retryAfter } }] });
+  expect(await refused(token, 'check', name, files.spa)).toMatch(/try again in \d+ s/);
   expect(await as(token, 'list')).toHaveLength(1);
 });
 
 test('of many reads of a token at once, 60 a minute are served, whatever their path, and changes count apart', async () => {
-  const token = await issue('spa');
+  const { token } = await issue('spa');
   const paths = ['show', 'list', 'pending', 'whoami', 'unknown'];
   const sent = await Promise.all(
-    Array.from({ length: 64 }, (_, n) => post(paths[n % paths.length] ?? '', token.token, {})),
+    Array.from({ length: 64 }, (_, n) => post(paths[n % paths.length] ?? '', token, {})),
   );
-  const limited = sent.filter(({ status }) => status === 429);
-  expect(limited).toHaveLength(4);
-  expect(await limited[0]?.json()).toMatchObject({
-    errors: [{ message: 'this token has been used for 60 reads within a minute' }],
-  });
-  const shown = await Promise.all(
-    sent
-      .filter(({ status, url }) => status === 200 && url.endsWith('show'))
-      .map((one) => one.text()),
-  );
-  expect(new Set(shown).size).toBe(1);
-  expect(await refused(token, 'list')).toMatch(/try again in \d+ s/);
-  const changed = await post('rollback', token.token, { name: 'nothing-yet' });
-  expect(changed.status).toBe(200);
-});
-
-test('secrets and approvals count as changes do', async () => {
-  const token = await issue('nothing-yet');
-  const send = (n: number) =>
-    n % 2 === 0
-      ? post('rotateSecret', token.token, { name: 'nothing-yet' })
-      : post('approve', token.token, { proposalId: 'p-0' });
-  const sent = await Promise.all(Array.from({ length: 12 }, (_, n) => send(n)));
-  const statuses = sent.map(({ status }) => status).sort();
-  expect(statuses).toEqual([...Array(10).fill(200), 429, 429]);
+  expect(sent.filter(({ status }) => status === 429)).toHaveLength(4);
+  expect((await post('rollback', token, { name: 'nothing-yet' })).status).toBe(200);
 });
 
 test('no token is made for a name whose variables are another subgraph’s', async () => {
@@ -346,30 +313,6 @@ test('a body of 9 MiB and a schema of over 4 MiB are refused', async () => {
   expect(await refused(token, 'check', 'spa', large)).toContain('sdl is larger than 4 MiB');
 });
 
-test('two bodies that never end hold two places until their clients go, and a third is served then', async () => {
-  const [one, other, third] = [await issue('a'), await issue('b'), await issue('spa')];
-  const hold = async ({ token }: Issued) => {
-    const headers = { 'content-type': 'application/json', expect: '100-continue' };
-    const held = request(`${service.url}/registry/check`, {
-      method: 'POST',
-      headers: { ...headers, 'content-length': '100', authorization: `Bearer ${token}` },
-    });
-    held.on('error', () => {});
-    held.flushHeaders();
-    // Its body is wanted, so it has a place.
-    await once(held, 'continue');
-    return held;
-  };
-  const held = [await hold(one), await hold(other)];
-  const served: string[] = [];
-  const waiting = as(third, 'check', 'spa', files.spa).then(() => served.push('third'));
-  await as(third, 'list');
-  expect(served).toEqual([]);
-  held[0]?.destroy();
-  await waiting;
-  held[1]?.destroy();
-});
-
 test.each<[string, number, string, unknown]>([
   ['a path that is none', 404, 'constructor', {}],
   ['a path with a name in it', 404, 'publish%2flist', {}],
@@ -396,19 +339,10 @@ test.each<[string, number, string, unknown]>([
     { name: 'spa', sdl: SPA, file: 'f', message: '\u001b[2J' },
   ],
 ])('%s is refused with %i', async (_what, status, operation, body) => {
-  const { token } = await hostile();
-  const response = await post(operation, token, body);
+  const response = await post(operation, (await issue('spa')).token, body);
   expect(response.status).toBe(status);
   expect(await response.json()).toMatchObject({ errors: [{ message: expect.any(String) }] });
 });
-
-/** Two of them have places for what the cases count. */
-let used: { issued: Issued; times: number } | undefined;
-async function hostile(): Promise<Issued> {
-  if (used === undefined || used.times === 8) used = { issued: await issue('spa'), times: 0 };
-  used.times += 1;
-  return used.issued;
-}
 
 test('what is not a POST of JSON is refused', async () => {
   const { token } = await issue('spa');
@@ -443,65 +377,24 @@ describe('of two teams', () => {
       /needs approval: .*spa.* by offers instead of spa/,
     );
     expect(await operator('list', '--pending')).toEqual([]);
-    const message = await refused(team, ...publish, '--approve');
+    const message = await refused(team, ...publish);
     const [, proposalId = ''] = /loyalty supergraph approve (p-[0-9a-f]+)/.exec(message) ?? [];
     const owner = await issue('spa');
     expect(await as(owner, 'list', '--pending')).toMatchObject([
       { proposalId, subgraph: 'offers', owner: 'offers-team', expiresAt: expect.any(String) },
     ]);
-    // Forged: by the publisher, by somebody else, by another name of the publisher, of another ID.
-    for (const one of [team, await issue('other'), await issue('spa', 'OFFERS-team')])
-      await refused(one, 'approve', proposalId);
-    expect(await refused(owner, 'approve', `${proposalId}0`)).toContain('there is no proposal');
-    await refused(team, ...publish);
-
+    for (const one of [team, await issue('other')]) await refused(one, 'approve', proposalId);
     expect(await as(owner, 'approve', proposalId)).toMatchObject([{ proposalId, approved: true }]);
     // Replayed with other content: not even a comment may differ.
     const changed = file('changed', `${TAKING}# and a comment\n`);
     expect(await refused(team, 'publish', 'offers', changed)).toContain('needs approval');
-    expect(await refused(team, ...publish, '--codes', 'OTHER')).toContain('needs approval');
     expect(await as(team, ...publish)).toMatchObject([{ change: 'publish offers' }]);
-    // It went back, and would have to be approved again.
     expect(await as(team, 'rollback', 'offers')).toMatchObject([{ change: 'rollback offers' }]);
-    const again = await issue('offers');
-    expect(await refused(again, ...publish)).toContain('needs approval');
     const lines = (await audited()).filter((line) => line.proposalId === proposalId);
-    expect(lines.map((line) => [line.operation, line.owner])).toEqual(
-      expect.arrayContaining([
-        ['supergraph.propose', 'offers-team'],
-        ['supergraph.approve', 'spa-team'],
-      ]),
-    );
-  });
-
-  test('what was approved once comes back without asking again', async () => {
-    const taking = ['publish', 'offers', files.taking, '--codes', 'OFFERS_BACK'];
-    const message = await refused(team, ...taking);
-    const [, proposalId = ''] = /(p-[0-9a-f]+)/.exec(message) ?? [];
-    await as(await issue('spa'), 'approve', proposalId);
-    await as(team, ...taking);
-    await publishOffers(team);
-    expect(await as(team, 'rollback', 'offers')).toMatchObject([{ change: 'rollback offers' }]);
-    expect(await as(team, 'fetch', 'offers')).toMatchObject([
-      { subgraph: 'offers', schema: TAKING },
+    expect(lines.map((line) => [line.operation, line.owner])).toEqual([
+      ['supergraph.propose', 'offers-team'],
+      ['supergraph.approve', 'spa-team'],
     ]);
-    await publishOffers(team, files.offers, '--codes', '');
-  });
-
-  test('a subgraph moves to another host or port by an operator’s approval alone', async () => {
-    const publish = ['publish', 'offers', files.offers, '--url', moved.url];
-    const message = await refused(team, ...publish);
-    expect(message).toContain('(approved by an operator)');
-    const [, proposalId = ''] = /(p-[0-9a-f]+)/.exec(message) ?? [];
-    const other = await issue('spa');
-    await refused(other, 'approve', proposalId);
-    expect(
-      (await loyalty(envOf(other.token), 'supergraph', 'list', '--pending')).stdout,
-    ).not.toContain(new URL(moved.url).host);
-    expect(moved.asked).toEqual([]);
-    await operator('approve', proposalId);
-    expect(await as(team, ...publish)).toMatchObject([{ change: 'publish offers' }]);
-    expect(await as(team, 'rollback', 'offers')).toMatchObject([{ change: 'rollback offers' }]);
   });
 
   test('a subgraph that is removed and published elsewhere has moved, too', async () => {
@@ -526,34 +419,6 @@ describe('of two teams', () => {
     const approved = await loyalty(envOf(token), 'supergraph', 'approve', proposalId);
     expect(approved.stderr).toContain('still to be approved by an operator: offers would be at');
     expect(approved.stderr + approved.stdout).not.toMatch(/127\.0\.0\.1|localhost/);
-  });
-
-  test('each goes back by itself, to nothing it went back from, and removes what nobody uses', async () => {
-    await publishOffers(team, files.more);
-    await publishSpa(await issue('spa'), '--codes', 'SPA_CLOSED');
-    await as(team, 'rollback', 'offers');
-    const [shown] = await as(team, 'show');
-    expect(shown?.schemas).toMatchObject({ offers: OFFERS, spa: SPA });
-    expect(await refused(team, 'rollback', 'offers')).toMatch(
-      /nothing earlier to go back to: loyalty supergraph remove offers/,
-    );
-    expect(await as(team, 'remove', 'offers')).toMatchObject([{ change: 'remove offers' }]);
-    expect(await refused(team, 'remove', 'offers')).toContain('there is no subgraph "offers"');
-  });
-
-  test('both publish at the same time, and both succeed', async () => {
-    const [a, b] = await Promise.all([
-      publishOffers(team),
-      publishSpa(await issue('spa'), '--codes', 'SPA_FULL'),
-    ]);
-    expect([a, b]).toMatchObject([[{ change: 'publish offers' }], [{ change: 'publish spa' }]]);
-    const [shown] = await operator('show');
-    expect(shown?.subgraphs).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({ name: 'offers' }),
-        expect.objectContaining({ name: 'spa', codes: ['SPA_FULL'] }),
-      ]),
-    );
   });
 });
 
