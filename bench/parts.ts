@@ -8,12 +8,14 @@ import { growth } from './parts/growth.ts';
 import { mix, mixReads } from './parts/mix.ts';
 import { offered } from './parts/offered.ts';
 import type { Part } from './parts/part.ts';
+import { publicPart } from './parts/public.ts';
 import { recording } from './parts/recording.ts';
 import { exitWith } from './run/progress.ts';
 
 export const PARTS: Record<string, Part> = {
   'mix-reads': mixReads,
   mix,
+  public: publicPart,
   offered,
   features,
   growth,

@@ -6,7 +6,7 @@ import { aptInstall, findCommand } from '../../test/support/servers/debian.ts';
 import { progress } from '../run/progress.ts';
 
 const BENCH = resolve(import.meta.dirname, '..');
-const FOLDERS = ['.', 'peers/mercurius'];
+const FOLDERS = ['.', 'peers/mercurius', 'peers/hive'];
 
 /** Installs Node 24, and Apollo's packages. Rejects without wrk where apt cannot install it. */
 export async function installTools(): Promise<void> {

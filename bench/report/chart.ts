@@ -1,8 +1,8 @@
 // Draws the bar chart of gateways as SVG, readable on light and dark pages.
 import type { Bar } from './outcome.ts';
 
-/** The bars of the mix of reads on one Node version. */
-type Chart = { node: string; bars?: Bar[] };
+/** The bars of a part on one Node version. */
+type Chart = { title: string; node: string; bars?: Bar[] };
 
 const WIDTH = 860;
 const LABEL_WIDTH = 370;
@@ -10,17 +10,14 @@ const NUMBER_WIDTH = 90;
 const ROW_HEIGHT = 24;
 const COLOURS = { ours: '#2f81f7', peer: '#8b949e', floor: '#bf8700' };
 
-/** Requests per second of each variant, with a block of bars for each Node version. */
+/** Requests per second of each variant, with a block of bars, and a scale, for each chart. */
 export function drawChart(charts: readonly Chart[]): string {
-  const highest = Math.max(
-    1,
-    ...charts.flatMap(({ bars = [] }) => bars.map(({ perSecond }) => perSecond || 0)),
-  );
   const parts: string[] = [];
   let y = 30;
-  for (const { node, bars = [] } of charts) {
+  for (const { title, node, bars = [] } of charts) {
+    const highest = Math.max(1, ...bars.map(({ perSecond }) => perSecond || 0));
     parts.push(
-      `<text x="0" y="${y}" class="head">A mix of reads: requests per second on one core, Node ${escaped(node)}</text>`,
+      `<text x="0" y="${y}" class="head">${escaped(title)}: requests per second on one core, Node ${escaped(node)}</text>`,
     );
     y += 12;
     const measured = bars

@@ -21,6 +21,15 @@ export const FIGURES = {
     meaning: 'CPU time of the mix by 60 keys, without Redis, relative to the same by 1 key',
     atMost: 1.05,
   },
+  publicToApollo: {
+    meaning: 'the public benchmark, answers per CPU second, relative to stock Apollo Gateway',
+    atLeast: 8,
+  },
+  publicToHive: {
+    meaning: 'the same, relative to Hive Gateway with the planner in Rust',
+    atLeast: 2.5,
+  },
+  publicRequests: { meaning: 'its requests to subgraphs', atMost: 7 },
   tenthToFloor: {
     meaning: "p99 at a tenth of saturation, relative to the floor's at the same rate",
     atMost: 1.2,

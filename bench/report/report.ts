@@ -9,6 +9,9 @@ import { majorOf, type Result, recordedResults } from './results.ts';
 /** What the report says about a part besides its results. */
 export type PartText = { title: string; notes?: readonly string[] };
 
+/** The parts whose bars the chart shows. */
+const CHARTED = new Set(['mix-reads', 'public']);
+
 const BENCH = resolve(import.meta.dirname, '..');
 
 /** Writes the files, with the parts in this order. */
@@ -37,7 +40,11 @@ export function writeReport(parts: Readonly<Record<string, PartText>>): void {
   writeFileSync(join(BENCH, 'RESULTS.md'), `${lines.join('\n').trimEnd()}\n`);
   writeFileSync(
     join(BENCH, 'results.svg'),
-    drawChart(results.filter(({ part }) => part === 'mix-reads')),
+    drawChart(
+      results
+        .filter(({ part }) => CHARTED.has(part))
+        .map((result) => ({ ...result, title: parts[result.part]?.title ?? result.part })),
+    ),
   );
   writeFileSync(README, renderReadme());
 }

@@ -24,11 +24,15 @@ export async function checkAnswers(target: Target): Promise<void> {
  * Waits until a server listens and its checks at the start are done, and checks one answer. Rejects
  * when the signal aborts.
  */
-export async function checkFirstAnswer(target: Target, signal: AbortSignal): Promise<void> {
+export async function checkFirstAnswer(
+  target: Target,
+  signal: AbortSignal,
+  check = (first: Target) => checkLookup(first, 1),
+): Promise<void> {
   for (;;) {
     await untilListening(target.url, signal);
     try {
-      return await checkLookup(target, 1);
+      return await check(target);
     } catch (error) {
       // fetch could not connect: untilListening may have connected to its own socket.
       const isStarting = error instanceof Error && error.cause === 503;
@@ -60,6 +64,13 @@ async function checkLookup(target: Target, member: number, keyIndex = 0): Promis
     data: { memberByEmail: expectedMember(member) },
   });
   if (answer.status !== 200 || !isRight) throw wrong(target, `a look-up of ${member}`, answer);
+}
+
+/** Rejects if a query has another answer than this data. */
+export async function checkAnswer(target: Target, query: string, data: object): Promise<void> {
+  const answer = await post(target, target.keys[0] ?? {}, JSON.stringify({ query }));
+  const isRight = answer.status === 200 && isDeepStrictEqual(answer.body, { data });
+  if (!isRight) throw wrong(target, query, answer);
 }
 
 /** Sends each operation with each of some keys. Rejects with the first wrong answer. */

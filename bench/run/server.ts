@@ -31,6 +31,8 @@ export type ServerLaunch = Omit<Launch, 'args' | 'env'> & {
   env?: (port: number) => Record<string, string>;
   keys?: Target['keys'];
   members?: number;
+  /** What its first correct answer is; by default, one to a look-up. */
+  check?: ((target: Target, signal: AbortSignal) => Promise<void>) | undefined;
 };
 
 /** Starts a process with this Node version. Resolves before the process is ready. */
@@ -65,10 +67,9 @@ export async function resultOf<Result>(
  * Starts a server and waits for its first correct answer. Rejects with its output if it ends before
  * that.
  */
-export async function startServer(
-  node: NodeVersion,
-  { args, env, keys = [{}], members = MEMORY_MEMBERS, ...rest }: ServerLaunch,
-): Promise<Server> {
+export async function startServer(node: NodeVersion, launched: ServerLaunch): Promise<Server> {
+  const { args, env, check = checkFirstAnswer, ...others } = launched;
+  const { keys = [{}], members = MEMORY_MEMBERS, ...rest } = others;
   const port = await freePort();
   const target: Target = { url: `http://127.0.0.1:${port}/graphql`, keys, members };
   const startedAt = performance.now();
@@ -77,7 +78,7 @@ export async function startServer(
     args: args(port),
     env: { APOLLO_TELEMETRY_DISABLED: 'true', ...env?.(port) },
   });
-  await untilReady(started, (signal) => checkFirstAnswer(target, signal));
+  await untilReady(started, (signal) => check(target, signal));
   return {
     ...target,
     usage: () => usageOf(started.pid),

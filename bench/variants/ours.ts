@@ -9,7 +9,7 @@ import {
   storesOf,
 } from '../dataset/stores.ts';
 import { untilListening } from '../run/answers.ts';
-import { launch, type Server, untilReady } from '../run/server.ts';
+import { launch, type Server, type ServerLaunch, untilReady } from '../run/server.ts';
 import { ROOT, startArgs } from '../run/shipped.ts';
 import { SUBGRAPH_SECRET } from '../run/subgraphs.ts';
 import type { Testbed } from '../run/testbed.ts';
@@ -25,6 +25,8 @@ export type Changes = {
   keys?: number;
   /** How many partners the keys belong to, each of which every member is enrolled with. */
   partners?: number;
+  /** Another graph: its settings, and what answers it correctly. */
+  graph?: { env: Env; check: ServerLaunch['check'] };
 };
 
 /** The gateway with budgets in Redis; the subgraphs answer from memory. */
@@ -92,7 +94,7 @@ async function start(
   testbed: Testbed,
   folder: string,
   env: Env,
-  { root = ROOT, redis = true }: Changes,
+  { root = ROOT, redis = true, graph }: Changes,
   target: Pick<Server, 'keys'> & { members?: number },
 ): Promise<Server> {
   const redisUrl = redis ? await testbed.redisUrl() : '';
@@ -104,7 +106,9 @@ async function start(
       REDIS_URL: redisUrl,
       PORT: `${port}`,
       ADMIN_PORT: '0',
+      ...graph?.env,
     }),
+    check: graph?.check,
     ...target,
   });
 }

@@ -5,10 +5,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { variableOf } from '@partner-loyalty/runtime/settings/subgraphs.ts';
-import { Kind, parse, print, visit } from 'graphql';
 import { composeSupergraph } from '../../extensions/registry/src/publish/compose.ts';
 import { CompositionError } from '../../extensions/registry/src/publish/faults.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { tagged } from '../support/graphs/tagged.ts';
 import { startProcess } from '../support/servers/process.ts';
 import { createClient } from '../support/service/client.ts';
 import { loyaltyJson } from '../support/service/loyalty.ts';
@@ -120,25 +120,4 @@ function isRefused(subgraphs: readonly Subgraph[]): boolean {
 
 async function get(path: string): Promise<unknown> {
   return (await fetch(`${AUDIT}/${path}`)).json();
-}
-
-/** The supergraph with every field on both surfaces. */
-function tagged(supergraph: string): string {
-  const [tag] = parse('type T { a: Int @tag(name: "partner") @tag(name: "member") }').definitions;
-  const [field] = (tag?.kind === Kind.OBJECT_TYPE_DEFINITION && tag.fields) || [];
-  const [link] = parse(
-    'schema @link(url: "https://specs.apollo.dev/tag/v0.3") { query: Query }',
-  ).definitions;
-  const [linked] = (link?.kind === Kind.SCHEMA_DEFINITION && link.directives) || [];
-  const document = visit(parse(supergraph), {
-    FieldDefinition: (node) => ({
-      ...node,
-      directives: [...(node.directives ?? []), ...(field?.directives ?? [])],
-    }),
-    SchemaDefinition: (node) => ({
-      ...node,
-      directives: [...(node.directives ?? []), ...(linked ? [linked] : [])],
-    }),
-  });
-  return `${print(document)}\ndirective @tag(name: String!) repeatable on FIELD_DEFINITION\n`;
 }

@@ -1,9 +1,10 @@
 // Mercurius' gateway with its JIT. It knows Federation 1 only, so it gets the schemas in that.
-// Run as: node gateway.mjs '{"port":…,"members":"URL","standings":"URL"}'
+// Run as: node gateway.mjs '{"port":…,"members":"URL","standings":"URL"}', or with the services of
+// another graph: '{"port":…,"services":[{"name":…,"url":…,"schema":…}]}'
 import mercuriusGateway from '@mercuriusjs/gateway';
 import Fastify from 'fastify';
 
-const { port, members, standings } = JSON.parse(process.argv[2]);
+const { port, members, standings, services } = JSON.parse(process.argv[2]);
 
 const MEMBERS = `
   type Query {
@@ -20,7 +21,7 @@ const app = Fastify();
 app.register(mercuriusGateway, {
   jit: 1,
   gateway: {
-    services: [
+    services: services ?? [
       { name: 'members', url: members, schema: MEMBERS, mandatory: true },
       { name: 'standings', url: standings, schema: STANDINGS, mandatory: true },
     ],
