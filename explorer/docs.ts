@@ -4,22 +4,51 @@ import { type Entry, INDEX_OPTIONS } from '../extensions/site/src/docs/search.ts
 import { canCopy, copyButton, element } from './copy.ts';
 
 const MOST_FOUND = 12;
+const LANGUAGE = 'language';
 
 const search = document.getElementById('search');
 if (search !== null) offerSearch(search);
+followAnchor();
+const current = document.querySelector<HTMLElement>('.contents [aria-current]');
+if (current?.offsetParent) current.scrollIntoView({ block: 'nearest' });
 if (canCopy) offerCopies();
 // What answers a form becomes the page at its address: reloading it does not send the form again.
 if (document.querySelector('.console') !== null) history.replaceState(null, '', location.href);
 document.addEventListener('change', ({ target }) => {
-  if (!(target instanceof HTMLInputElement) || target.type !== 'radio') return;
-  for (const each of document.querySelectorAll<HTMLInputElement>('.tabs input'))
-    each.checked = each.value === target.value;
+  if (!(target instanceof HTMLInputElement) || !target.closest('.tabs')) return;
+  choose(target.value);
+  kept()?.setItem(LANGUAGE, target.value);
 });
+choose(kept()?.getItem(LANGUAGE) ?? '');
+
+/** One language for all examples, on later pages of this tab too. */
+function choose(language: string): void {
+  for (const each of document.querySelectorAll<HTMLInputElement>('.tabs input'))
+    if (each.value === language) each.checked = true;
+}
+
+/** Undefined in a browser that stores nothing. */
+function kept(): Storage | undefined {
+  try {
+    return sessionStorage;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Operations, types and their fields were anchors of one page, where links to their pages are. */
+function followAnchor(): void {
+  const anchor = location.hash.slice(1);
+  const type = anchor.split('-', 2).join('-');
+  const link = [anchor, type].map((id) => document.getElementById(id)?.querySelector('a'));
+  const [to] = link.filter((each) => each?.closest('.listed'));
+  if (to) location.replace(`${to.href}#${anchor}`);
+}
 
 function offerSearch(place: HTMLElement): void {
   const input = element('input', {
     type: 'search',
-    placeholder: 'Search',
+    placeholder: 'Search, or press /',
     autocomplete: 'off',
     'aria-label': 'Search the documentation',
   }) as HTMLInputElement;
@@ -35,6 +64,22 @@ function offerSearch(place: HTMLElement): void {
       index = undefined;
       state.textContent = 'The search cannot be loaded. Type again to retry.';
     }
+  });
+
+  document.addEventListener('keydown', (event) => {
+    const isTyping = event.target instanceof HTMLInputElement && event.target.type !== 'radio';
+    if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
+    event.preventDefault();
+    input.focus();
+  });
+  place.addEventListener('keydown', (event) => {
+    const stops = [input, ...found.querySelectorAll('a')];
+    const at = stops.findIndex((each) => each.matches(':focus'));
+    const to = { ArrowDown: stops[at + 1], ArrowUp: stops[at - 1] }[event.key];
+    if (event.key === 'Enter' && at === 0) stops[1]?.click();
+    if (to === undefined) return;
+    event.preventDefault();
+    to.focus();
   });
 
   function show(all: SearchResult[]): void {

@@ -1,7 +1,13 @@
 // The pages for partners' engineers in a real browser: what they show, and all that they load.
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { Example } from '../../extensions/site/src/docs/example.ts';
 import { EXAMPLES, exampleKey, LANGUAGES } from '../../extensions/site/src/docs/examples.ts';
-import { PAGES as DOCUMENTS, guidePath, pagePath } from '../../extensions/site/src/docs/paths.ts';
+import {
+  PAGES as DOCUMENTS,
+  guidePath,
+  pagePath,
+  referencePath,
+} from '../../extensions/site/src/docs/paths.ts';
 import { LIVE_KEY } from '../support/cases/outcomes.ts';
 import { accessibilityFaults, startBrowser } from '../support/servers/browser.ts';
 import { freePort, run } from '../support/servers/process.ts';
@@ -60,19 +66,19 @@ const widths = (page: Page) =>
   page.evaluate<[number, number]>('[document.documentElement.scrollWidth, innerWidth]');
 
 // Guides differ in what may be too wide for a phone; this one has all that they consist of.
-const ON_A_DESKTOP = ['/', '/docs', guidePath('desk')];
+const OPERATION = referencePath('partner', 'queries', 'memberByEmail');
+const TYPE = referencePath('partner', 'types', 'PartnerMemberRead');
+const ON_A_DESKTOP = ['/', '/docs', guidePath('desk'), OPERATION, TYPE];
+const ON_A_PHONE = ['/', '/docs', ...DOCUMENTS.map(pagePath), OPERATION, TYPE];
 const LOOKED_AT = LOOKS.flatMap(([name, options], index) =>
-  (index === 0 ? ON_A_DESKTOP : ['/', '/docs', ...DOCUMENTS.map(pagePath)]).map(
-    (path) => [path, name, options] as const,
-  ),
+  (index === 0 ? ON_A_DESKTOP : ON_A_PHONE).map((path) => [path, name, options] as const),
 );
 
 test.each(LOOKED_AT)('%s on %s: readable, nothing foreign, no fault for axe', async (...look) => {
   const [path, , options] = look;
   const { page, faults } = await openPage(path, options);
   expect(await page.locator('h1').count()).toBe(1);
-  for (const each of (await page.locator('details').all()).slice(0, 2))
-    await each.locator('summary').click();
+  for (const each of await page.locator('summary:visible').all()) await each.click();
   expect(await accessibilityFaults(page)).toEqual([]);
   const [content, window] = await widths(page);
   expect(content).toBeLessThanOrEqual(window);
@@ -88,18 +94,45 @@ test('the start page leads to the documentation, and the documentation to its pa
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Documentation');
   await page.locator('nav a[href="#limits"]').click();
   await page.waitForURL('**/docs#limits');
-  const field = page.locator('#partner-Query-memberByEmail');
-  expect(await field.textContent()).toBe('memberByEmail(email: String!): PartnerMemberRead');
-  await field.getByRole('link', { name: 'PartnerMemberRead' }).click();
-  await page.waitForURL('**/docs#partner-PartnerMemberRead');
   for (const text of ['MEMBER_NOT_FOUND', 'x-partner-api-key', 'memberProfile'])
     expect(await page.getByText(text).count()).toBeGreaterThan(0);
+  await page.locator('#partner-Query-memberByEmail').getByRole('link').click();
+  await page.waitForURL(`**${OPERATION}`);
+  const signature = page.locator('.signature');
+  expect(await signature.textContent()).toBe('memberByEmail(email: String!): PartnerMemberRead');
+  await signature.getByRole('link', { name: 'PartnerMemberRead' }).click();
+  await page.waitForURL(`**${TYPE}`);
+  const marked = page.locator('.contents [aria-current=page]');
+  expect(await marked.allTextContents()).toEqual(['PartnerMemberRead']);
+  await expect(isInSight(marked)).resolves.toBe(true);
+});
+
+const isInSight = (marked: Locator) =>
+  marked.evaluate((each) => each.getBoundingClientRect().bottom < innerHeight);
+
+test('an anchor of the one page that the reference was leads to the page that has it now', async () => {
+  const { page } = await openPage('/docs#partner-Query-memberByEmail');
+  await page.waitForURL(`**${OPERATION}#partner-Query-memberByEmail`);
+  await page.goto(`${service.url}/docs#partner-PartnerMemberRead-tier`);
+  await page.waitForURL(`**${TYPE}#partner-PartnerMemberRead-tier`);
+});
+
+test('on a phone the contents open without a script', async () => {
+  const phone = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
+  const { page } = await openPage(OPERATION, { ...phone, javaScriptEnabled: false });
+  const marked = page.locator('.contents [aria-current=page]');
+  expect(await marked.isVisible()).toBe(false);
+  await page.getByText('Contents', { exact: true }).tap();
+  expect(await marked.isVisible()).toBe(true);
 });
 
 test('every link of the documentation leads somewhere', async () => {
   const ids = new Map<string, string[]>();
   const links = new Set<string>();
-  for (const path of ['/docs', ...DOCUMENTS.map(pagePath)]) {
+  const listed = await fetch(`${service.url}/docs`, { headers: { accept: HTML } });
+  const reference = (await listed.text()).match(/\/docs\/(?:partner|member)\/\w+\/\w+/g) ?? [];
+  expect(reference.length).toBeGreaterThan(60);
+  for (const path of ['/docs', ...DOCUMENTS.map(pagePath), ...new Set(reference)]) {
     const response = await fetch(`${service.url}${path}`, { headers: { accept: HTML } });
     expect([path, response.status]).toEqual([path, 200]);
     const html = await response.text();
@@ -121,13 +154,16 @@ test('every link of the documentation leads somewhere', async () => {
 });
 
 describe('the documentation', () => {
-  const example = (page: Page) => page.locator('#partner-Query-memberByEmail + dd .example');
+  const example = (page: Page) => page.locator('.example');
+  const pathOf = ({ surface, field, query }: Example) => {
+    const kind = query.startsWith('mutation') ? 'mutations' : 'queries';
+    return field === 'error' ? [] : [referencePath(surface, kind, field)];
+  };
 
   test('without scripts: guides, examples in each language, and no button that does nothing', async () => {
-    const { page } = await openPage('/docs', { javaScriptEnabled: false });
+    const { page } = await openPage(OPERATION, { javaScriptEnabled: false });
     expect(await page.getByRole('main').getByRole('button').count()).toBe(0);
     expect(await page.getByRole('searchbox').count()).toBe(0);
-    await example(page).locator('summary').click();
     for (const language of LANGUAGES) {
       await example(page).getByText(language, { exact: true }).click();
       const shown = example(page).locator('.tabs pre:visible');
@@ -138,11 +174,10 @@ describe('the documentation', () => {
   });
 
   test('what is copied is the program that shows, which reads its key from a variable', async () => {
-    const { page, faults } = await openPage('/docs', {
+    const { page, faults } = await openPage(OPERATION, {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
-    await example(page).locator('summary').click();
-    await page.keyboard.press('Tab');
+    await example(page).getByRole('radio', { name: 'curl' }).focus();
     await page.keyboard.press('ArrowRight');
     await example(page).getByRole('button', { name: 'Copy' }).click();
     await example(page).getByRole('button', { name: 'Copied' }).waitFor();
@@ -151,9 +186,8 @@ describe('the documentation', () => {
       /^const query = `\nquery MemberByEmail.*process\.env\.PARTNER_LOYALTY_KEY/s,
     );
     expect(copied).not.toMatch(/pk_|Bearer/);
-    const others = page.locator('.tabs input[value="JavaScript"]');
-    expect(await others.evaluateAll((all) => all.length)).toBeGreaterThan(20);
-    expect(await page.locator('.tabs input:checked:not([value="JavaScript"])').count()).toBe(0);
+    await page.goto(`${service.url}${referencePath('partner', 'queries', 'members')}`);
+    expect(await page.locator('.tabs input:checked').getAttribute('value')).toBe('JavaScript');
     expect(faults).toEqual([]);
   });
 
@@ -168,20 +202,34 @@ describe('the documentation', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/docs/guides/errors-and-retries#how-to-try-again');
-    await page.getByRole('searchbox').fill('recordActivities');
-    await page.locator('#search a').first().click();
-    await page.waitForURL('**/docs#partner-Mutation-recordActivities');
+    await page.locator('h1').click();
+    await page.keyboard.press('/');
+    await page.keyboard.type('recordAct');
+    await page.locator('#search a').first().getByText('recordActivities').waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    const found = referencePath('partner', 'mutations', 'recordActivities');
+    await page.waitForURL(`**${found}#partner-Mutation-recordActivities`);
     expect(faults).toEqual([]);
   });
 
   test('each example opens in the explorer, which offers the same, without a credential', async () => {
     const { page, faults } = await openPage('/docs');
-    const links = await page.evaluate<[string, string][]>(
-      `[...document.querySelectorAll('.example')].map((each) =>
-        [each.querySelector('input').name, each.querySelector('a[href^="/explorer"]').hash])`,
-    );
+    const links: [string, string][] = [];
+    for (const path of ['/docs', ...EXAMPLES.flatMap(pathOf)]) {
+      await page.goto(`${service.url}${path}`);
+      links.push(
+        ...(await page.evaluate<[string, string][]>(
+          `[...document.querySelectorAll('.example')].map((each) =>
+            [each.querySelector('input').name, each.querySelector('a[href^="/explorer"]').hash])`,
+        )),
+      );
+    }
     expect(links.map(([key]) => key).sort()).toEqual(EXAMPLES.map(exampleKey).sort());
-    await example(page).locator('summary').click();
+    await page.goto(`${service.url}${OPERATION}`);
     await example(page).getByRole('link', { name: 'Open in the explorer' }).click();
     await page.waitForURL(`${service.url}/explorer`);
     const text = (name: string) => page.getByRole('textbox', { name, exact: true }).innerText();

@@ -16,7 +16,7 @@ import {
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import Negotiator from 'negotiator';
 import type { ReadChangelogs } from './docs/changelogs.ts';
-import { docsRoutes } from './docs/routes.ts';
+import { docsRoutes, referenceRoutes } from './docs/routes.ts';
 import { explorerRoutes } from './explorer/explorer.ts';
 import type { About } from './frame.ts';
 import { DOCS_STYLE } from './frame.ts';
@@ -51,7 +51,8 @@ type Pages = (request: HttpRequest) => Promise<HttpResponse> | undefined;
  */
 export function createPages(parts: PagesParts): Pages {
   const routes = createRoutes(parts);
-  const { log } = parts;
+  const { about, graphs, log } = parts;
+  const inReference = referenceRoutes({ about, current: () => graphs.current() });
 
   function respond(request: HttpRequest, { content }: Route): Promise<HttpResponse> {
     const response = () =>
@@ -67,15 +68,15 @@ export function createPages(parts: PagesParts): Pages {
   const notFound = {
     status: 404,
     headers: HEADERS_OF_HOME,
-    body: notFoundPage(parts.about),
+    body: notFoundPage(about),
   };
   const respondNotFound = (request: HttpRequest) => observed(request, async () => notFound, log);
 
   return (request) => {
     const { path } = request;
     const shown = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-    const route = routes.get(shown);
     if (!isRead(request) || hasCredential(request)) return undefined;
+    const route = routes.get(shown) ?? inReference(shown);
     if (route === undefined) return namesHtml(request) ? respondNotFound(request) : undefined;
     if (route.isPage && !acceptsHtml(request)) return undefined;
     return shown === path

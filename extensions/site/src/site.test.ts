@@ -276,12 +276,43 @@ describe('pages', () => {
     const pages = pagesOf({ current: () => current });
     const body = async () => (await pages(get('/docs')))?.body;
     const first = await body();
-    expect(String(first)).toMatch(/<b>first<\/b>.*version 1 of the schema/s);
+    expect(String(first)).toMatch(/<code>first<\/code>.*version 1 of the schema/s);
     expect(await body()).toBe(first);
     current = graph(2, 'type Query { second: String }');
     const second = String(await body());
-    expect(second).toMatch(/<b>second<\/b>.*version 2 of the schema/s);
-    expect(second).not.toContain('<b>first</b>');
+    expect(second).toMatch(/<code>second<\/code>.*version 2 of the schema/s);
+    expect(second).not.toContain('/queries/first');
+  });
+
+  test('an operation and a type have a page while what serves has them', async () => {
+    let current = graph(1, 'type Query { first: Thing } type Thing { id: ID }');
+    const pages = pagesOf({ current: () => current });
+    const status = async (path: string) => (await pages(get(path)))?.status;
+    const first = await pages(get('/docs/partner/queries/first'));
+    expect(first?.status).toBe(200);
+    expect((await pages(get('/docs/partner/queries/first')))?.body).toBe(first?.body);
+    expect(await status('/docs/partner/types/Thing')).toBe(200);
+    for (const path of ['queries/Thing', 'types/first', 'types/Query', 'types/ID', 'types'])
+      expect([path, await status(`/docs/partner/${path}`)]).toEqual([path, 404]);
+    expect(await status('/docs/other/queries/first')).toBe(404);
+    current = graph(2, 'type Query { second: String }');
+    expect(await status('/docs/partner/queries/first')).toBe(404);
+    expect(await status('/docs/member/queries/second')).toBe(200);
+  });
+
+  test('of the pages of a large schema, those that were asked for last are kept', async () => {
+    const fields = Array.from({ length: 250 }, (_, index) => `f${index}: Int`);
+    const large = graph(1, `type Query { ${fields.join(' ')} }`);
+    const pages = pagesOf({ current: () => large });
+    const body = async (index: number) =>
+      (await pages(get(`/docs/partner/queries/f${index}`)))?.body;
+    const former = [await body(0), await body(1)];
+    for (let index = 2; index < 201; index += 1) {
+      await body(index);
+      await body(0);
+    }
+    expect(await body(0)).toBe(former[0]);
+    expect(await body(1)).not.toBe(former[1]);
   });
 });
 

@@ -5,10 +5,14 @@ import { buildSchema, parse } from 'graphql';
 import MiniSearch from 'minisearch';
 import type { About } from '../frame.ts';
 import { docsPage } from './docs.ts';
+import { LANGUAGES } from './examples.ts';
 import { markdownHtml, pageText, pageTitle } from './guides.ts';
+import { highlighted } from './highlight.ts';
 import { PAGES } from './paths.ts';
 import { inline, paragraphs } from './prose.ts';
+import { groupsOf } from './reference.ts';
 import { type Entry, entriesOf, INDEX_OPTIONS, searchIndex } from './search.ts';
+import { referencePage } from './surface.ts';
 
 const ABOUT = {
   environment: 'sandbox',
@@ -20,7 +24,8 @@ const ABOUT = {
 } as const;
 const EMPTY = 'type Query { other: Int }';
 
-async function docs(partner: string, member = EMPTY, about: About = ABOUT): Promise<string> {
+/** The page with the lists, and then each page of the reference. */
+function docs(partner: string, member = EMPTY, about: About = ABOUT): string {
   const scopes = rootScopesOf(parse(partner));
   const schemas = { partner: buildSchema(partner), member: buildSchema(member) };
   const changelogs = {
@@ -29,24 +34,31 @@ async function docs(partner: string, member = EMPTY, about: About = ABOUT): Prom
     ],
     member: [],
   };
-  return docsPage(
-    about,
-    { version: 1, schemas, scopes, changelogs },
-    { budget: 600, windowSeconds: 90 },
+  const served = { version: 1, schemas, scopes, changelogs };
+  const lists = docsPage(about, served, { budget: 600, windowSeconds: 90 });
+  const documented = [
+    { surface: 'partner' as const, schema: schemas.partner, scopes },
+    { surface: 'member' as const, schema: schemas.member },
+  ];
+  const pages = documented.flatMap((each) =>
+    groupsOf(each.surface, each.schema).flatMap(({ entries }) =>
+      entries.map((shown) => referencePage(about, each, shown)),
+    ),
   );
+  return [lists, ...pages].join('\n<!-- page -->\n');
 }
 
 const htmlOf = (parts: { html: string }[]) => parts.map(({ html }) => html).join('');
 
-test('the window of a key is a setting, and that of a member is not', async () => {
-  const page = await docs(EMPTY);
+test('the window of a key is a setting, and that of a member is not', () => {
+  const page = docs(EMPTY);
   expect(page).toMatch(/partner key, unless agreed otherwise<\/th><td>600 in 90 s</);
   expect(page).toMatch(/of a member<\/th><td>120 in 60 s</);
 });
 
-test('markup in descriptions, reasons and defaults stays text', async () => {
+test('markup in descriptions, reasons and defaults stays text', () => {
   const attack = '<img src=x onerror=alert(1)>"\'&';
-  const page = await docs(`
+  const page = docs(`
     """${attack}"""
     type Query {
       "${attack.replaceAll('"', '\\"')}"
@@ -61,13 +73,13 @@ test('markup in descriptions, reasons and defaults stays text', async () => {
     scalar Odd @specifiedBy(url: "javascript:alert(1)")
     extend type Query { odd: Odd }
   `);
-  const others = page.replace('<script type="module" src="/docs/app.js"></script>', '');
+  const others = page.replaceAll('<script type="module" src="/docs/app.js"></script>', '');
   expect(others).not.toMatch(/<(img|script|svg)|href="javascript|onerror=alert\(1\)>"/);
   expect(page).toContain('&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;');
 });
 
-test('operations, arguments with their defaults, types and deprecations', async () => {
-  const page = await docs(`
+test('operations, arguments with their defaults, types and deprecations', () => {
+  const page = docs(`
     type Query { list(first: Int = 20, order: Order! = NEW): [Item!]! }
     enum Order { NEW OLD }
     "A thing."
@@ -80,22 +92,38 @@ test('operations, arguments with their defaults, types and deprecations', async 
   expect(text).toContain('change(filter: Filter): Item');
   expect(text).toMatch(/object Item\s+A thing\./);
   expect(page).toMatch(/<strong>Deprecated\.<\/strong> Use <code>id<\/code>\./);
-  const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
-  expect(new Set(ids).size).toBe(ids.length);
-  const targets = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
-  expect(targets.filter((target) => !ids.includes(target))).toEqual([]);
-  expect(ids).toEqual(expect.arrayContaining(['versioning', 'changelog', 'member-Query']));
+  for (const each of page.split('<!-- page -->')) {
+    const ids = [...each.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const targets = [...each.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+    expect(targets.filter((target) => !ids.includes(target))).toEqual([]);
+  }
+  for (const id of ['versioning', 'changelog', 'member-Query', 'partner-types'])
+    expect(page).toContain(` id="${id}"`);
 });
 
-test('each surface shows its own fields alone', async () => {
-  const page = await docs('type Query { mine: Int }');
-  const [, partner = '', member = ''] = page.split(/<h2 id="(?:partner|member)"/);
+test('what was an anchor of the one page leads from there to a page of its own, which is marked beside it', () => {
+  const [lists = '', ...pages] = docs('type Query { mine: Item } type Item { id: ID! }').split(
+    '<!-- page -->',
+  );
+  expect(lists).toContain('<li id="partner-Query-mine"><a href="/docs/partner/queries/mine">');
+  expect(lists).toContain('<li id="partner-Item"><a href="/docs/partner/types/Item">');
+  const titles = pages.map((each) => /<h1 id="([^"]+)"/.exec(each)?.[1]);
+  expect(titles).toEqual(['partner-Query-mine', 'partner-Item', 'member-Query-other']);
+  const marked = pages.map((each) => / aria-current="page">(\w+)</g.exec(each)?.[1]);
+  expect(marked).toEqual(['mine', 'Item', 'other']);
+  expect(pages[1]).toContain('<dt id="partner-Item-id">');
+});
+
+test('each surface shows only its own fields', () => {
+  const [lists = ''] = docs('type Query { mine: Int }').split('<!-- page -->');
+  const [, partner = '', member = ''] = lists.split(/<h2 id="(?:partner|member)"/);
   expect([partner.includes('mine'), partner.includes('other')]).toEqual([true, false]);
   expect([member.includes('mine'), member.includes('other')]).toEqual([false, true]);
 });
 
-test('each root field of the partner surface says which scope it needs, and the table lists it', async () => {
-  const page = await docs(`
+test('each root field of the partner surface says which scope it needs, and the table lists it', () => {
+  const page = docs(`
     directive @tag(name: String!) repeatable on FIELD_DEFINITION
     type Query { mine: Thing }
     type Thing { name: String }
@@ -106,9 +134,9 @@ test('each root field of the partner surface says which scope it needs, and the 
   `);
   const text = page.replace(/<[^>]+>/g, '').replace(/\s+/g, ' ');
   for (const entry of [
-    'mine: Thing Needs the scope read.',
-    'change: Int Needs the scope enroll.',
-    'both: Int Needs the scope sign-in and ingest.',
+    'mine Needs the scope read. mine: Thing',
+    'change Needs the scope enroll. change: Int',
+    'both Needs the scope sign-in and ingest. both: Int',
     'introspect the schema: mine',
     'enrollments: change',
     'Record activities: both',
@@ -118,18 +146,16 @@ test('each root field of the partner surface says which scope it needs, and the 
   expect(text.match(/Needs the scope/g)).toHaveLength(3);
 });
 
-test('an operation has its example if that fits what is served, and a link if there is an explorer', async () => {
+test('an operation has its example if that fits what is served, and a link if there is an explorer', () => {
   const tier = (fields: string) => `type Query { program: Program } type Program { ${fields} }
     type Tier { name: String points: Int }`;
   const isListed = (page: string) => page.includes('name="partner.program"');
   const fits = 'membershipYearStart: String timeZone: String tierValidity: String tiers: [Tier]';
-  const page = await docs(tier(fits));
-  expect([isListed(page), isListed(await docs(tier('timeZone: String')))]).toEqual([true, false]);
-  expect(page).toContain('curl -s https://sandbox.example/graphql');
+  const page = docs(tier(fits));
+  expect([isListed(page), isListed(docs(tier('timeZone: String')))]).toEqual([true, false]);
+  expect(page.replace(/<[^>]+>/g, '')).toContain('curl -s https://sandbox.example/graphql');
   expect(page).toContain('/explorer#query=');
-  expect(await docs(tier(fits), EMPTY, { ...ABOUT, hasExplorer: false })).not.toContain(
-    '/explorer',
-  );
+  expect(docs(tier(fits), EMPTY, { ...ABOUT, hasExplorer: false })).not.toContain('/explorer');
 });
 
 test('code in text, and links as their text', () => {
@@ -146,6 +172,19 @@ test('HTML in Markdown stays text, and so does code', () => {
   expect(page).not.toMatch(/<(img|b|script)\b/);
   expect(page).toContain('&lt;b&gt;c&lt;/b&gt;');
   expect(page).toContain('aria-label="Example, js"');
+});
+
+test('code has colours, whatever is in it, and a language that nobody knows has none', () => {
+  const attack = 'const a = "</span><script>"; // \u202e <b>';
+  const { html: shown } = highlighted(attack, 'js');
+  expect(shown).toMatch(/<span class="k">const<\/span>.*<span class="s">&quot;&lt;\/span&gt;/);
+  expect(shown).toMatch(/<span class="c">\/\/ {2}&lt;b&gt;<\/span>$/);
+  expect(highlighted('a < b', 'nonsense').html).toBe('a &lt; b');
+  for (const language of LANGUAGES)
+    expect([language, highlighted('x("y")', language).html]).toEqual([
+      language,
+      expect.stringContaining('<span class="s">&quot;y&quot;</span>'),
+    ]);
 });
 
 test('links lead to pages, examples and the service; those to other files, or to scripts, are text', () => {
@@ -186,11 +225,11 @@ const TEXT = html`<h1 id="a">Guide ${'<1>'}</h1><p>First</p>
 <h2 id="b"><code>b</code> second</h2><p>Text of it</p>
 <div class="type" id="type"><h4><span>object</span> Type</h4>
 <dl><dt id="field"><code>field(first: <a href="#x">Int</a>)</code></dt><dd>What it is
-<details class="example"><summary>Example</summary><pre id="no">secret</pre></details></dd></dl></div>
-<h2 id="c">Third</h2>`;
+<section class="example"><pre id="no">secret</pre></section></dd></dl></div>
+<ul><li id="listed">An old anchor</li></ul><h2 id="c">Third</h2>`;
 const PAGE = `<h1 id="frame">Frame</h1><div class="text">${TEXT.html}</div>`;
 
-test('each element with an ID is an entry, below what contains it, without the examples', () => {
+test('each heading and term with an ID is an entry, below what contains it, without examples', () => {
   expect(entriesOf('/docs', PAGE)).toEqual([
     { id: '/docs#a', title: 'Guide <1>', place: '', text: 'First' },
     { id: '/docs#b', title: 'b second', place: 'Guide <1>', text: 'Text of it' },
@@ -203,6 +242,9 @@ test('each element with an ID is an entry, below what contains it, without the e
     },
     { id: '/docs#c', title: 'Third', place: 'Guide <1>', text: '' },
   ]);
+  const [, text] = PAGE.split('<div class="text">');
+  const below = entriesOf('/docs', `<div class="text"><p>Above › <a>it</a></p>${text}`);
+  expect(below[0]).toMatchObject({ title: 'Guide <1>', place: 'Above › it' });
 });
 
 test('a beginning of a word, or one with a typing error, finds it', async () => {

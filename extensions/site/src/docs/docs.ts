@@ -1,4 +1,4 @@
-// The page at `/docs`: the guides, both surfaces as they are served, and the rules of the API.
+// The page at `/docs`: the guides, what both surfaces have, and the rules of the API.
 import type { ChangelogEntry } from '@partner-loyalty/gateway/graph/changelog.ts';
 import { MONTHS_KEPT } from '@partner-loyalty/gateway/schema/dates.ts';
 import type { RootScopes } from '@partner-loyalty/gateway/schema/scopes.ts';
@@ -7,12 +7,13 @@ import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.
 import type { GraphQLSchema } from 'graphql';
 import type { About } from '../frame.ts';
 import type { Changelogs } from './changelogs.ts';
-import { errorExamples, examplesOf } from './examples.ts';
+import { errorExamples } from './examples.ts';
 import { OUT_OF_SCOPE } from './llms.ts';
-import { docsFramed, pagesList } from './page.ts';
+import { docsFramed, pagesContents, pagesList } from './page.ts';
 import { DOCS_PATH, GUIDE_PAGES, guidePath, TOPICS } from './paths.ts';
+import { groupsOf } from './reference.ts';
 import { keysSection } from './scopes.ts';
-import { referenceOf, surfaceSection } from './surface.ts';
+import { surfaceLists } from './surface.ts';
 import { type Budget, errorsList, headersList, limitsTable } from './tables.ts';
 
 type Served = {
@@ -27,14 +28,14 @@ type Served = {
 type Section = { id: string; title: string; contents?: Html; body: Html };
 
 /** The text of the page. Everything in it that comes from a schema is escaped. */
-export async function docsPage(about: About, served: Served, budget: Budget): Promise<string> {
-  const sections = await sectionsOf(about, served, budget);
+export function docsPage(about: About, served: Served, budget: Budget): string {
+  const sections = sectionsOf(about, served, budget);
   return docsFramed(about, {
     path: DOCS_PATH,
     title: 'Documentation',
-    contents: sections.map(
+    contents: html`${pagesContents(DOCS_PATH)}${sections.map(
       ({ id, title, contents = '' }) => html`<li><a href="#${id}">${title}</a>${contents}</li>`,
-    ),
+    )}`,
     text: html`<h1>Documentation</h1>
 <p class="claim">Guides and a reference for the ${about.environment} at
 <code>${about.endpoint}</code>, generated from the schema that it serves now.</p>
@@ -58,7 +59,7 @@ ${pagesList(GUIDE_PAGES)}
 scope: ${OUT_OF_SCOPE.join(', ')}.</p>`;
 }
 
-async function sectionsOf(about: About, served: Served, budget: Budget): Promise<Section[]> {
+function sectionsOf(about: About, served: Served, budget: Budget): Section[] {
   const { scopes } = served;
   const { partner, member } = served.schemas;
   return [
@@ -69,14 +70,14 @@ async function sectionsOf(about: About, served: Served, budget: Budget): Promise
       title: 'Partner surface',
       contents: contentsOf('partner', partner),
       body: html`<p>A partner key reads and changes the members who are enrolled with you.</p>
-${await surfaceSection({ surface: 'partner', schema: partner, scopes, examples: await examplesOf('partner', partner, about) })}`,
+${surfaceLists({ surface: 'partner', schema: partner })}`,
     },
     {
       id: 'member',
       title: 'Member surface',
       contents: contentsOf('member', member),
       body: html`<p>A member’s token reads and changes the member’s own data.</p>
-${await surfaceSection({ surface: 'member', schema: member, examples: await examplesOf('member', member, about) })}`,
+${surfaceLists({ surface: 'member', schema: member })}`,
     },
     { id: 'errors', title: 'Errors', body: errors(about) },
     { id: 'headers', title: 'Headers', body: headersList() },
@@ -86,16 +87,11 @@ ${await surfaceSection({ surface: 'member', schema: member, examples: await exam
   ];
 }
 
-/** The operations of a surface, and one link to its types. */
 function contentsOf(surface: SurfaceName, schema: GraphQLSchema): Html {
-  const { operations } = referenceOf(schema);
-  const links = operations.map(({ title, type }) => {
-    const inner = Object.keys(type.getFields()).map(
-      (name) => html`<li><a href="#${surface}-${type.name}-${name}">${name}</a></li>`,
-    );
-    return html`<li><a href="#${surface}-${type.name}">${title}</a><ul>${inner}</ul></li>`;
-  });
-  return html`<ul>${links}<li><a href="#${surface}-types">Types</a></li></ul>`;
+  const links = groupsOf(surface, schema).map(
+    ({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`,
+  );
+  return html`<ul>${links}</ul>`;
 }
 
 function requests({ endpoint }: About): Html {

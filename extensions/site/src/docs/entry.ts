@@ -11,35 +11,40 @@ import {
   isSpecifiedScalarType,
   print,
 } from 'graphql';
+import { referencePath } from './paths.ts';
 import { inline, paragraphs } from './prose.ts';
-import { type Documented, scopeNeeded } from './scopes.ts';
+import type { Documented } from './scopes.ts';
 
 export function fieldEntry(
   field: GraphQLField<unknown, unknown>,
   type: GraphQLNamedType,
   documented: Documented,
 ): Html {
-  const { name, args } = field;
-  const described = args.filter((each) => each.description || each.deprecationReason != null);
+  const described = field.args.filter((each) => each.description || each.deprecationReason != null);
   const details = described.map(
     (each) => html`<li><code>${each.name}</code>: ${inline(each.description ?? '')}
 ${deprecation(each)}</li>`,
   );
-  const id = `${documented.surface}-${type.name}-${name}`;
-  const example = isRoot(type, documented) ? documented.examples?.get(name) : undefined;
-  const shown = isRoot(type, documented)
-    ? html`<a class="permalink" href="#${id}"><b>${name}</b></a>`
-    : html`<b>${name}</b>`;
+  const id = `${documented.surface}-${type.name}-${field.name}`;
   return entry(
     { ...field, id },
-    html`${shown}${signature(args, documented)}: ${typeLink(field.type, documented)}`,
-    html`${details.length === 0 ? '' : html`<ul class="arguments">${details}</ul>`}
-${scopeNeeded(name, type, documented)}${example ?? ''}`,
+    signature(field, documented),
+    details.length === 0 ? html`` : html`<ul class="arguments">${details}</ul>`,
   );
 }
 
-function isRoot(type: GraphQLNamedType, { schema }: Documented): boolean {
-  return type === schema.getQueryType() || type === schema.getMutationType();
+/** A field with its arguments and its type. */
+export function signature(field: GraphQLField<unknown, unknown>, documented: Documented): Html {
+  const inputs = field.args.map(
+    (each, index) => html`${index === 0 ? '' : ', '}${input(each, documented)}`,
+  );
+  const taken = inputs.length === 0 ? html`` : html`(${inputs})`;
+  return html`<b>${field.name}</b>${taken}: ${typeLink(field.type, documented)}`;
+}
+
+/** An argument of an operation. */
+export function argumentEntry(argument: GraphQLArgument, documented: Documented): Html {
+  return entry(argument, input(argument, documented, html`<b>${argument.name}</b>`));
 }
 
 export function inputEntry(
@@ -70,32 +75,24 @@ export function typeLink(type: GraphQLType, { surface }: Documented): Html {
   const start = text.indexOf(name);
   const link = isSpecifiedScalarType(named)
     ? html`<span class="builtin">${name}</span>`
-    : html`<a href="#${surface}-${name}">${name}</a>`;
+    : html`<a href="${referencePath(surface, 'types', name)}">${name}</a>`;
   return html`${text.slice(0, start)}${link}${text.slice(start + name.length)}`;
 }
 
 type Described = {
-  id: string;
+  id?: string;
   description?: string | null | undefined;
   deprecationReason?: string | null | undefined;
 };
 
-function entry(described: Described, code: Html, more: Html = html``): Html {
-  return html`<dt id="${described.id}"><code>${code}</code></dt>
+function entry({ id, ...described }: Described, code: Html, more: Html = html``): Html {
+  return html`<dt${id === undefined ? '' : html` id="${id}"`}><code>${code}</code></dt>
 <dd>${deprecation(described)}${paragraphs(described.description ?? '')}${more}</dd>`;
 }
 
-function deprecation({ deprecationReason }: Pick<Described, 'deprecationReason'>): Html {
+export function deprecation({ deprecationReason }: Pick<Described, 'deprecationReason'>): Html {
   if (deprecationReason == null) return html``;
   return html`<p class="deprecated"><strong>Deprecated.</strong> ${inline(deprecationReason)}</p>`;
-}
-
-function signature(args: readonly GraphQLArgument[], documented: Documented): Html {
-  if (args.length === 0) return html``;
-  const inputs = args.map(
-    (each, index) => html`${index === 0 ? '' : ', '}${input(each, documented)}`,
-  );
-  return html`(${inputs})`;
 }
 
 function input(

@@ -1,12 +1,12 @@
 // The examples of the reference, one for each operation: what is sent, and what was answered.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SurfaceName } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { type GraphQLSchema, parse, validate } from 'graphql';
 import type { About } from '../frame.ts';
 import { type Example, examplesIn } from './example.ts';
+import { highlighted } from './highlight.ts';
 import { filled } from './template.ts';
 
 /** Stands for the token of a link that was mailed. */
@@ -64,19 +64,16 @@ import responses from './responses.generated.json' with { type: 'json' };
 
 const RESPONSES: Readonly<Record<string, unknown>> = responses;
 
-/** The examples of a surface by their fields, without those that do not fit what is served. */
-export async function examplesOf(
+/** The example of an operation, if it has one that fits what is served. */
+export function exampleOf(
   surface: SurfaceName,
+  field: string,
   schema: GraphQLSchema,
   about: About,
-): Promise<ReadonlyMap<string, Html>> {
-  const shown = new Map<string, Html>();
-  for (const example of EXAMPLES.filter((each) => each.surface === surface)) {
-    await nextTurn();
-    if (validate(schema, parse(example.query)).length === 0)
-      shown.set(example.field, tabs(example, about));
-  }
-  return shown;
+): Html | undefined {
+  const example = EXAMPLES.find((each) => each.surface === surface && each.field === field);
+  const fits = example !== undefined && validate(schema, parse(example.query)).length === 0;
+  return fits ? tabs(example, about) : undefined;
 }
 
 export function errorExamples(about: About): Html[] {
@@ -91,17 +88,19 @@ function tabs(example: Example, { endpoint, hasExplorer }: About): Html {
  for="${key}.${language}">${language}</label>`,
   );
   const programs = LANGUAGES.map((language) =>
-    codeBlock(`Request in ${language}`, programOf(example, language, endpoint)),
+    codeBlock(
+      `Request in ${language}`,
+      highlighted(programOf(example, language, endpoint), language),
+    ),
   );
-  return html`<details class="example">
-<summary>Example<span class="unseen"> of ${example.field}</span></summary>
+  return html`<section class="example" aria-label="Example">
 <fieldset class="tabs"><legend class="unseen">Language of the request</legend>
 ${choices}
 ${programs}
 </fieldset>
 <p class="response">Response${hasExplorer ? explorerLink(example) : ''}</p>
-${codeBlock('Response', JSON.stringify(RESPONSES[key], null, 2))}
-</details>`;
+${codeBlock('Response', highlighted(JSON.stringify(RESPONSES[key], null, 2), 'json'))}
+</section>`;
 }
 
 /** Browsers keep what is behind # to themselves. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { codeBlock, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { Marked, type Tokens } from 'marked';
+import { highlighted } from './highlight.ts';
 import { GUIDE_EXAMPLES, guideExamplePath, PAGES, pagePath } from './paths.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
@@ -58,7 +59,8 @@ const markdown = new Marked({
     heading({ tokens, depth, text }) {
       return `<h${depth} id="${anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
-    code: ({ text, lang }) => `${codeBlock(`Example, ${lang || 'text'}`, text).html}\n`,
+    code: ({ text, lang = '' }) =>
+      `${codeBlock(`Example, ${lang || 'text'}`, highlighted(text, lang)).html}\n`,
     link({ href, tokens }) {
       const text = this.parser.parseInline(tokens);
       return href === '' ? text : html`<a href="${href}">${{ html: text }}</a>`.html;

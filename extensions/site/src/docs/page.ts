@@ -10,24 +10,24 @@ import {
   LLMS_PATH,
   pagePath,
   SCRIPT_PATH,
+  TEXT_START,
   TOPICS,
 } from './paths.ts';
 
 type DocsPage = {
   path: string;
   title: string;
-  /** What follows the guides and topics in the contents, as items of a list. */
-  contents: Html | Html[];
+  /** The items of the list of contents. */
+  contents: Html;
   text: Html | Html[];
 };
 
 export function docsFramed(about: About, { path, title, contents, text }: DocsPage): string {
   const main = html`<nav class="contents" aria-label="Contents">
 <div id="search" data-index="${INDEX_PATH}"></div>
-<ul><li><a href="${DOCS_PATH}#guides">Guides</a>${pagesList(GUIDE_PAGES, path)}</li>
-<li><a href="${DOCS_PATH}#topics">In detail</a>${pagesList(TOPICS, path)}</li>
-${contents}</ul></nav>
-<div class="text">
+<details><summary>Contents</summary>
+<ul>${contents}</ul></details></nav>
+${{ html: TEXT_START }}
 ${text}
 <p class="soft end"><a href="${LLMS_PATH}">For assistants</a> · <a href="${LICENSES_PATH}">Licenses</a></p>
 </div>`;
@@ -38,6 +38,13 @@ ${text}
     main,
     head: html`<script type="module" src="${SCRIPT_PATH}"></script>`,
   });
+}
+
+/** The guides and the topics in the contents of the page at this path. */
+export function pagesContents(path: string): Html {
+  return html`<li><a href="${DOCS_PATH}#guides">Guides</a>${pagesList(GUIDE_PAGES, path)}</li>
+<li><a href="${DOCS_PATH}#topics">In detail</a>${pagesList(TOPICS, path)}</li>
+`;
 }
 
 export function pagesList(pages: readonly string[], path?: string): Html {
@@ -56,7 +63,7 @@ export function callersPage(about: About, page: string): string {
   return docsFramed(about, {
     path: pagePath(page),
     title: pageTitle(page),
-    contents: html`<li><a href="${DOCS_PATH}">Reference</a></li>
+    contents: html`${pagesContents(pagePath(page))}<li><a href="${DOCS_PATH}#partner">Reference</a></li>
 <li><a href="#main">On this page</a><ul>${links}</ul></li>`,
     text: { html: markdownHtml(pageText(page, baseUrlOf(about)), page) },
   });

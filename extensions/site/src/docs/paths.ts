@@ -48,6 +48,8 @@ export const DOCS_PATH = '/docs';
 export const LLMS_PATH = '/llms.txt';
 export const SCRIPT_PATH = '/docs/app.js';
 export const LICENSES_PATH = '/docs/licenses.txt';
+/** Where the text of a page begins, which is what can be found. */
+export const TEXT_START = '<div class="text">';
 /** What the script searches. */
 export const INDEX_PATH = '/docs/search.json';
 
@@ -62,6 +64,15 @@ export function guidePath(name: string): string {
 /** The path of one of GUIDE_EXAMPLES: below the guides, by its last name. */
 export function guideExamplePath(example: string): string {
   return guidePath(example.replace(/^.*\//, ''));
+}
+
+/** The path of an operation or a type in the reference. */
+export function referencePath(
+  surface: string,
+  kind: 'queries' | 'mutations' | 'types',
+  name: string,
+): string {
+  return `/docs/${surface}/${kind}/${name}`;
 }
 
 export function schemaPath(surface: string): string {

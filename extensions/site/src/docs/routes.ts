@@ -1,6 +1,7 @@
 // The routes of the documentation. What makes their content is loaded when one is first asked for.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DocumentedGraph } from '@partner-loyalty/gateway/graph/served.ts';
 import { SURFACE_NAMES } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import { once } from '@partner-loyalty/runtime/once.ts';
@@ -19,7 +20,10 @@ import {
   pagePath,
   SCRIPT_PATH,
   schemaPath,
+  TEXT_START,
 } from './paths.ts';
+import { groupsOf, type Referred } from './reference.ts';
+import type { Documented } from './scopes.ts';
 import type { Budget } from './tables.ts';
 
 const PAGE_HEADERS = {
@@ -41,17 +45,22 @@ export function docsRoutes({ about, budget, current, changelogs }: DocsParts): [
     const { docsPage } = await import('./docs.ts');
     const schemas = { partner: partner.schema, member: member.schema };
     const served = { version, schemas, scopes: partner.rootScopes, changelogs: await changelogs() };
-    return prepare(await docsPage(about, served, budget), PAGE_HEADERS);
+    return prepare(docsPage(about, served, budget), PAGE_HEADERS);
   });
   const pages: [string, Route][] = [
     [DOCS_PATH, { isPage: true, content: reference }],
     ...PAGES.map((page) => pageRoute(page, about)),
   ];
-  const index = onceForEach(current, async () => {
+  const index = onceForEach(current, async (graph) => {
     const { searchIndex } = await import('./search.ts');
+    const { referenceText } = await import('./surface.ts');
     const texts = new Map<string, string>();
     for (const [path, { content }] of pages)
       texts.set(path, (await content()).bodies.identity.toString());
+    for (const [path, { documented, shown }] of referenceOf(graph)) {
+      await nextTurn();
+      texts.set(path, `${TEXT_START}${referenceText(about, documented, shown).html}`);
+    }
     return prepare(await searchIndex(texts), headersOf('application/json'));
   });
   return [
@@ -85,6 +94,52 @@ function pageRoute(page: string, about: About): [string, Route] {
     return prepare(callersPage(about, page), PAGE_HEADERS);
   });
   return [pagePath(page), { isPage: true, content }];
+}
+
+type Reference = { documented: Documented; shown: Referred };
+
+function referenceOf({ surfaces }: DocumentedGraph): ReadonlyMap<string, Reference> {
+  const all = SURFACE_NAMES.flatMap((surface) => {
+    const { schema, rootScopes } = surfaces[surface];
+    const scopes = surface === 'partner' ? rootScopes : undefined;
+    return groupsOf(surface, schema)
+      .flatMap(({ entries }) => entries)
+      .map((shown): [string, Reference] => [
+        shown.path,
+        { documented: { surface, schema, scopes }, shown },
+      ]);
+  });
+  return new Map(all);
+}
+
+/** Schemas of other teams may have any number of types: so many pages are kept, the latest. */
+const MOST_KEPT = 200;
+
+/** Finds the page of an operation or a type of the graph that serves. */
+export function referenceRoutes({ about, current }: Pick<DocsParts, 'about' | 'current'>) {
+  const known = new WeakMap<
+    DocumentedGraph,
+    { pages: ReadonlyMap<string, Reference>; kept: Map<string, Route> }
+  >();
+
+  return (path: string): Route | undefined => {
+    if (!path.startsWith(`${DOCS_PATH}/`)) return undefined;
+    const graph = current();
+    const { pages, kept } = known.get(graph) ?? { pages: referenceOf(graph), kept: new Map() };
+    known.set(graph, { pages, kept });
+    const page = pages.get(path);
+    if (page === undefined) return undefined;
+    const content = once(async () => {
+      const { referencePage } = await import('./surface.ts');
+      return prepare(referencePage(about, page.documented, page.shown), PAGE_HEADERS);
+    });
+    const route = kept.get(path) ?? { isPage: true, content };
+    kept.delete(path);
+    kept.set(path, route);
+    const [oldest = ''] = kept.keys();
+    if (kept.size > MOST_KEPT) kept.delete(oldest);
+    return route;
+  };
 }
 
 function textRoute(type: string, make: () => Promise<string>): Route {

@@ -10,7 +10,8 @@ import {
 } from '@partner-loyalty/gateway/schema/scopes.ts';
 import type { SurfaceName } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
-import type { GraphQLNamedType, GraphQLSchema } from 'graphql';
+import type { GraphQLSchema } from 'graphql';
+import { referencePath } from './paths.ts';
 
 export function keysSection(scopes: RootScopes): Html {
   const optional = KEY_SCOPES.filter((scope) => !DEFAULT_SCOPES.includes(scope));
@@ -27,35 +28,36 @@ ${list(optional)}. An MCP key has <code>read</code>.</p>`;
 
 function row(scope: KeyScope, { query, mutation }: RootScopes): Html {
   const links = [
-    ...fieldLinks('Query', query, scope),
-    ...fieldLinks('Mutation', mutation, scope),
+    ...fieldLinks('queries', query, scope),
+    ...fieldLinks('mutations', mutation, scope),
   ].map((link, index) => html`${index === 0 ? '' : ', '}${link}`);
   return html`<tr><th scope="row"><code>${scope}</code></th>
 <td>${SCOPE_MEANINGS[scope]}${links.length === 0 ? '' : ': '}${links}</td></tr>`;
 }
 
 function fieldLinks(
-  type: 'Query' | 'Mutation',
+  kind: 'queries' | 'mutations',
   fields: ReadonlyMap<string, ScopeBits>,
   scope: KeyScope,
 ): Html[] {
   return [...fields]
     .filter(([, bits]) => scopeNames(bits).includes(scope))
-    .map(([name]) => html`<a href="#partner-${type}-${name}"><code>${name}</code></a>`);
+    .map(
+      ([name]) => html`<a href="${referencePath('partner', kind, name)}"><code>${name}</code></a>`,
+    );
 }
 
-/** What a key needs for a field. Nothing for fields that are not roots of the partner surface. */
-export function scopeNeeded(name: string, type: GraphQLNamedType, documented: Documented): Html {
-  const { schema, scopes } = documented;
-  if (scopes === undefined) return html``;
-  const ofRoot = [
-    { root: schema.getQueryType(), fields: scopes.query },
-    { root: schema.getMutationType(), fields: scopes.mutation },
-  ].find(({ root }) => root === type)?.fields;
-  const needed = scopeNames(ofRoot?.get(name) ?? 0);
+/** What a key needs for an operation. Nothing on a surface whose callers no scopes limit. */
+export function scopeNeeded(
+  kind: 'queries' | 'mutations',
+  name: string,
+  { scopes }: Documented,
+): Html {
+  const fields = kind === 'queries' ? scopes?.query : scopes?.mutation;
+  const needed = scopeNames(fields?.get(name) ?? 0);
   return needed.length === 0
     ? html``
-    : html`<p class="scope">Needs the <a href="#keys">scope</a> ${list(needed)}.</p>`;
+    : html`<p class="scope">Needs the <a href="/docs#keys">scope</a> ${list(needed)}.</p>`;
 }
 
 function list(scopes: readonly KeyScope[]): Html[] {
@@ -70,6 +72,4 @@ export type Documented = {
   schema: GraphQLSchema;
   /** What its root fields need; undefined if scopes do not limit its callers. */
   scopes?: RootScopes | undefined;
-  /** The examples of its root fields. */
-  examples?: ReadonlyMap<string, Html>;
 };

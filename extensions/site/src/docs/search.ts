@@ -1,7 +1,8 @@
 // The index that the search of the documentation reads, made from the text of its pages.
 import MiniSearch from 'minisearch';
+import { TEXT_START } from './paths.ts';
 
-/** What can be found: something with an ID, such as a heading, an operation, a type or a field. */
+/** What can be found: a heading or a term with an ID, such as an operation, a type or a field. */
 export type Entry = { id: string; title: string; place: string; text: string };
 
 /** Also for the script that reads the index. */
@@ -25,12 +26,16 @@ export async function searchIndex(pages: ReadonlyMap<string, string>): Promise<s
 /** How elements contain each other, whose title is their beginning. */
 const RANKS = ['h1', 'h2', 'h3', 'div', 'dt'];
 
-/** The elements with an ID in the text of a page, each with what is above it as its place. */
+/**
+ * The headings and terms with an ID in the text of a page, each with what is above it as its place,
+ * which begins with the text before all of them.
+ */
 export function entriesOf(path: string, page: string): Entry[] {
-  const [, text = ''] = page.split('<div class="text">');
-  const above: { rank: number; title: string }[] = [];
+  const [, text = ''] = page.split(TEXT_START);
   const parts = withoutExamples(text).split(' id="');
-  return parts.slice(1).map((part, index) => {
+  const start = plain(parts[0] ?? '', '');
+  const above = start === '' ? [] : [{ rank: -1, title: start }];
+  return parts.slice(1).flatMap((part, index) => {
     const [id = '', ...rest] = part.split('"');
     const [title = '', ...body] = rest
       .join('"')
@@ -38,6 +43,7 @@ export function entriesOf(path: string, page: string): Entry[] {
       .split(/<\/(?:h[1-4]|dt)>/);
     const [tag = ''] = parts[index]?.slice(parts[index].lastIndexOf('<') + 1).split(' ') ?? [];
     const rank = RANKS.indexOf(tag);
+    if (rank === -1) return [];
     while ((above.at(-1)?.rank ?? -1) >= rank) above.pop();
     const place = above.map((each) => each.title).join(' › ');
     const entry = {
@@ -47,13 +53,13 @@ export function entriesOf(path: string, page: string): Entry[] {
       text: plain(body.join(' '), ' '),
     };
     above.push({ rank, title: entry.title });
-    return entry;
+    return [entry];
   });
 }
 
 function withoutExamples(text: string): string {
-  const [first = '', ...others] = text.split('<details class="example">');
-  return [first, ...others.map((each) => each.slice(each.indexOf('</details>')))].join('');
+  const [first = '', ...others] = text.split('<section class="example"');
+  return [first, ...others.map((each) => each.slice(each.indexOf('</section>')))].join('');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

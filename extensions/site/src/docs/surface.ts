@@ -1,90 +1,107 @@
-// The reference of a surface: its operations and its types, from the schema that is served.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+// The reference of a surface: lists of its operations and types, and a page for each of them.
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import {
   type GraphQLNamedType,
-  type GraphQLObjectType,
-  type GraphQLSchema,
+  getNamedType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
-  isIntrospectionType,
   isObjectType,
   isScalarType,
-  isSpecifiedScalarType,
   isUnionType,
 } from 'graphql';
-import { enumValueEntry, fieldEntry, inputEntry, typeLink } from './entry.ts';
+import type { About } from '../frame.ts';
+import {
+  argumentEntry,
+  deprecation,
+  enumValueEntry,
+  fieldEntry,
+  inputEntry,
+  signature,
+  typeLink,
+} from './entry.ts';
+import { exampleOf } from './examples.ts';
+import { docsFramed } from './page.ts';
+import { DOCS_PATH } from './paths.ts';
 import { inline, paragraphs } from './prose.ts';
-import type { Documented } from './scopes.ts';
+import { groupsOf, KINDS, type Referred } from './reference.ts';
+import { type Documented, scopeNeeded } from './scopes.ts';
 
-type SurfaceReference = { operations: Operations[]; types: GraphQLNamedType[] };
-type Operations = { title: string; type: GraphQLObjectType };
+const TITLES = { partner: 'Partner surface', member: 'Member surface' };
 
-/** The order of the kinds of types, and what each is called. */
-const KINDS = [
-  ['object', isObjectType],
-  ['interface', isInterfaceType],
-  ['union', isUnionType],
-  ['input', isInputObjectType],
-  ['enum', isEnumType],
-  ['scalar', isScalarType],
-] as const;
-
-/** What a surface has, in the order of the page. */
-export function referenceOf(schema: GraphQLSchema): SurfaceReference {
-  const roots = [
-    { title: 'Queries', type: schema.getQueryType() },
-    { title: 'Mutations', type: schema.getMutationType() },
-  ].flatMap(({ title, type }): Operations[] => (type ? [{ title, type }] : []));
-  const others = Object.values(schema.getTypeMap()).filter(
-    (type) =>
-      !isIntrospectionType(type) &&
-      !isSpecifiedScalarType(type) &&
-      !roots.some((root) => root.type === type),
-  );
-  return { operations: roots, types: KINDS.flatMap(([, is]) => others.filter((each) => is(each))) };
+/** The lists of a surface, below its heading. Each item has the anchor of what it leads to. */
+export function surfaceLists(documented: Documented): Html[] {
+  return groupsOf(documented.surface, documented.schema).map(({ id, title, entries }) => {
+    const items = entries.map((each) => {
+      const [first = ''] = (each.description ?? '').trim().split(/\n\s*\n/, 1);
+      return html`<li id="${each.id}"><a href="${each.path}"><code>${each.name}</code></a>
+${each.deprecationReason == null ? '' : html`<b>deprecated</b> `}${inline(first)}</li>`;
+    });
+    return html`<h3 id="${id}">${title}</h3>
+<ul class="listed">${items}</ul>`;
+  });
 }
 
-/** The section of a surface, below its heading. Other requests are answered between two types. */
-export async function surfaceSection(documented: Documented): Promise<Html[]> {
+/** The page of an operation or a type, with all others of its surface beside it. */
+export function referencePage(about: About, documented: Documented, shown: Referred): string {
+  const groups = groupsOf(documented.surface, documented.schema).map(({ id, title, entries }) => {
+    const links = entries.map(({ path, name }) => {
+      const current = path === shown.path ? html` aria-current="page"` : '';
+      return html`<li><a href="${path}"${current}>${name}</a></li>`;
+    });
+    return html`<li><a href="${DOCS_PATH}#${id}">${title}</a><ul>${links}</ul></li>`;
+  });
+  return docsFramed(about, {
+    path: shown.path,
+    title: shown.name,
+    contents: html`<li><a href="${DOCS_PATH}">Documentation</a></li>${groups}`,
+    text: referenceText(about, documented, shown),
+  });
+}
+
+/** The text of such a page. Everything in it that comes from a schema is escaped. */
+export function referenceText(about: About, documented: Documented, shown: Referred): Html {
   const { surface, schema } = documented;
-  const { operations, types } = referenceOf(schema);
-  const section = operations.map(
-    ({ title, type }) => html`<h3 id="${surface}-${type.name}">${title}</h3>
-${membersOf(type, documented)}`,
-  );
-  section.push(html`<h3 id="${surface}-types">Types</h3>`);
-  for (const type of types) {
-    await nextTurn();
-    section.push(typeEntry(type, documented));
-  }
-  return section;
+  const { id = '', title = '' } =
+    groupsOf(surface, schema).find(({ entries: [first] }) => first?.kind === shown.kind) ?? {};
+  const isType = shown.kind === 'types';
+  return html`<p class="soft"><a href="${DOCS_PATH}#${surface}">${TITLES[surface]}</a> › <a
+ href="${DOCS_PATH}#${id}">${title}</a></p>
+<h1 id="${shown.id}">${isType ? html`<span class="kind">${kindOf(shown.type)}</span> ` : ''}${shown.name}</h1>
+${deprecation(shown)}${paragraphs(shown.description ?? '')}
+${isType ? typeText(shown.type, documented) : operationText(about, documented, shown)}`;
 }
 
-function typeEntry(type: GraphQLNamedType, documented: Documented): Html {
-  const { surface } = documented;
-  const [kind] = KINDS.find(([, is]) => is(type)) ?? ['type'];
-  return html`<div class="type" id="${surface}-${type.name}">
-<h4><span class="kind">${kind}</span> <a class="permalink" href="#${surface}-${type.name}">${type.name}</a></h4>
-${paragraphs(type.description ?? '')}
-${specifiedBy(type)}
-${membersOf(type, documented)}
-</div>`;
+function kindOf(type: GraphQLNamedType): string {
+  return KINDS.find(([, is]) => is(type))?.[0] ?? 'type';
 }
 
-function specifiedBy(type: GraphQLNamedType): Html {
+function operationText(
+  about: About,
+  documented: Documented,
+  { kind, field }: Exclude<Referred, { kind: 'types' }>,
+): Html {
+  const inputs = field.args.map((each) => argumentEntry(each, documented));
+  const example = exampleOf(documented.surface, field.name, documented.schema, about);
+  const { description } = getNamedType(field.type);
+  return html`${scopeNeeded(kind, field.name, documented)}
+<p class="signature"><code>${signature(field, documented)}</code></p>
+${inputs.length === 0 ? '' : html`<h2>Arguments</h2><dl class="fields">${inputs}</dl>`}
+<h2>Returns</h2>
+<p><code>${typeLink(field.type, documented)}</code></p>
+${paragraphs(description ?? '')}
+${example === undefined ? '' : html`<h2>Example</h2>${example}`}`;
+}
+
+function typeText(type: GraphQLNamedType, documented: Documented): Html {
   const url = isScalarType(type) ? type.specifiedByURL : undefined;
-  return url ? html`<p class="soft">Specified by ${inline(url)}.</p>` : html``;
-}
-
-function membersOf(type: GraphQLNamedType, documented: Documented): Html {
+  const specified = url ? html`<p class="soft">Specified by ${inline(url)}.</p>` : html``;
   if (isUnionType(type)) {
     const members = type.getTypes().map((each) => html`<li>${typeLink(each, documented)}</li>`);
     return html`<ul>${members}</ul>`;
   }
   const entries = entriesOf(type, documented);
-  return entries.length === 0 ? html`` : html`<dl class="fields">${entries}</dl>`;
+  return entries.length === 0 ? specified : html`<dl class="fields">${entries}</dl>`;
 }
 
 function entriesOf(type: GraphQLNamedType, documented: Documented): Html[] {

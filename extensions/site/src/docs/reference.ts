@@ -1,0 +1,74 @@
+// What the reference has a page for: the operations and the types of a surface, in their order.
+import type { SurfaceName } from '@partner-loyalty/gateway/schema/surfaces.ts';
+import {
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isScalarType,
+  isSpecifiedScalarType,
+  isUnionType,
+} from 'graphql';
+import { referencePath } from './paths.ts';
+
+/** What has a page: an operation, as a field of its root, or a type. */
+export type Referred = {
+  path: string;
+  /** Its anchor, on its page and in the list. */
+  id: string;
+  name: string;
+  description: string | null | undefined;
+  deprecationReason?: string | null | undefined;
+} & (
+  | { kind: 'queries' | 'mutations'; field: GraphQLField<unknown, unknown> }
+  | { kind: 'types'; type: GraphQLNamedType }
+);
+export type Group = { id: string; title: string; entries: Referred[] };
+
+/** The order of the kinds of types, and what each is called. */
+export const KINDS = [
+  ['object', isObjectType],
+  ['interface', isInterfaceType],
+  ['union', isUnionType],
+  ['input', isInputObjectType],
+  ['enum', isEnumType],
+  ['scalar', isScalarType],
+] as const;
+
+/** What a surface has, in the order of the lists. */
+export function groupsOf(surface: SurfaceName, schema: GraphQLSchema): Group[] {
+  const roots = [
+    { kind: 'queries' as const, title: 'Queries', root: schema.getQueryType() },
+    { kind: 'mutations' as const, title: 'Mutations', root: schema.getMutationType() },
+  ].flatMap(({ kind, title, root }): Group[] => {
+    if (!root) return [];
+    const entries = Object.values(root.getFields()).map((field) => {
+      const { name, description, deprecationReason } = field;
+      const id = `${surface}-${root.name}-${name}`;
+      const path = referencePath(surface, kind, name);
+      return { kind, field, id, path, name, description, deprecationReason };
+    });
+    return [{ id: `${surface}-${root.name}`, title, entries }];
+  });
+  const types = typesOf(schema).map((type): Referred => {
+    const { name, description } = type;
+    const path = referencePath(surface, 'types', name);
+    return { kind: 'types', type, id: `${surface}-${name}`, path, name, description };
+  });
+  return [...roots, { id: `${surface}-types`, title: 'Types', entries: types }];
+}
+
+function typesOf(schema: GraphQLSchema): GraphQLNamedType[] {
+  const roots = [schema.getQueryType(), schema.getMutationType()];
+  const types = Object.values(schema.getTypeMap()).filter(
+    (type) =>
+      !isIntrospectionType(type) &&
+      !isSpecifiedScalarType(type) &&
+      !roots.some((root) => root === type),
+  );
+  return KINDS.flatMap(([, is]) => types.filter((each) => is(each)));
+}
