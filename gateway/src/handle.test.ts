@@ -3,12 +3,16 @@ import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
+import type { StoreState } from '@partner-loyalty/runtime/store/outage.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { UNSHARED } from '../../test/support/requests/unshared.ts';
 import { answering, openPlace } from '../test/gateway.ts';
+import type { Audit } from './audit.ts';
+import type { Counters } from './budget/counters.ts';
 import type { Gateway } from './gateway.ts';
 import { issueKey, newKey } from './identity/apikey.ts';
+import { createReadiness } from './readiness.ts';
 import type { KeyScope } from './schema/scopes.ts';
 
 const AT = new Date('2026-03-04T05:06:07Z');
@@ -21,6 +25,7 @@ const INTROSPECTION = '{ __schema { queryType { name } } }';
 
 let place: Awaited<ReturnType<typeof openPlace>>;
 let gateway: Gateway;
+let subgraph: Transport;
 let privateKey: Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
 /** What the log says of requests. */
 const lines: string[] = [];
@@ -37,9 +42,10 @@ beforeAll(async () => {
   await keyStore.createPartner({ partnerId: 'few', name: 'Few', budget: 3, createdAt: AT });
   const pair = await generateKeyPair('ES256');
   privateKey = pair.privateKey;
+  subgraph = subgraphWith({ ...(await exportJWK(pair.publicKey)), kid: 'k', alg: 'ES256' });
   gateway = await place.open({
     env: { CORS_ORIGINS: PAGE, LOG_CLIENT_ADDRESS: 'full' },
-    subgraph: subgraphWith({ ...(await exportJWK(pair.publicKey)), kid: 'k', alg: 'ES256' }),
+    subgraph,
     log: {
       ...createLog('silent'),
       infoJson: (fields) => void lines.push(fields),
@@ -98,6 +104,7 @@ type Sent = {
   key?: string | undefined;
   token?: string;
   query?: string;
+  variables?: object;
   body?: () => Promise<Buffer>;
   method?: string;
   path?: string;
@@ -114,14 +121,15 @@ const REQUEST = {
   ...UNSHARED,
 };
 
-async function send({ key, token, query = READ, body, headers, ...others }: Sent) {
+async function send(sent: Sent, to = gateway) {
+  const { key, token, query = READ, variables, body, headers, ...others } = sent;
   const {
     status,
     headers: received,
     body: text,
     closes,
     observer,
-  } = await gateway.handle({
+  } = await to.handle({
     ...REQUEST,
     ...others,
     headers: {
@@ -130,7 +138,7 @@ async function send({ key, token, query = READ, body, headers, ...others }: Sent
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...headers,
     },
-    body: body ?? (async () => Buffer.from(JSON.stringify({ query }))),
+    body: body ?? (async () => Buffer.from(JSON.stringify({ query, variables }))),
   });
   observer?.ended(String(text).length, true);
   const parsed = String(text) === '' ? {} : JSON.parse(String(text));
@@ -361,4 +369,166 @@ describe('a budget of 3', () => {
     if (code !== 'OK' && code !== 'OPERATION_TOO_COMPLEX' && !code.includes('VALIDATION'))
       expect((await send({ key, ...sent })).code).toBe(code);
   });
+});
+
+// An operation may run while its budget is counted, but its result depends on the count.
+describe('operate', () => {
+  const KNOWN = 'query ($email: String!) { memberByEmail(email: $email) { email } }';
+  const GOOD = { query: KNOWN, variables: { email: 'a@example.com' } };
+  const BAD = { query: KNOWN, variables: { email: 7 } };
+
+  /** A gateway whose budgets are counted when the test says so; it has seen these operations. */
+  async function start(known: Sent[], { partnerId = 'inn', audits = false } = {}) {
+    const counts: ((isWithin: boolean) => void)[] = [];
+    const add: ReturnType<Counters['counter']>['add'] = (_, { points, limit }) =>
+      new Promise((resolve) => {
+        counts.push((isWithin) =>
+          resolve({ consumedPoints: isWithin ? points : limit, isWithin, msBeforeNext: 60_000 }),
+        );
+      });
+    const counters: Counters = { counter: () => ({ add }), state: () => 'up', close() {} };
+    const log = createLog('silent');
+    // Cast: this is all that operations need of it.
+    const audit = { begin: () => [], record() {} } as unknown as Audit;
+    const slow = await place.open({ subgraph, log, counters, ...(audits && { audit }) });
+    const key = await keyOf(partnerId);
+    /** Sends it, for as long as it need not wait for the count. */
+    const begin = async (sent: Sent) => {
+      const response = send({ key, ...sent }, slow);
+      for (let i = 0; i < 5; i += 1) await new Promise(setImmediate);
+      return {
+        end(isWithin: boolean) {
+          counts.shift()?.(isWithin);
+          return response;
+        },
+        response,
+      };
+    };
+    for (const sent of known) await (await begin(sent)).end(true);
+    asked.length = 0;
+    return begin;
+  }
+
+  test('a known read of a key with plenty left runs while its budget is counted', async () => {
+    const begin = await start([GOOD]);
+    const { end } = await begin(GOOD);
+    expect(asked).toHaveLength(1);
+    expect(await end(true)).toMatchObject({ code: 'OK' });
+    expect(asked).toHaveLength(1);
+  });
+
+  test('RATE_LIMITED if the budget turns out to be spent, even if the operation failed', async () => {
+    const begin = await start([GOOD]);
+    for (const sent of [GOOD, BAD])
+      expect(await (await begin(sent)).end(false)).toMatchObject({ code: 'RATE_LIMITED' });
+  });
+
+  test('an operation that fails at once still waits for the count', async () => {
+    const begin = await start([GOOD]);
+    const { end, response } = await begin(BAD);
+    let isSettled = false;
+    void response.finally(() => {
+      isSettled = true;
+    });
+    await new Promise(setImmediate);
+    expect(isSettled).toBe(false);
+    expect(await end(true)).toMatchObject({ code: 'BAD_USER_INPUT' });
+  });
+
+  test.each<[string, Parameters<typeof start>, Sent]>([
+    ['a document that was not prepared before', [[{}]], GOOD],
+    ['a mutation', [[{ query: END }]], { query: END }],
+    ['a read of a key that has little left', [[GOOD], { partnerId: 'few' }], GOOD],
+    ['a read that an audit log records', [[GOOD], { audits: true }], GOOD],
+  ])('%s reaches no subgraph before the budget is known', async (_, known, sent) => {
+    const { end } = await (await start(...known))(sent);
+    expect(asked).toEqual([]);
+    await end(true);
+    expect(asked).toHaveLength(1);
+  });
+});
+
+// When the gateway gets requests, and what it says of its dependencies.
+
+const up = async (): Promise<StoreState> => undefined;
+const full = async (): Promise<StoreState> => 'full';
+const down = () => Promise.reject(new Error('down'));
+const damaged = () => Promise.reject(Object.assign(new Error('damaged'), { name: 'StoreDamaged' }));
+
+/** A gateway whose dependencies the test takes away. */
+function setup({ isLocal }: { isLocal?: true } = {}) {
+  const at = { now: 1_000, keyReadAt: Number.NEGATIVE_INFINITY };
+  const ready = { keys: up, members: up, standings: up, redis: 'up' as 'up' | 'degraded' };
+  const transport = (name: 'members' | 'standings'): Transport => ({
+    ...(isLocal && { isLocal }),
+    execute: () => ({}),
+    ready: () => ready[name](),
+    close: async () => {},
+  });
+  const readiness = createReadiness(
+    {
+      keyStore: { ready: () => ready.keys() },
+      keyring: { lastReadAt: () => at.keyReadAt },
+      transports: () =>
+        (['members', 'standings'] as const).map((name) => [name, transport(name)] as const),
+      counters: { state: () => ready.redis },
+    },
+    () => at.now,
+  );
+  return { at, ready, readiness };
+}
+
+const ALL_UP = { keys: 'up', members: 'up', standings: 'up', redis: 'up' };
+
+test('ready while all dependencies are up', async () => {
+  expect(await setup().readiness()).toEqual({ ok: true, dependencies: ALL_UP });
+});
+
+test('one dependency away does not take the gateway away, nor do both subgraphs', async () => {
+  const { ready, readiness } = setup();
+  ready.redis = 'degraded';
+  ready.standings = down;
+  const dependencies = { ...ALL_UP, redis: 'degraded', standings: 'down' };
+  expect(await readiness()).toEqual({ ok: true, dependencies });
+  ready.members = down;
+  expect(await readiness()).toEqual({
+    ok: true,
+    dependencies: { ...dependencies, members: 'down' },
+  });
+});
+
+test('a subgraph in the same process counts', async () => {
+  const { ready, readiness } = setup({ isLocal: true });
+  ready.standings = down;
+  expect(await readiness()).toEqual({ ok: false, dependencies: { ...ALL_UP, standings: 'down' } });
+});
+
+test('a full disk is named, and takes nothing away: reads go on', async () => {
+  const { ready, readiness } = setup({ isLocal: true });
+  ready.keys = full;
+  ready.members = full;
+  const dependencies = { ...ALL_UP, keys: 'full', members: 'full' };
+  expect(await readiness()).toEqual({ ok: true, dependencies });
+});
+
+test('keys that cannot be read are degraded for the 60 seconds of their grace, then down', async () => {
+  const { at, ready, readiness } = setup();
+  await readiness();
+  ready.keys = down;
+  at.now += 59_999;
+  expect(await readiness()).toEqual({ ok: true, dependencies: { ...ALL_UP, keys: 'degraded' } });
+  at.now += 1;
+  expect(await readiness()).toEqual({ ok: false, dependencies: { ...ALL_UP, keys: 'down' } });
+  at.keyReadAt = at.now - 59_999;
+  expect((await readiness()).ok).toBe(true);
+  at.now += 1;
+  expect((await readiness()).ok).toBe(false);
+  ready.keys = up;
+  expect(await readiness()).toEqual({ ok: true, dependencies: ALL_UP });
+});
+
+test('a damaged store of keys has no grace', async () => {
+  const { ready, readiness } = setup();
+  ready.keys = damaged;
+  expect(await readiness()).toEqual({ ok: false, dependencies: { ...ALL_UP, keys: 'down' } });
 });

@@ -11,7 +11,8 @@ import type {
 } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { temporaryFolder } from '../../test/support/folder.ts';
-import { createMemoryCounters } from '../src/budget/counters.ts';
+import type { Audit } from '../src/audit.ts';
+import { type Counters, createMemoryCounters } from '../src/budget/counters.ts';
 import { createDocuments } from '../src/document/documents.ts';
 import { type Gateway, openGateway } from '../src/gateway.ts';
 import { graphOf, SUPERGRAPH_FILE } from '../src/graph/committed.ts';
@@ -28,6 +29,8 @@ export type Given = {
   log: Log;
   usage?: Pick<UsageCounter, 'ended'>;
   extensions?: readonly GatewayExtension[];
+  counters?: Counters;
+  audit?: Audit;
 };
 
 /** The embedded stores of a gateway, and what opens gateways on them. */
@@ -41,7 +44,9 @@ export async function openPlace() {
   const [keyStore, graphStore] = [await openKeyStore(place), await openGraphStore(place)];
   const closes: (() => unknown)[] = [keyStore.close, graphStore.close, folder.remove];
 
-  async function open({ env = {}, subgraph, log, usage, extensions }: Given): Promise<Gateway> {
+  async function open(given: Given): Promise<Gateway> {
+    const { env = {}, subgraph, log, usage, extensions, audit } = given;
+    const { counters = createMemoryCounters('sandbox') } = given;
     const [caches, metrics] = [createCaches(), createMetrics()];
     const documents = createDocuments(caches, metrics);
     const parts = { log, metrics, caches, documents };
@@ -52,14 +57,13 @@ export async function openPlace() {
       metrics,
     });
     const graph = graphOf(readFileSync(SUPERGRAPH_FILE, 'utf8'));
-    const graphs = await serveGraphs(graph, { ...parts, connections, audits: false });
+    const graphs = await serveGraphs(graph, { ...parts, connections, audits: audit !== undefined });
     const gateway = openGateway(
       {
-        ...{ ...parts, keyStore, graphStore, graphs, audit: undefined },
+        ...{ ...parts, keyStore, graphStore, graphs, audit, counters },
         settings: readSettings(env, 'all'),
         ...NO_USAGE,
         usage: { ...NO_USAGE.usage, ...usage },
-        counters: createMemoryCounters('sandbox'),
       },
       extensions,
     );

@@ -1,8 +1,11 @@
-// How an operation is planned and run.
+// How an operation is planned and run, and what each surface shows.
 
 import { readFileSync } from 'node:fs';
-import { setImmediate as nextTick, setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
+import { composeServices } from '@apollo/composition';
+import { operationFromDocument, Supergraph } from '@apollo/federation-internals';
 import { ApolloGateway } from '@apollo/gateway';
+import { type PlanNode, QueryPlanner } from '@apollo/query-planner';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type {
   SubgraphRequest,
@@ -11,12 +14,15 @@ import type {
 } from '@partner-loyalty/runtime/transport/types.ts';
 import {
   buildSchema,
+  type DocumentNode,
   type GraphQLSchema,
   getVariableValues,
   Kind,
   parse,
+  print,
   printSchema,
   validate,
+  visit,
 } from 'graphql';
 import {
   type GeneratedOperation,
@@ -24,18 +30,73 @@ import {
 } from '../../../test/support/cases/operations.ts';
 import { openGraph, type TestGraph } from '../../../test/support/graphs/graph.ts';
 import { GRAPHS } from '../../../test/support/graphs/table.ts';
+import { parseDocument } from '../document/document.ts';
 import { ResponseSize } from '../document/responsesize.ts';
 import { buildResponse } from '../edge/response.ts';
 import { SUPERGRAPH_FILE } from '../graph/committed.ts';
+import { SURFACES, type SurfaceName, surfaceSdl } from '../schema/surfaces.ts';
 import { committedFacts } from './committed.ts';
-import { type Executor, openExecutor } from './executor.ts';
+import { type Execution, type Executor, openExecutor } from './executor.ts';
+import type { MemberAccess } from './members.ts';
+import { ownershipOf } from './ownership.ts';
 import { openThreadPlanner } from './plan.apollo.ts';
+import { planDirectly } from './plan.direct.ts';
 import { openPlanner } from './planner.ts';
+import { fieldsOf, renameFields } from './rename.ts';
 import { compileShape, Violations } from './shape.ts';
+import { openSurface } from './surface.ts';
+
+const COMMITTED = readFileSync(SUPERGRAPH_FILE, 'utf8');
+const CALLER = { kind: 'partner', partnerId: 'inn' } as const;
+
+/** Executes an operation without variables, unless it has `more`. */
+const execute = async (executor: Executor, key: string, more: Partial<Execution> = {}) =>
+  executor.execute({
+    ...{ key, variables: {}, coerced: {}, caller: CALLER, requestId: 'r' },
+    size: new ResponseSize(),
+    ...more,
+  });
+
+/** A subgraph that notes what it is asked. */
+function recording(
+  answer: (request: SubgraphRequest) => SubgraphResponse,
+): Transport & { asked: SubgraphRequest[] } {
+  const asked: SubgraphRequest[] = [];
+  return {
+    asked,
+    execute(request) {
+      asked.push(request);
+      return answer(request);
+    },
+    ready: async () => {},
+    close: async () => {},
+  };
+}
+
+const opened: { close(): void }[] = [];
+afterEach(() => {
+  for (const each of opened.splice(0)) each.close();
+});
+
+/** A surface of the committed graph, for whose subgraphs these answer. */
+async function openCommitted(
+  surface: SurfaceName,
+  members: (request: SubgraphRequest) => SubgraphResponse = () => ({}),
+  standings: (request: SubgraphRequest) => SubgraphResponse = () => ({}),
+  audits = false,
+) {
+  const asked = { members: recording(members), standings: recording(standings) };
+  const transports = { ...asked, gateway: asked.members };
+  const executor = await openExecutor(surface, COMMITTED, transports, createCaches(), audits);
+  opened.push(executor);
+  return { executor, members: asked.members.asked, standings: asked.standings.asked };
+}
 
 // Operations on graphs with every feature of federation get the responses of stock @apollo/gateway.
 describe('graphs', () => {
-  const SEEDS = 12;
+  /** Fewer where chance would find what stock gets wrong. */
+  const seedsOf = ({ stockIsWrong, writtenOnly }: TestGraph) =>
+    writtenOnly ? 0 : stockIsWrong ? 12 : 40;
   const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
   type Answer = { data: unknown; errors: string[] };
@@ -61,7 +122,7 @@ describe('graphs', () => {
 
     test('the same responses as from stock @apollo/gateway', async () => {
       const operations = operationsOf(graph, executor.schema);
-      expect(operations.length).toBeGreaterThan(graph.writtenOnly ? 0 : SEEDS / 4);
+      expect(operations.length).toBeGreaterThan(seedsOf(graph) / 4);
       // Some operations on interface objects are too much for Apollo's planner.
       let planned = 0;
       for (const operation of operations) {
@@ -76,6 +137,15 @@ describe('graphs', () => {
       expect(planned).toBeGreaterThan(operations.length / 2);
     });
 
+    test("the plans made without Apollo's planner are those that it makes", () => {
+      const { schema, plan } = openPlanners(openGraph(graph).supergraph);
+      for (const { query } of operationsOf(graph, schema)) {
+        const { direct, apollo } = plan(withoutConditions(parse(query)));
+        // The others are left to Apollo's planner.
+        if (direct !== 'none') expect({ query, plan: direct }).toEqual({ query, plan: apollo() });
+      }
+    });
+
     for (const { query, data } of graph.stockIsWrong ?? [])
       test(`${query} is answered right, which stock @apollo/gateway does not`, async () => {
         const operation = { query, variables: {} };
@@ -86,7 +156,7 @@ describe('graphs', () => {
 
   function operationsOf(graph: TestGraph, schema: GraphQLSchema): GeneratedOperation[] {
     const written = (graph.operations ?? []).map((query) => ({ query, variables: {} }));
-    const generated = Array.from({ length: graph.writtenOnly ? 0 : SEEDS }, (_, seed) =>
+    const generated = Array.from({ length: seedsOf(graph) }, (_, seed) =>
       generateOperation(schema, seed, (name, random) => {
         const values = graph.values?.[name] ?? [];
         return values[Math.floor(random() * values.length)];
@@ -107,19 +177,10 @@ describe('graphs', () => {
     return getVariableValues(schema, operation?.variableDefinitions ?? [], variables).coerced;
   }
 
-  async function askOurs(
-    { schema, execute }: Executor,
-    operation: GeneratedOperation,
-  ): Promise<Answer> {
+  async function askOurs(executor: Executor, operation: GeneratedOperation): Promise<Answer> {
     const { query, variables } = operation;
-    const { data, errors } = await execute({
-      key: query,
-      variables,
-      coerced: coercedOf(schema, operation) ?? {},
-      caller: { kind: 'service' },
-      requestId: 'r',
-      size: new ResponseSize(),
-    });
+    const coerced = coercedOf(executor.schema, operation) ?? {};
+    const { data, errors } = await execute(executor, query, { variables, coerced });
     return comparable(data, errors);
   }
 
@@ -171,27 +232,159 @@ describe('graphs', () => {
   }
 });
 
+// The plans made without Apollo's planner, for all that callers of the committed graph can ask.
+
+function openPlanners(sdl: string) {
+  const federated = Supergraph.build(sdl);
+  const api = federated.apiSchema();
+  const planner = new QueryPlanner(federated, { reuseQueryFragments: false });
+  const schema = buildSchema(printSchema(api.toGraphQLJSSchema()));
+  const fields = fieldsOf(parse(sdl));
+  const ownership = ownershipOf(parse(sdl));
+  const plan = (query: DocumentNode) => {
+    const { document } = renameFields(query, schema, fields);
+    const direct = planDirectly(document, schema, ownership);
+    return {
+      direct: direct === undefined ? 'none' : callsOf(direct.node),
+      apollo() {
+        const { node } = planner.buildQueryPlan(operationFromDocument(api, document));
+        if (node?.kind === 'Subscription') throw new Error('no graph has subscriptions');
+        return callsOf(node);
+      },
+    };
+  };
+  return { schema, plan };
+}
+
+const ARGUMENTS: Readonly<Record<string, unknown>> = {
+  first: 5,
+  keys: [{ email: 'a@example.com' }],
+};
+
+// Cast: Object.keys knows no key types.
+test.each(Object.keys(SURFACES) as SurfaceName[])(
+  "generated operations of the %s surface have the plans of Apollo's planner",
+  (surface) => {
+    const { schema, plan } = openPlanners(surfaceSdl(COMMITTED, surface));
+    for (let seed = 0; seed < 60; seed += 1) {
+      const { query } = generateOperation(schema, seed, (name) => ARGUMENTS[name] ?? 'a');
+      const { direct, apollo } = plan(withoutConditions(parse(query)));
+      // Interfaces are left to Apollo's planner.
+      if (direct === 'none' && query.includes('node(id:')) continue;
+      expect({ query, plan: direct }).toEqual({ query, plan: apollo() });
+    }
+  },
+);
+
+/** Under several conditions, the same field may be selected in more than one way. */
+function withoutConditions(document: DocumentNode): DocumentNode {
+  return visit(document, { Directive: () => null });
+}
+
+/** The calls of a plan in one form. Apollo's selects type names that nobody reads. */
+function callsOf(node: PlanNode | undefined, path: readonly unknown[] = []): unknown {
+  if (node === undefined) return undefined;
+  switch (node.kind) {
+    case 'Fetch': {
+      const { serviceName, requires, operation, variableUsages = [] } = node;
+      return {
+        serviceName,
+        path,
+        requires,
+        operation: sorted(operation),
+        variables: [...variableUsages].sort(),
+      };
+    }
+    case 'Flatten':
+      return callsOf(node.node, node.path);
+    case 'Sequence':
+      return node.nodes.flatMap((each) => callsOf(each, path));
+    case 'Condition': {
+      const { kind: _, ifClause, elseClause, ...rest } = node;
+      const [then, otherwise] = [ifClause, elseClause].map((each) => callsOf(each, path));
+      return { ...rest, then, otherwise };
+    }
+    case 'Parallel':
+      return { parallel: node.nodes.map((each) => JSON.stringify(callsOf(each, path))).sort() };
+    case 'Defer':
+      throw new Error('no graph has @defer');
+  }
+}
+
+function sorted(operation: string): string {
+  const byText = <Node extends Parameters<typeof print>[0]>(nodes: readonly Node[] = []): Node[] =>
+    nodes.toSorted((a, b) => (print(a) < print(b) ? -1 : 1));
+  const document = visit(parse(operation), {
+    Field: ({ name }) => (name.value === '__typename' ? null : undefined),
+    SelectionSet: { leave: (set) => ({ ...set, selections: byText(set.selections) }) },
+    OperationDefinition: {
+      leave: (node) => ({ ...node, variableDefinitions: byText(node.variableDefinitions) }),
+    },
+  });
+  return print(document);
+}
+
+test.each([
+  // The first is run by our own code, the second by Apollo's.
+  ['lists of lists', '{ all: cubes { c: color } }', ['all', 1, 0, 0, 'c'], 'no color'],
+  ['interface objects', '{ all: accounts { n: logins(last: 13) } }', ['all', 2, 'n'], 'unlucky'],
+])(
+  'an error on %s has the path of its object, by the names of the caller',
+  async (name, ...rest) => {
+    const [query, path, message] = rest;
+    const { supergraph, transports } = openGraph(graphNamed(name));
+    const executor = await openExecutor(undefined, supergraph, transports, createCaches());
+    opened.push(executor);
+    const { errors } = await execute(executor, query);
+    expect(errors).toEqual([expect.objectContaining({ path, message })]);
+  },
+);
+
+function graphNamed(name: string): TestGraph {
+  const graph = GRAPHS[name];
+  if (graph === undefined) throw new Error('the table has this graph');
+  return graph;
+}
+
+test("a plan that Apollo's code runs has its response counted and stopped as any other", async () => {
+  const { supergraph, transports } = openGraph(graphNamed('interface objects'));
+  const executor = await openExecutor(undefined, supergraph, transports, createCaches());
+  opened.push(executor);
+  const size = new ResponseSize();
+  size.add(1024 * 1024 - 20);
+  const asked = execute(executor, '{ accounts { id kind } }', { size });
+  await expect(asked).rejects.toMatchObject({ code: 'OPERATION_TOO_COMPLEX' });
+});
+
+test('a field that no subgraph can resolve is an error, and type names are none', async () => {
+  const { supergraph, transports } = openGraph({
+    subgraphs: {
+      a: { sdl: 'interface Node @key(fields: "id") { id: ID! } type Query { a: Node }' },
+      b: {
+        sdl: `type Node @key(fields: "id", resolvable: false) @interfaceObject { id: ID! field: Int }
+              type Query { b: Node }`,
+      },
+    },
+  });
+  const executor = await openExecutor(undefined, supergraph, transports, createCaches());
+  opened.push(executor);
+  await expect(execute(executor, '{ a { field } }')).rejects.toThrow('in no subgraph');
+  const named = await execute(executor, '{ name: __typename a @skip(if: true) { field } }');
+  expect(named.data).toEqual({ name: 'Query' });
+});
+
 // What subgraphs cannot do to the callers of others, whatever they answer.
 
-const supergraph = readFileSync(SUPERGRAPH_FILE, 'utf8');
 const LIST = '{ members(first: 100) { edges { node { memberId tier points } } } }';
-
-function answering(execute: (request: SubgraphRequest) => SubgraphResponse): Transport {
-  return { execute, ready: async () => {}, close: async () => {} };
-}
 
 /** Executes LIST with so many members, about which standings answers. */
 async function list(members: number, standings: (request: SubgraphRequest) => SubgraphResponse) {
   const edges = Array.from({ length: members }, (_, n) => ({
     node: { __typename: 'PartnerMemberRead', memberId: `m${n}` },
   }));
-  const first = answering(() => ({ data: { members: { edges } } }));
-  const transports = { gateway: first, members: first, standings: answering(standings) };
-  const executor = await openExecutor('partner', supergraph, transports, createCaches());
-  const caller = { kind: 'partner', partnerId: 'inn' } as const;
-  const call = { variables: {}, coerced: {}, caller, requestId: 'r', size: new ResponseSize() };
-  const result = await executor.execute({ key: LIST, ...call });
-  executor.close();
+  const found = () => ({ data: { members: { edges } } });
+  const { executor } = await openCommitted('partner', found, standings);
+  const result = await execute(executor, LIST);
   return { result, response: buildResponse(result, new Set(['members']), 'r', () => {}) };
 }
 
@@ -283,7 +476,7 @@ test('hundreds of errors about fields with many aliases are about the first one,
   const roots = Array.from({ length: 8 }, (_, n) => {
     return `a${n}: members(first: 100) { edges { node { ${aliases} } } }`;
   });
-  const members = answering(() => ({
+  const { executor } = await openCommitted('partner', () => ({
     data: {},
     errors: Array.from({ length: 800 }, (_, n) => ({
       message: 'x',
@@ -291,12 +484,7 @@ test('hundreds of errors about fields with many aliases are about the first one,
       extensions: { code: 'NOT_FOUND' },
     })),
   }));
-  const transports = { gateway: members, members, standings: members };
-  const executor = await openExecutor('partner', supergraph, transports, createCaches());
-  const caller = { kind: 'partner', partnerId: 'inn' } as const;
-  const call = { variables: {}, coerced: {}, caller, requestId: 'r', size: new ResponseSize() };
-  const result = await executor.execute({ key: `{ ${roots.join(' ')} }`, ...call });
-  executor.close();
+  const result = await execute(executor, `{ ${roots.join(' ')} }`);
   expect(result.errors.length).toBeLessThan(2_000);
   const names = roots.map((root) => root.slice(0, 2));
   const { body } = buildResponse(result, new Set(names), 'r', () => {});
@@ -309,12 +497,11 @@ test('hundreds of errors about fields with many aliases are about the first one,
 const ENDLESS = '{ last { __typename ... on User { label } } }';
 
 test('OPERATION_TOO_COMPLEX for an operation whose planning never ends, and plans and planners for the others', async () => {
-  const graph = GRAPHS['interface objects with @requires'];
-  if (graph === undefined) throw new Error('the table has this graph');
+  const graph = graphNamed('interface objects with @requires');
   const planner = await openThreadPlanner(openGraph(graph).supergraph, undefined);
   const endless = planner.plan(ENDLESS, true);
   const behind = planner.plan('{ users { kind } }', false);
-  await nextTurn(); // Now both wait in the thread.
+  await nextTick(); // Now both wait in the thread.
   const opening = openThreadPlanner(openGraph(graph).supergraph, undefined);
   await expect(endless).rejects.toMatchObject({ code: 'OPERATION_TOO_COMPLEX' });
   expect((await behind).plan).toContain('users');
@@ -326,8 +513,7 @@ test('OPERATION_TOO_COMPLEX for an operation whose planning never ends, and plan
 });
 
 test('an operation that was not planned is planned anew the next time it is asked for', async () => {
-  const graph = GRAPHS['interface objects with @requires'];
-  if (graph === undefined) throw new Error('the table has this graph');
+  const graph = graphNamed('interface objects with @requires');
   const { supergraph } = openGraph(graph);
   const planner = await openPlanner(supergraph, undefined, createCaches());
   const refused = { code: 'OPERATION_TOO_COMPLEX' };
@@ -336,7 +522,7 @@ test('an operation that was not planned is planned anew the next time it is aske
   const again = Promise.resolve(planner.plan(ENDLESS)).finally(() => {
     isPlanning = false;
   });
-  await nextTurn();
+  await nextTick();
   expect(isPlanning).toBe(true);
   await expect(again).rejects.toMatchObject(refused);
   planner.close();
@@ -345,15 +531,354 @@ test('an operation that was not planned is planned anew the next time it is aske
 test.each(['partner', 'member'] as const)(
   'the facts of the committed %s surface are what the thread reports, and of another graph unknown',
   async (surface) => {
-    const committed = readFileSync(SUPERGRAPH_FILE, 'utf8');
-    const { plan: _, close, ...facts } = await openThreadPlanner(committed, surface);
+    const { plan: _, close, ...facts } = await openThreadPlanner(COMMITTED, surface);
     close();
-    const known = committedFacts(committed, surface);
+    const known = committedFacts(COMMITTED, surface);
     const comparable = (sdl = '') => printSchema(buildSchema(sdl));
     expect({ ...known, sdl: comparable(known?.sdl) }).toEqual({
       ...facts,
       sdl: comparable(facts.sdl),
     });
-    expect(committedFacts(`${committed}#`, surface)).toBeUndefined();
+    expect(committedFacts(`${COMMITTED}#`, surface)).toBeUndefined();
   },
 );
+
+// What each surface shows, and how its reads are planned.
+
+test('a surface shows only its own fields and the types they lead to', async () => {
+  const schemaOf = async (surface: SurfaceName) =>
+    printSchema((await openCommitted(surface)).executor.schema);
+  const partner = await schemaOf('partner');
+  const member = await schemaOf('member');
+  expect(partner).toContain('memberByEmail(email: String!): PartnerMemberRead');
+  expect(partner).toContain('input EnrollMemberInput');
+  expect(partner).not.toMatch(
+    /MemberProfile|PartnerStanding|MembershipYearStats|activePartnerIds|@tag|_entities|join__/,
+  );
+  expect(member).toContain('memberProfile(id: ID!): MemberProfile');
+  expect(member).not.toMatch(
+    /PartnerMemberRead|EnrollMember|activePartnerIds|memberByEmail|_entities/,
+  );
+});
+
+test('a field without a tag is on no surface, but others may be computed from it', async () => {
+  const profile = { __typename: 'MemberProfile', memberId: 'm', activePartnerIds: ['p'] };
+  const partnerStandings = [{ partnerId: 'p', tier: 'GOLD', points: 7 }];
+  const { executor, standings } = await openCommitted(
+    'member',
+    () => ({ data: { memberProfile: profile } }),
+    () => ({ data: { _entities: [{ partnerStandings }] } }),
+  );
+  const query = '{ memberProfile(id: "m") { partnerStandings { partnerId tier points } } }';
+  const caller = { kind: 'member', memberId: 'm' } as const;
+  expect(await execute(executor, query, { caller })).toMatchObject({
+    data: { memberProfile: { partnerStandings } },
+  });
+  expect(standings[0]).toMatchObject({
+    caller,
+    requestId: 'r',
+    variables: { representations: [{ activePartnerIds: ['p'] }] },
+  });
+});
+
+test('a read asks each subgraph once, and a look-up without a result does not ask standings', async () => {
+  const found = { __typename: 'PartnerMemberRead', memberId: 'm', email: 'e' };
+  const { executor, members, standings } = await openCommitted(
+    'partner',
+    ({ query }) => ({
+      data: query.includes('as__1:') ? { as__0: found, as__1: null } : { as__0: null },
+    }),
+    () => ({ data: { _entities: [{ tier: 'GOLD', points: 7 }] } }),
+  );
+  const one = 'a: memberByEmail(email: "a") { email tier points }';
+  await execute(executor, `{ ${one} b: memberByEmail(email: "b") { email tier points } }`);
+  expect([members.length, standings.length]).toEqual([1, 1]);
+  await execute(executor, `{ ${one} }`);
+  expect([members.length, standings.length]).toEqual([2, 1]);
+});
+
+test('a document shows what its variables skip and include, whatever it was executed with before', async () => {
+  const found = { __typename: 'PartnerMemberRead', memberId: 'm', email: 'e', firstName: 'f' };
+  const { executor } = await openCommitted('partner', () => ({ data: { as__0: found } }));
+  const query = `query ($skip: Boolean!, $include: Boolean!) {
+    a: memberByEmail(email: "a") { memberId email @skip(if: $skip) firstName @include(if: $include) } }`;
+  for (const skip of [false, true])
+    for (const include of [true, false]) {
+      const variables = { skip, include };
+      const { data } = await execute(executor, query, { variables, coerced: variables });
+      const shown = {
+        memberId: 'm',
+        ...(!skip && { email: 'e' }),
+        ...(include && { firstName: 'f' }),
+      };
+      expect({ ...variables, data }).toEqual({ ...variables, data: { a: shown } });
+    }
+});
+
+test('each root field of a mutation is executed, and equal reads are one', () => {
+  const schema = buildSchema(
+    'type Query { a: A } type Mutation { add(n: Int): Int } type A { x: Int y(n: Int): Int }',
+  );
+  const renamed = (query: string) =>
+    print(renameFields(parse(query), schema, fieldsOf(parse(printSchema(schema)))).document);
+  const twice = 'mutation { p: add(n: 1) q: add(n: 1) }';
+  expect(renamed(twice).match(/add/g)).toHaveLength(2);
+  expect(renamed('{ a { p: y(n: 1) q: y(n: 1) r: y(n: 2) } }').match(/y\(/g)).toHaveLength(2);
+  expect(renamed('{ p: a { q: x } }')).toBe(renamed('{ other: a { x } }'));
+});
+
+describe('a graph of another team', () => {
+  const TAGS = '@tag(name: "partner") @tag(name: "member")';
+  const LINK =
+    'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@tag"])';
+
+  async function openOn(sdl: string, data: Record<string, unknown>) {
+    const offers = recording(() => ({ data }));
+    const typeDefs = parse(`${LINK}\n${sdl}`);
+    const { supergraphSdl: graph = '' } = composeServices([
+      { name: 'offers', url: 'http://offers', typeDefs },
+    ]);
+    const surface = await openSurface('partner', graph, { offers }, createCaches());
+    const run = async (query: string) => {
+      const document = parseDocument(query);
+      const operation = surface.prepare(document, document.operations[0]);
+      const call = { variables: {}, caller: CALLER, requestId: 'r' };
+      return JSON.parse(JSON.stringify(await surface.execute(operation, call)));
+    };
+    opened.push(surface);
+    return { run, surface };
+  }
+
+  test.each([
+    ['is direct', 'Place'],
+    ["is Apollo's", 'Any'],
+  ])(
+    'has a list where an object is due as an error at its path, if the plan %s',
+    async (_, type) => {
+      const sdl = `interface Any { name: String ${TAGS} in: ${type} ${TAGS} }
+      type Place implements Any { name: String ${TAGS} in: ${type} ${TAGS} }
+      type Query { place: ${type} ${TAGS} }`;
+      const place = { __typename: 'Place', name: 'n' };
+      const nowhere = { name: 'n', in: null };
+      const shapes: [given: unknown, shown: unknown, paths: string[][]][] = [
+        [[], null, [['place']]],
+        [[place], null, [['place']]],
+        ['text', null, [['place']]],
+        [{ ...place, in: [place] }, nowhere, [['place', 'in']]],
+        [{ ...place, in: 7 }, nowhere, [['place', 'in']]],
+      ];
+      for (const [given, shown, paths] of shapes) {
+        const { run } = await openOn(sdl, { place: given });
+        const { data, nullViolations } = await run('{ place { name in { name } } }');
+        expect([data.place, nullViolations]).toEqual([shown, paths]);
+      }
+    },
+  );
+
+  test('has names that every object of JavaScript has', async () => {
+    const { run } = await openOn(
+      `scalar toString scalar constructor
+       input valueOf { toString: toString constructor: constructor = {} }
+       type hasOwnProperty { toString: toString ${TAGS} constructor: constructor ${TAGS} }
+       type Query { toString(valueOf: valueOf): hasOwnProperty ${TAGS} constructor: toString ${TAGS} }`,
+      { toString: { toString: { a: 1 } }, constructor: [1] },
+    );
+    const names = await run('{ __type(name: "valueOf") { inputFields { name defaultValue } } }');
+    expect(names.data.__type.inputFields).toEqual([
+      { name: 'toString', defaultValue: null },
+      { name: 'constructor', defaultValue: '{}' },
+    ]);
+    const { data } = await run('{ toString { toString constructor } constructor }');
+    expect(data).toEqual({ toString: { toString: { a: 1 }, constructor: null }, constructor: [1] });
+    const aliased = await run('{ __proto__: constructor toString { __proto__: toString } }');
+    expect(JSON.stringify(aliased.data)).toBe('{"__proto__":[1],"toString":{"__proto__":{"a":1}}}');
+  });
+
+  test('shows the default values of custom scalars, whatever they are', async () => {
+    const values = ['{}', '{a: [1, {b: null}]}', '[]', '["x", true]', '7', 'null'];
+    const args = values.map((value, index) => `a${index}: Filter = ${value}`).join(' ');
+    const { run, surface } = await openOn(
+      `scalar Filter type Query { later(${args} n: Int = 3 all: [Filter!] = [{}]): String ${TAGS} }`,
+      {},
+    );
+    const { data } = await run(
+      '{ __type(name: "Query") { fields { args { defaultValue } } } s: __type(name: "Filter") { name } }',
+    );
+    expect(data.s).toEqual({ name: 'Filter' });
+    const shown = data.__type.fields[0].args.map(
+      (each: { defaultValue: string }) => each.defaultValue,
+    );
+    expect(shown).toEqual([...values, '3', '[{}]']);
+    expect(surface.sdl).toContain('a0: Filter = {}, a1: Filter = {a: [1, {b: null}]}');
+    expect((await run('{ later }')).data).toEqual({ later: null });
+  });
+});
+
+describe('surfaceSdl', () => {
+  const sdl = (body: string) => `directive @tag(name: String!) repeatable on FIELD_DEFINITION
+    directive @link(url: String) repeatable on SCHEMA
+    schema @link(url: "https://specs.apollo.dev/link/v1.0") { query: Query } ${body}`;
+
+  test('hides types that no visible field leads to, including enums, inputs and unions', () => {
+    const cut = surfaceSdl(
+      sdl(`type Query { a(x: In): A @tag(name: "partner") b: B } type A { c: E @tag(name: "partner") d: B } type B { e: F }
+        enum E { X } enum F { Y } input In { n: Nested } input Nested { s: String } input Other { s: String } union U = A | B`),
+      'partner',
+    );
+    const hidden = (name: string) =>
+      new RegExp(`(type|enum|input|union) ${name}\\b[^{=]*@inaccessible`).test(cut);
+    expect(['B', 'F', 'Other', 'U'].every(hidden)).toBe(true);
+    expect(['Query', 'A', 'E', 'In', 'Nested'].some(hidden)).toBe(false);
+    expect(() => buildSchema(cut, { assumeValidSDL: true })).not.toThrow();
+  });
+
+  test('refuses a visible field whose type has no visible field', () => {
+    expect(() =>
+      surfaceSdl(sdl('type Query { a: A @tag(name: "partner") } type A { b: Int }'), 'partner'),
+    ).toThrow(/A.*on the partner surface/);
+  });
+});
+
+// Which members are seen in responses, whatever the caller selects.
+
+const ADA = { __typename: 'PartnerMemberRead', memberId: 'ada', email: 'ada@example.com' };
+
+/** Executes a query for which members answers `data`, or standings if it records. */
+async function seen(
+  query: string,
+  data: object,
+  {
+    surface = 'partner',
+    size = new ResponseSize(),
+    records = false,
+  }: { surface?: SurfaceName; size?: ResponseSize; records?: boolean } = {},
+): Promise<{ accesses: MemberAccess[]; asked: string[]; result: unknown }> {
+  const shown = ({ entityTypes = [] }: SubgraphRequest) => ({
+    data: { _entities: entityTypes.map(() => ({ tier: 'GOLD', points: 7, as__0: [] })) },
+  });
+  // Cast: a test answers with objects.
+  const answer = () => ({ data: data as Record<string, unknown> });
+  const { executor, ...subgraphs } = await openCommitted(
+    surface,
+    answer,
+    records ? answer : shown,
+    true,
+  );
+  const accesses: MemberAccess[] = [];
+  const result = await execute(executor, query, { size, accesses }).catch((error) => error);
+  const asked = subgraphs[records ? 'standings' : 'members'].map((each) => each.query);
+  return { accesses, asked, result };
+}
+
+test.each([
+  ['{ memberByEmail(email: "a") { email } }', ['email']],
+  ['{ memberByEmail(email: "a") { memberId: email } }', ['email']],
+  ['{ memberByEmail(email: "a") { memberId } }', ['memberId']],
+  ['{ memberByEmail(email: "a") { __typename } }', ['__typename']],
+  [
+    '{ memberByEmail(email: "a") { ...F tier } } fragment F on PartnerMemberRead { e: email }',
+    ['email', 'tier'],
+  ],
+])('%s shows the member', async (query, fields) => {
+  const { accesses, result } = await seen(query, { memberByEmail: ADA });
+  expect(accesses).toEqual([{ operation: 'memberByEmail', memberId: 'ada', fields }]);
+  expect(JSON.stringify(result)).not.toMatch(/"memberId":"ada".*"memberId":"ada"/);
+});
+
+test('the response has only what the caller selects', async () => {
+  const { result } = await seen('{ memberByEmail(email: "a") { email } }', { memberByEmail: ADA });
+  expect(result).toMatchObject({ data: { memberByEmail: { email: 'ada@example.com' } } });
+  expect(JSON.stringify(result)).not.toContain('memberId');
+});
+
+test('a member who is not found is not seen', async () => {
+  const query = '{ a: memberByEmail(email: "a") { email } }';
+  expect((await seen(query, { as__0: null })).accesses).toEqual([]);
+});
+
+test('a member who is found but cannot be shown is seen without fields', async () => {
+  const query = '{ memberByEmail(email: "a") { memberId email } }';
+  const { accesses } = await seen(query, { memberByEmail: { ...ADA, email: null } });
+  expect(accesses).toEqual([{ operation: 'memberByEmail', memberId: 'ada', fields: [] }]);
+});
+
+test('aliases are seen one by one', async () => {
+  const query =
+    '{ one: memberByEmail(email: "a") { email } two: memberByExternalId(externalId: "b") { email } }';
+  const data = { as__0: ADA, as__1: { ...ADA, memberId: 'bob' } };
+  expect((await seen(query, data)).accesses).toEqual([
+    { operation: 'memberByEmail', memberId: 'ada', fields: ['email'] },
+    { operation: 'memberByExternalId', memberId: 'bob', fields: ['email'] },
+  ]);
+});
+
+test('a mutation has changed its member, even if the caller selects nothing of it', async () => {
+  const query = 'mutation { enrollMember(input: { email: "a" }) { created } }';
+  const { accesses, asked } = await seen(query, { enrollMember: { created: true, member: ADA } });
+  expect(asked[0]).toContain('member{memberId}');
+  expect(accesses).toEqual([{ operation: 'enrollMember', memberId: 'ada', fields: [] }]);
+});
+
+test.each([
+  ['endEnrollment(memberId: "ada") { __typename }', { endEnrollment: { memberId: 'ada' } }],
+  [
+    'exchangeMagicLink(token: "t") { idToken }',
+    { exchangeMagicLink: { memberId: 'ada', idToken: 'x' } },
+  ],
+])('%s names its member', async (field, data) => {
+  const { accesses } = await seen(`mutation { ${field} }`, data);
+  expect(accesses).toEqual([expect.objectContaining({ memberId: 'ada' })]);
+});
+
+test('a mutation names the members whose IDs only the log has, and callers cannot select them', async () => {
+  const activity =
+    '{ activityId: "a", memberId: "ada", points: 1, occurredAt: "2026-01-01T00:00:00Z" }';
+  const query = `mutation { recordActivities(activities: [${activity}, ${activity}]) { outcome } }`;
+  const recorded = [
+    { outcome: 'RECORDED', memberId: 'ada' },
+    { outcome: 'NOT_ENROLLED', memberId: null },
+  ];
+  const { accesses, asked, result } = await seen(
+    query,
+    { recordActivities: recorded },
+    { records: true },
+  );
+  expect(asked).toEqual([expect.stringMatching(/\{outcome memberId\}/)]);
+  expect(accesses).toEqual([
+    { operation: 'recordActivities', memberId: 'ada', fields: ['outcome'] },
+  ]);
+  expect(result).toMatchObject({
+    data: { recordActivities: [{ outcome: 'RECORDED' }, { outcome: 'NOT_ENROLLED' }] },
+  });
+  expect(JSON.stringify(result)).not.toContain('memberId');
+});
+
+test('a mutation whose response is too large has changed its members, without showing them', async () => {
+  const query = 'mutation { enrollMember(input: { email: "a" }) { created member { email } } }';
+  const data = { enrollMember: { created: true, member: ADA } };
+  const { accesses, result } = await seen(query, data, { size: new ResponseSize(10) });
+  expect(result).toBeInstanceOf(Error);
+  expect(accesses.map(({ memberId, fields }) => ({ memberId, fields }))).toContainEqual({
+    memberId: 'ada',
+    fields: [],
+  });
+});
+
+test('nested fields have their paths in the schema', async () => {
+  const query =
+    '{ memberProfile(id: "ada") { firstName all: partnerStandings { t: tier points } } }';
+  const profile = {
+    __typename: 'MemberProfile',
+    memberId: 'ada',
+    firstName: 'Ada',
+    activePartnerIds: [],
+  };
+  const { accesses } = await seen(query, { memberProfile: profile }, { surface: 'member' });
+  expect(accesses).toEqual([
+    {
+      operation: 'memberProfile',
+      memberId: 'ada',
+      fields: ['firstName', 'partnerStandings.tier', 'partnerStandings.points'],
+    },
+  ]);
+});

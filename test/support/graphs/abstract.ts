@@ -62,6 +62,7 @@ export const interfaceObject: TestGraph = {
     '{ latest { __typename id kind ... on Robot { model } } }',
     '{ latest { score } first { kind ... on User { name } } }',
     '{ account(id: "u1") { ... on User { name score } } }',
+    '{ accounts { id: kind kind: id __typename t: __typename ... on User { as__id: name } } }',
   ],
   stockIsWrong: [
     {

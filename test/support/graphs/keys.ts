@@ -62,6 +62,19 @@ export const severalKeys: TestGraph = {
     '{ people { badge unread door { name opens { email badge } } } }',
     '{ person(id: "2") { badge email } }',
   ],
+  stockIsWrong: [
+    {
+      query: '{ people { id: email email: id number: badge badge: number as__id: unread } }',
+      data: {
+        people: [
+          { id: 'one@x', email: '1', number: 'gold', badge: 7, as__id: 1 },
+          null,
+          { id: null, email: '2', number: null, badge: 8, as__id: 1 },
+        ],
+      },
+      why: 'it looks up entities by what the caller named as a key',
+    },
+  ],
 };
 
 const cell = (n: number) => ({ id: `c${n}` });
