@@ -3,9 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors.ts';
 import type { ArrivingBody, Connection } from './connection.ts';
 
-const FIRST_BYTES = 4 * 1024;
-/** The most that is allocated ahead, on the first chunk, for an announced length. */
-const ANNOUNCED_BYTES = 64 * 1024;
 const NOTHING: Buffer = Buffer.alloc(0);
 /** Chunks that are parsed, however short they are; more must have so many bytes on average. */
 const MANY_CHUNKS = 1_000;
@@ -17,7 +14,7 @@ export function areTooShort(chunks: number, bytes: number): boolean {
 }
 
 /**
- * The body: the chunk, if it came in one; otherwise a copy in at most `limitBytes` of memory,
+ * The body: the chunk, if it came in one; otherwise a copy in at most twice the bytes that came,
  * because each small chunk would keep the larger buffer that it was read into. Rejects with
  * PAYLOAD_TOO_LARGE if the body or its chunks are too long or too many, and with BAD_REQUEST if the
  * client stops early, or is slower than a connection may be (408). Nothing more of a chunked body
@@ -106,14 +103,10 @@ class Body implements ArrivingBody {
   private append(chunk: Buffer, needed: number): void {
     const { bytes, length } = this;
     if (needed > bytes.length) {
-      const size = length === 0 ? this.firstBytes() : 2 * bytes.length;
-      this.bytes = Buffer.allocUnsafeSlow(Math.min(Math.max(size, needed), this.limitBytes));
+      const size = Math.max(2 * bytes.length, needed);
+      this.bytes = Buffer.allocUnsafeSlow(Math.min(size, this.limitBytes));
       bytes.copy(this.bytes, 0, 0, length);
     }
     chunk.copy(this.bytes, length);
-  }
-
-  private firstBytes(): number {
-    return this.isChunked ? FIRST_BYTES : Math.min(this.announced, ANNOUNCED_BYTES);
   }
 }

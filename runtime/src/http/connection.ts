@@ -16,6 +16,9 @@ const CHUNKS_AT_ONCE = 16 * CHUNKED_PIECE;
 const DISCARDED_BYTES = 64 * 1024;
 const DISCARDED_MS = 1_000;
 
+/** How many requests are answered of those that had arrived when the first one was parsed. */
+const TOGETHER = 16;
+
 /** Stands for a request that was served. */
 const COMPLETE = { complete: true };
 
@@ -68,8 +71,8 @@ export class Connection {
   shownAt = Number.NEGATIVE_INFINITY;
   /** Whose response it has. */
   owner: string | undefined = undefined;
-  /** Whether it has a request whose response is not sent. */
-  isServing = false;
+  /** The response that is not sent yet. */
+  serving: ServerResponse | undefined = undefined;
   /** The body that the handler reads. */
   body: ArrivingBody | undefined = undefined;
   /** All bytes that the parser got. */
@@ -79,7 +82,11 @@ export class Connection {
   private readonly parse: (piece: Buffer) => void;
   /** Bytes that wait for the parser. */
   private held: Buffer | undefined = undefined;
+  /** How many requests were parsed since nothing waited. */
+  private begun = 0;
   private isFeeding = false;
+  /** Whether more has arrived than what the parser has now. */
+  private isPiece = false;
   private isResting = false;
   /** The bytes that are arriving, when they were last counted. */
   countedBytes = 0;
@@ -138,6 +145,12 @@ export class Connection {
     return this.onDiscarded !== undefined;
   }
 
+  /** Whether the next response is the last one, because too many requests arrived together. */
+  get isOverrun(): boolean {
+    const isLeft = this.held !== undefined || this.isPiece;
+    return isLeft && this.begun >= TOGETHER && !this.isSigned;
+  }
+
   /** Notes that a part of a response was written. */
   wrote(): void {
     if (this.socket.writableLength > 0) this.parts.unread(this);
@@ -151,7 +164,8 @@ export class Connection {
     this.isInHead = false;
     this.bodyLeft = length === undefined ? undefined : Number(length);
     this.isBodyWanted = false;
-    this.isServing = true;
+    this.serving = outgoing;
+    this.begun += 1;
     const end = this.parts.serve(this, exchange);
     outgoing.once('close', () => this.served(end));
   }
@@ -209,6 +223,7 @@ export class Connection {
 
   private received(bytes: Buffer): void {
     this.activeAt = performance.now();
+    if (this.held === undefined) this.begun = 0;
     if (this.onDiscarded !== undefined) this.onDiscarded(bytes.length);
     else if (this.held !== undefined) {
       this.held = Buffer.concat([this.held, bytes]);
@@ -236,6 +251,7 @@ export class Connection {
       at = this.feedPiece(bytes, at);
     }
     this.isFeeding = false;
+    this.isPiece = false;
     this.countArriving();
   }
 
@@ -257,6 +273,7 @@ export class Connection {
     this.parsedBytes += end - at;
     if (!isInBody) this.isInHead = true;
     else if (this.bodyLeft !== undefined) this.bodyLeft -= end - at;
+    this.isPiece = end < bytes.length;
     this.parse(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end));
     if (this.isInChunks) this.body?.checkChunks();
     return end;
@@ -285,12 +302,12 @@ export class Connection {
     // node:http must not be fed while it waits for the socket to drain.
     if (this.socket.writableNeedDrain) return false;
     if (this.message?.complete === false) return this.isBodyWanted;
-    return !this.isServing;
+    return this.serving === undefined;
   }
 
   private served(end: () => void): void {
     end();
-    this.isServing = false;
+    this.serving = undefined;
     this.body = undefined;
     // Its headers would stay in memory while the connection is idle.
     if (this.message?.complete === true) this.message = COMPLETE;

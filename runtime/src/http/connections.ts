@@ -20,6 +20,8 @@ const RATE_MS = 5_000;
 const BYTES_PER_SECOND = 1_024;
 /** How long a response may wait without its client reading any of it. */
 const STALLED_MS = 15_000;
+/** The same while requests of the same owner wait for the memory that it takes. */
+const IN_THE_WAY_MS = 5_000;
 
 /** The progress of a body, or of a client that reads a response. */
 type Progress = { bytes: number; since: number };
@@ -91,7 +93,7 @@ export function createConnections(server: Server, parts: Parts) {
   /** A connection of the address with most callers', for a new one of an address that has few. */
   function knownFor(block: string): Connection | undefined {
     const isKnown = (one: Connection) => !isUnknown(one);
-    const isIdle = (one: Connection) => !one.isServing && !one.isProxy && isKnown(one);
+    const isIdle = (one: Connection) => one.serving === undefined && !one.isProxy && isKnown(one);
     if (blocks.of(block).size >= limits.maxConnections / blocks.count(isKnown)) return undefined;
     return longestIdle(blocks.largest(isIdle), isIdle);
   }
@@ -161,12 +163,18 @@ export function createConnections(server: Server, parts: Parts) {
 
   function checkUnread(now: number): void {
     for (const [connection, { bytes, since }] of unread) {
-      const left = unsentBytes(connection);
-      if (left === 0) unread.delete(connection);
+      const left = connection.socket.writableLength;
+      if (left === 0) read(connection);
       else if (left !== bytes) unread.set(connection, { bytes: left, since: now });
-      else if (now - since >= STALLED_MS || isInTheWay(connection)) close(connection, 'unread');
+      else if (now - since >= IN_THE_WAY_MS && isInTheWay(connection)) close(connection, 'unread');
     }
     closeOverfull();
+  }
+
+  function read(connection: Connection): void {
+    unread.delete(connection);
+    // Behind a whole response, node:http sets its own timeout.
+    if (connection.serving !== undefined) connection.socket.setTimeout(0);
   }
 
   /** Whether requests of its owner wait for the memory that its response takes. */
@@ -190,6 +198,12 @@ export function createConnections(server: Server, parts: Parts) {
     checkUnread(now);
   }, CHECK_MS).unref();
   server.once('close', () => clearInterval(timer));
+  // Node sees each part of a write that the kernel takes.
+  server.on('timeout', (socket) => {
+    const stalled = [...unread.keys()].find((connection) => connection.socket === socket);
+    if (stalled === undefined) socket.destroy();
+    else close(stalled, 'unread');
+  });
 
   return {
     add,
@@ -197,22 +211,13 @@ export function createConnections(server: Server, parts: Parts) {
     /** A response was written that the kernel has not taken. */
     unread(connection: Connection): void {
       if (!all.has(connection)) return;
-      unread.set(connection, { bytes: unsentBytes(connection), since: performance.now() });
+      const { socket } = connection;
+      unread.set(connection, { bytes: socket.writableLength, since: performance.now() });
+      socket.setTimeout(STALLED_MS);
       closeOverfull();
     },
     all: (): Iterable<Connection> => all,
   };
-}
-
-/**
- * What the kernel has not taken: it falls with each part of a write that it takes, as Node's own
- * timeout of a socket sees it. Cast: that number is private.
- */
-function unsentBytes({ socket }: Connection): number {
-  const { writableLength, _handle: handle } = socket as typeof socket & {
-    _handle?: { writeQueueSize: number } | null;
-  };
-  return writableLength === 0 ? 0 : writableLength + (handle?.writeQueueSize ?? 0);
 }
 
 /** The one that has been idle the longest, of those that are wanted. */

@@ -510,7 +510,7 @@ const post = (body: string, headers = '') =>
 const responses = ({ received }: Client) => received.match(/HTTP\/1\.1 \d+/g)?.length ?? 0;
 
 describe('requests of one connection', () => {
-  test('are handled one after the other, however many come at once', async () => {
+  test('are handled one after the other', async () => {
     let running = 0;
     let most = 0;
     const order: string[] = [];
@@ -524,10 +524,36 @@ describe('requests of one connection', () => {
       return OK;
     });
     const client = await open(port);
-    const all = Array.from({ length: 500 }, (_, n) => `/${n}`);
+    const all = Array.from({ length: 16 }, (_, n) => `/${n}`);
     client.write(all.map((path) => GET.replace('/', path)).join(''));
-    await until(() => responses(client) === 500);
+    await until(() => responses(client) === 16);
     expect([most, order]).toEqual([1, all]);
+    expect(client.received).not.toContain('connection: close');
+    // Those that come later are answered too.
+    client.write(GET);
+    await until(() => responses(client) === 17);
+  });
+
+  test.each([
+    [17, GET],
+    [3_000, GET],
+    [3_000, 'GET / HTTP/1.1\r\n\r\n'],
+  ])('of which %i come at once are answered up to the 16th (%j)', async (count, get) => {
+    const order: string[] = [];
+    const port = await serve(({ path }) => {
+      order.push(path);
+      return { ...OK, body: path };
+    });
+    const client = await open(port);
+    const all = Array.from({ length: count }, (_, n) => `/${n}`);
+    client.write(all.map((path) => get.replace('/', path)).join(''));
+    await once(client, 'close');
+    const [, ...answers] = client.received.split('HTTP/1.1 ');
+    expect(answers.map((text) => text.includes('connection: close'))).toEqual([
+      ...Array(15).fill(false),
+      true,
+    ]);
+    expect(order).toEqual(get === GET ? all.slice(0, 16) : []);
   });
 
   test('of which thousands come at once are not parsed before they are served', async () => {

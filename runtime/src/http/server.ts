@@ -98,11 +98,12 @@ export async function serveHttp(options: {
   });
   const refused = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    bySocket.get(socket)?.stop();
+    const connection = bySocket.get(socket);
+    connection?.stop();
     // Whatever the client sends after a refusal is malformed too.
     if (refused.has(socket)) return;
     refused.add(socket);
-    if (!socket.writable || responseBegun(socket)) socket.destroy();
+    if (!socket.writable || connection?.serving?.headersSent) socket.destroy();
     else writeRawError(socket, 'BAD_REQUEST', statusOf(error.code), newId());
   });
   await listen(server, options);
@@ -160,12 +161,4 @@ function listen(server: Server, { port, host }: { port: number; host: string }):
 function statusOf(code: string | undefined): number {
   if (code === 'HPE_HEADER_OVERFLOW') return 431;
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-}
-
-/** Whether bytes of a response are out. Cast: node:http looks at the same private field. */
-function responseBegun(socket: Duplex): boolean {
-  const { _httpMessage: message } = socket as Duplex & {
-    _httpMessage?: { _headerSent: boolean } | null;
-  };
-  return message?._headerSent ?? false;
 }

@@ -36,7 +36,7 @@ export async function writeResponse(
   }
   const length = typeof body === 'function' ? undefined : Buffer.byteLength(body);
   const isRefused = response.closes === true || response.status === 408;
-  const closes = connection.isStopped || (isRefused && !connection.isProxy);
+  const closes = connection.isStopped || connection.isOverrun || (isRefused && !connection.isProxy);
   const list = headerList(response, requestId, length, closes || closing());
   outgoing.writeHead(response.status, list);
   if (!closes && !incoming.complete) discardBody(connection, exchange);
@@ -60,7 +60,8 @@ export async function writeResponse(
     outgoing.write(piece);
     connection.wrote();
   });
-  end(exchange, closing);
+  if (closes) connection.stop();
+  end(exchange, () => closes || closing());
   if (observer !== undefined) observeEnd(outgoing, bytes, observer);
 }
 
