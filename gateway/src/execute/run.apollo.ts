@@ -4,6 +4,7 @@ import { buildSchema as buildApolloSchema } from '@apollo/federation-internals';
 import { buildOperationContext, executeQueryPlan, type ServiceMap } from '@apollo/gateway';
 import type { QueryPlan } from '@apollo/query-planner';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
+import { unavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { type DocumentNode, type GraphQLSchema, Kind, type SelectionSetNode } from 'graphql';
 import { withVerbatim } from '../document/literals.ts';
@@ -11,11 +12,13 @@ import {
   addErrors,
   ask,
   type Data,
+  distinct,
   endFetch,
   merge,
   objectsAt,
   type PlacedObject,
   type PlanRun,
+  type Steps,
 } from './run.direct.ts';
 
 /** A plan with what Apollo's execution reads beside it. */
@@ -99,14 +102,11 @@ function createProcess(
     const { variables = {}, operationName } = options.request;
     const query = withVerbatim(options.request.query ?? '', variables);
     const path = 'pathInIncomingRequest' in options ? (options.pathInIncomingRequest ?? []) : [];
-    const { representations } = variables;
-    const objects = Array.isArray(representations)
-      ? objectsOf(representations, objectsAt(root, path.map(String)))
-      : undefined;
-    // Only the plan knows which types the entities may have.
-    const entityTypes = Array.isArray(representations)
-      ? representations.map(() => undefined)
-      : undefined;
+    const { representations: all } = variables;
+    const once = Array.isArray(all) ? distinct(all) : undefined;
+    if (once !== undefined) variables.representations = once.representations;
+    // Before other responses change the data.
+    const placed = once && objectsOf(all, objectsAt(root, path.map(String)));
     const trace = parent?.child(`subgraph ${name}`, 'client');
     const response = await ask(transport, {
       query,
@@ -115,15 +115,42 @@ function createProcess(
       caller,
       requestId,
       sandboxNow,
-      entityTypes,
+      // Only the plan knows which types the entities may have.
+      entityTypes: once?.representations.map(() => undefined),
       trace,
     });
     if (trace !== undefined) endFetch(trace, response);
-    addErrors(errors, response, objects);
+    const places = placed && (() => placesOf(placed, once.indexes));
+    addErrors(errors, response, places);
     const { data = null } = response;
-    if (objects === undefined && data !== null) merge(root, data);
-    return { data };
+    if (once === undefined && data !== null) merge(root, data);
+    if (once === undefined || data === null) return { data };
+    const entities = data._entities;
+    if (Array.isArray(entities) && entities.length === once.representations.length)
+      return { data: { _entities: repeated(entities, once.indexes) } };
+    addErrors(errors, unavailable(), places);
+    return { data: null };
   };
+}
+
+/** The places of each representation, of whose `indexes` there is one for each object. */
+function placesOf(placed: readonly PlacedObject[], indexes: readonly number[]): Steps[][] {
+  const places: Steps[][] = [];
+  for (const [place, index] of indexes.entries()) {
+    places[index] ??= [];
+    places[index].push(placed[place]?.path);
+  }
+  return places;
+}
+
+/** An entity for each of all representations. Apollo's execution changes each of them. */
+function repeated(entities: readonly unknown[], indexes: readonly number[]): unknown[] {
+  const used = new Set<number>();
+  return indexes.map((index) => {
+    const isFirst = !used.has(index);
+    used.add(index);
+    return isFirst ? entities[index] : structuredClone(entities[index]);
+  });
 }
 
 /** The objects that representations stand for: some objects are of types that have none. */

@@ -32,6 +32,13 @@ export type PlanRun = Asker & {
   /** What the fetches have returned so far. */
   data: Data;
   errors: PlacedError[];
+} & Sharing;
+
+/** Objects and lists that are at several places of the data, since these asked for the same. */
+type Sharing = {
+  shared?: Set<unknown>;
+  /** How often a place has got its own copy of one. */
+  copies?: number;
 };
 
 /** An error with its path in the data. */
@@ -108,18 +115,10 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
     isVerbatim ||= variables[name] instanceof Verbatim;
   }
   const query = isVerbatim ? withVerbatim(operation, variables) : operation;
-  let objects: PlacedObject[] = [];
-  let entityTypes: unknown[] | undefined;
-  if (requires !== undefined) {
-    const representations: Data[] = [];
-    objects = objectsAt(run.data, path).filter(({ object }) => {
-      const representation = represent(object, requires);
-      if (representation?.__typename === undefined) return false;
-      return representations.push(representation) > 0;
-    });
-    if (objects.length === 0) return undefined;
-    variables.representations = representations;
-    entityTypes = representations.map(({ __typename }) => __typename);
+  const asked = requires && askedAt(path, requires, run);
+  if (asked !== undefined) {
+    if (asked.representations.length === 0) return undefined;
+    variables.representations = asked.representations;
   }
   const trace = run.trace?.child(`subgraph ${serviceName}`, 'client');
   const response = ask(transport, {
@@ -129,11 +128,61 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
     caller: run.caller,
     requestId: run.requestId,
     sandboxNow: run.sandboxNow,
-    entityTypes,
+    entityTypes: asked?.representations.map(({ __typename }) => __typename),
     trace,
   });
-  if (!(response instanceof Promise)) return take(response, fetch, run, objects, trace);
-  return response.then((late) => take(late, fetch, run, objects, trace));
+  if (!(response instanceof Promise)) return take(response, run, asked, trace);
+  return response.then((late) => take(late, run, asked, trace));
+}
+
+/** What a fetch of entities asks for. */
+type Asked = {
+  path: readonly string[];
+  requires: readonly QueryPlanSelectionNode[];
+  /** Each once. */
+  representations: readonly Data[];
+  /** The objects in the data that each stands for. */
+  objects: readonly (readonly Data[])[];
+  copies: number | undefined;
+};
+
+function askedAt(
+  path: readonly string[],
+  requires: readonly QueryPlanSelectionNode[],
+  { data, shared, copies }: Pick<PlanRun, 'data' | keyof Sharing>,
+): Asked {
+  const all: Data[] = [];
+  const found: Data[] = [];
+  collectTargets(data, path, 0, shared, shared && new Set(), (object) => {
+    const representation = represent(object, requires);
+    if (representation?.__typename === undefined) return;
+    all.push(representation);
+    found.push(object);
+  });
+  const { representations, indexes } = distinct(all);
+  const objects: Data[][] = representations.map(() => []);
+  for (const [place, index] of indexes.entries()) {
+    const object = found[place];
+    if (object !== undefined) objects[index]?.push(object);
+  }
+  return { path, requires, representations, objects, copies };
+}
+
+/** Each representation once, and for each of all its index among these. */
+export function distinct(all: readonly Data[]): {
+  representations: readonly Data[];
+  indexes: number[];
+} {
+  if (all.length === 1) return { representations: all, indexes: [0] };
+  const known = new Map<string, number>();
+  const representations: Data[] = [];
+  const indexes = all.map((representation) => {
+    const text = JSON.stringify(representation);
+    const index = known.get(text) ?? representations.push(representation) - 1;
+    known.set(text, index);
+    return index;
+  });
+  return { representations, indexes };
 }
 
 /** Asks a subgraph, unless it is about too many entities. */
@@ -152,96 +201,150 @@ export function endFetch(trace: Trace, { errors }: SubgraphResponse): void {
 
 function take(
   response: SubgraphResponse,
-  fetch: FetchNode,
   run: PlanRun,
-  objects: readonly PlacedObject[],
+  asked: Asked | undefined,
   trace: Trace | undefined,
 ): void {
   const { data } = response;
   if (trace !== undefined) endFetch(trace, response);
-  addErrors(run.errors, response, fetch.requires && objects);
+  const places = asked && (() => placesOf(asked, run));
+  addErrors(run.errors, response, places);
   if (data === undefined || data === null) return;
-  if (fetch.requires === undefined) {
-    merge(run.data, data);
+  if (asked === undefined) {
+    merge(run.data, data, run);
     return;
   }
   const entities = data._entities;
-  if (!Array.isArray(entities) || entities.length !== objects.length) {
-    addErrors(run.errors, unavailable(), objects);
+  if (!Array.isArray(entities) || entities.length !== asked.representations.length) {
+    addErrors(run.errors, unavailable(), places);
     return;
   }
-  objects.forEach(({ object }, index) => {
-    const entity: unknown = entities[index];
+  const objects = asked.copies === run.copies ? asked.objects : objectsOf(asked, run);
+  entities.forEach((entity: unknown, index) => {
     if (!isJsonObject(entity)) return;
-    entity.__typename ??= object.__typename;
-    merge(object, entity);
+    const targets = objects[index] ?? [];
+    if (targets.length > 1) share(entity, run);
+    for (const object of targets) {
+      entity.__typename ??= object.__typename;
+      merge(object, entity, run);
+    }
   });
+}
+
+/** The objects of each representation, after some objects have been copied. */
+function objectsOf({ path, requires, representations }: Asked, run: PlanRun): Data[][] {
+  const now = askedAt(path, requires, run);
+  const byText = new Map(now.representations.map((each, n) => [JSON.stringify(each), n]));
+  return representations.map((each) => [
+    ...(now.objects[byText.get(JSON.stringify(each)) ?? -1] ?? []),
+  ]);
+}
+
+/** The places of each representation's objects, all of those that share one. */
+function placesOf(asked: Asked, run: PlanRun): Steps[][] {
+  const indexes = new Map<Data, number>();
+  const objects = asked.copies === run.copies ? asked.objects : objectsOf(asked, run);
+  for (const [index, each] of objects.entries())
+    for (const object of each) indexes.set(object, index);
+  const places: Steps[][] = objects.map(() => []);
+  for (const { object, path } of objectsAt(run.data, asked.path))
+    places[indexes.get(object) ?? -1]?.push(path);
+  return places;
 }
 
 /** How many errors a fetch has at most: a list may have many thousands. */
 const MAX_ERRORS_OF_FETCH = 1_000;
 
 /**
- * Adds the errors of a fetch with their paths in the data. If it is one of entities, `objects` are
- * those of its representations: an entity's errors get its path, and an error without a path gets
+ * Adds the errors of a fetch with their paths in the data. If it is one of entities, `places` are
+ * those of each representation: an entity's errors get its paths, and an error without a path gets
  * the paths of all, up to 100.
  */
 export function addErrors(
   to: PlacedError[],
   { data, errors = [] }: SubgraphResponse,
-  objects: readonly PlacedObject[] | undefined,
+  places: (() => readonly (readonly Steps[])[]) | undefined,
 ): void {
+  if (errors.length === 0) return;
   const room = to.length + MAX_ERRORS_OF_FETCH;
-  for (const error of errors) {
-    if (to.length >= room) return;
-    to.push(...placedErrors(error, objects, data?._entities));
-  }
+  const known = places?.();
+  for (const error of errors)
+    for (const placed of placedErrors(error, known, data?._entities)) {
+      if (to.length >= room) return;
+      to.push(placed);
+    }
 }
 
 function placedErrors(
   error: SubgraphError,
-  objects: readonly PlacedObject[] | undefined,
+  places: readonly (readonly Steps[])[] | undefined,
   entities: unknown,
 ): PlacedError[] {
-  if (objects === undefined) return [error];
+  if (places === undefined) return [error];
   const index = error.path?.[1];
   if (typeof index !== 'number')
-    return objects.slice(0, 100).map(({ path }) => ({ ...error, path: pathOf(path) }));
-  const entity = pathOf(objects[index]?.path);
-  const path = [...entity, ...(error.path?.slice(2) ?? [])];
+    return places
+      .flat()
+      .slice(0, 100)
+      .map((steps) => ({ ...error, path: pathOf(steps) }));
   const isNull = Array.isArray(entities) && entities[index] === null;
-  return [{ ...error, path, ...(isNull && { entityDepth: entity.length }) }];
+  return (places[index] ?? [undefined]).map((steps) => {
+    const entity = pathOf(steps);
+    const path = [...entity, ...(error.path?.slice(2) ?? [])];
+    return { ...error, path, ...(isNull && { entityDepth: entity.length }) };
+  });
 }
 
 /** An object in the data and its path, as a list linked from its end. */
 export type PlacedObject = { object: Data; path: Steps };
 export type Steps = { before: Steps; step: string | number } | undefined;
 
-/** The objects that a plan's path leads to; '@' is every item of a list. */
+/** As many objects have their places looked for: those that share one may have millions. */
+const MAX_VISITS = 100_000;
+
+/** The objects that a plan's path leads to, each at all of its places; '@' is all of a list. */
 export function objectsAt(data: Data, path: readonly string[]): PlacedObject[] {
   const objects: PlacedObject[] = [];
-  collectObjects(data, path, 0, undefined, objects);
+  let visits = 0;
+  // The path has one '@' for each level of lists.
+  const collect = (value: unknown, depth: number, at: Steps): void => {
+    visits += 1;
+    if (visits > MAX_VISITS) return;
+    if (Array.isArray(value)) {
+      for (const [step, item] of value.entries()) collect(item, depth + 1, { before: at, step });
+      return;
+    }
+    if (!isJsonObject(value)) return;
+    const step = path[depth];
+    if (step === undefined) objects.push({ object: value, path: at });
+    else if (Object.hasOwn(value, step)) collect(value[step], depth + 1, { before: at, step });
+  };
+  collect(data, 0, undefined);
   return objects;
 }
 
-// The path has one '@' for each level of lists.
-function collectObjects(
+/** The same objects, each once and without its places. */
+function collectTargets(
   value: unknown,
   path: readonly string[],
   depth: number,
-  at: Steps,
-  objects: PlacedObject[],
+  shared: ReadonlySet<unknown> | undefined,
+  seen: Set<unknown> | undefined,
+  add: (object: Data) => void,
 ): void {
+  if (shared?.has(value)) {
+    if (seen?.has(value)) return;
+    seen?.add(value);
+  }
   if (Array.isArray(value)) {
-    for (const [step, item] of value.entries())
-      collectObjects(item, path, depth + 1, { before: at, step }, objects);
+    for (const item of value) collectTargets(item, path, depth + 1, shared, seen, add);
     return;
   }
   if (!isJsonObject(value)) return;
   const step = path[depth];
-  if (step === undefined) objects.push({ object: value, path: at });
+  if (step === undefined) add(value);
   else if (Object.hasOwn(value, step))
-    collectObjects(value[step], path, depth + 1, { before: at, step }, objects);
+    collectTargets(value[step], path, depth + 1, shared, seen, add);
 }
 
 export function pathOf(steps: Steps): (string | number)[] {
@@ -278,30 +381,64 @@ function represented(
   return isJsonObject(value) ? represent(value, selections) : null;
 }
 
-// Callers choose response names, so `__proto__` has to become a property like any other.
-export function merge(target: Data, source: Data): void {
+/** Merges a response. What places share stays as it is: they get copies of their own. */
+export function merge(target: Data, source: Data, sharing?: Sharing): void {
   for (const name of Object.keys(source)) {
     const value = source[name];
     if (value === undefined) continue;
     const present = Object.hasOwn(target, name) ? target[name] : undefined;
-    if (isJsonObject(present) && isJsonObject(value)) merge(present, value);
-    else if (Array.isArray(present) && Array.isArray(value) && present.length === value.length)
-      mergeLists(present, value);
-    else if (name === '__proto__')
-      Object.defineProperty(target, name, {
-        value,
-        enumerable: true,
-        writable: true,
-        configurable: true,
-      });
-    else target[name] = value;
+    if (isMerged(present, value)) {
+      const own = ownOf(present, sharing);
+      if (own !== present) put(target, name, own);
+      mergeValue(own, value, sharing);
+    } else put(target, name, value);
   }
 }
 
-function mergeLists(target: unknown[], source: readonly unknown[]): void {
+function isMerged(present: unknown, value: unknown): boolean {
+  return isJsonObject(present)
+    ? isJsonObject(value)
+    : Array.isArray(present) && Array.isArray(value) && present.length === value.length;
+}
+
+function mergeValue(target: unknown, source: unknown, sharing: Sharing | undefined): void {
+  if (!Array.isArray(target) || !Array.isArray(source)) {
+    merge(target as Data, source as Data, sharing); // Cast: isMerged has found out.
+    return;
+  }
   source.forEach((value, index) => {
-    const present = target[index];
-    if (isJsonObject(present) && isJsonObject(value)) merge(present, value);
-    else target[index] = value;
+    const present: unknown = target[index];
+    const isObject = isJsonObject(present) && isJsonObject(value);
+    target[index] = isObject ? ownOf(present, sharing) : value;
+    if (isObject) mergeValue(target[index], value, sharing);
   });
+}
+
+// Callers choose response names, so `__proto__` has to become a property like any other.
+function put(target: Data, name: string, value: unknown): void {
+  if (name === '__proto__')
+    Object.defineProperty(target, name, {
+      value,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+  else target[name] = value;
+}
+
+/** Notes what several places get of an entity. */
+function share(entity: object, sharing: Sharing): void {
+  for (const value of Object.values(entity)) {
+    if (typeof value !== 'object' || value === null) continue;
+    sharing.shared ??= new Set();
+    sharing.shared.add(value);
+  }
+}
+
+function ownOf(value: unknown, sharing: Sharing | undefined): unknown {
+  if (!sharing?.shared?.has(value)) return value;
+  const copy = Array.isArray(value) ? [...value] : { ...(value as Data) }; // Cast: it was merged.
+  share(copy, sharing);
+  sharing.copies = (sharing.copies ?? 0) + 1;
+  return copy;
 }

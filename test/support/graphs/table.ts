@@ -3,6 +3,7 @@ import { interfaceObject, interfaceObjectRequires, interfaces, unions } from './
 import type { TestGraph } from './graph.ts';
 import { nestedLists, severalKeys, unresolvableKeys } from './keys.ts';
 import { override, provides, shared, values } from './ownership.ts';
+import { repeats } from './repeats.ts';
 import { circular, requiresArguments, requiresChains, requiresFragments } from './requires.ts';
 
 export const GRAPHS: Readonly<Record<string, TestGraph>> = {
@@ -20,5 +21,6 @@ export const GRAPHS: Readonly<Record<string, TestGraph>> = {
   '@provides on objects, interfaces and unions': provides,
   '@override, also progressive': override,
   '@shareable, @external and @inaccessible': shared,
+  'the same entities at many places': repeats,
   'enums, inputs and mutations': values,
 };
