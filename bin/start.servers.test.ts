@@ -124,14 +124,6 @@ test('beside the service, a new key works at once and a revoked one stops within
   expect(status).toBe(401);
 });
 
-test('no demo after a command has written; the command that creates a key is printed', async () => {
-  await loyaltyJson({ DATA_DIR: folder.path }, 'partners', 'create', 'blue', '--name', 'Blue');
-  const { output } = await start();
-  expect(output()).toContain('npx --no-install loyalty keys create blue\n');
-  expect(output()).not.toMatch(/pk_test_\w/);
-  expect(await loyaltyJson({ DATA_DIR: folder.path }, 'partners', 'list')).toHaveLength(1);
-});
-
 test('no demo on MongoDB; the log says which database and commit it is', async () => {
   const database = freshMongodbUrl();
   const { host, pathname } = new URL(database.url);

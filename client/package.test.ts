@@ -1,9 +1,8 @@
 // The package as it is published: what it holds, that projects compile with it, its README.
 import { execFile, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { clientTypes } from '../bin/tools/client.ts';
 import { type Folder, temporaryFolder } from '../test/support/folder.ts';
 import { loyaltyJson } from '../test/support/service/loyalty.ts';
 import { type Service, startService } from '../test/support/service/npmstart.ts';
@@ -12,11 +11,6 @@ const CLIENT = import.meta.dirname;
 const ROOT = join(CLIENT, '..');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const README = readFileSync(join(CLIENT, 'README.md'), 'utf8');
-// Without descriptions, a field is a line.
-const SCHEMA = readFileSync(join(ROOT, 'gateway/surface.partner.graphql'), 'utf8').replace(
-  /^\s*"""[\s\S]*?"""\n/gm,
-  '',
-);
 
 let folder: Folder;
 /** The files of the package. */
@@ -114,66 +108,6 @@ test("the README's examples run against npm start", async () => {
     data.remove();
   }
 });
-
-const CHANGES: [name: string, change: (schema: string) => string, expected: RegExp][] = [
-  ['the schema as it is', (schema) => schema, /^$/],
-  [
-    'a root field that is gone',
-    (schema) => schema.replace(/^ {2}memberLookups\(.*$/m, ''),
-    /src\/partner\.ts.*'memberLookups'/,
-  ],
-  [
-    'a field that is gone',
-    (schema) => schema.replace(/^ {2}points: Int!$/gm, ''),
-    /src\/usage\.ts.*points/,
-  ],
-  [
-    'a field that a page of activities needs',
-    (schema) => schema.replace(/^ {2}endCursor: String$/m, ''),
-    /src\/partner\.ts/,
-  ],
-  [
-    'a new mutation without a word on whether it may run twice',
-    (schema) => schema.replace('type Mutation {', '$&\n  enrollAll: EndEnrollmentPayload'),
-    /src\/partner\.ts.*'enrollAll'/,
-  ],
-];
-const copyOf = (name: string) => name.replaceAll(' ', '-');
-
-describe('the compiler on', () => {
-  let report: string;
-  beforeAll(async () => {
-    const copies = join(folder.path, 'changed');
-    for (const [name, change] of CHANGES) await copyClient(join(copies, copyOf(name)), change);
-    const project = { extends: join(CLIENT, 'tsconfig.json'), include: ['*/src'] };
-    writeFileSync(join(copies, 'tsconfig.json'), JSON.stringify(project));
-    report = compile(copies, '--noEmit', '--rootDir', '.');
-  });
-
-  test.each(CHANGES)('%s', (name, _, expected) => {
-    const lines = report.split(/\n(?=\S)/);
-    const own = lines.filter((line) => line.startsWith(`${copyOf(name)}/`));
-    expect(own.join('\n')).toMatch(expected);
-  });
-});
-
-/** The client, generated from a schema that `change` has changed, and what a partner writes. */
-async function copyClient(copy: string, change: (schema: string) => string): Promise<void> {
-  const generated = await clientTypes('partner', change(SCHEMA));
-  for (const path of readdirSync(join(CLIENT, 'src'), { recursive: true, encoding: 'utf8' })) {
-    if (!/(?<!\.test)\.ts$/.test(path)) continue;
-    mkdirSync(dirname(join(copy, 'src', path)), { recursive: true });
-    cpSync(join(CLIENT, 'src', path), join(copy, 'src', path));
-  }
-  cpSync(join(CLIENT, 'package.json'), join(copy, 'package.json'));
-  writeFileSync(join(copy, 'src/generated/partner.generated.ts'), generated);
-  const blocks = readFileSync(join(folder.path, 'consumer/readme.mts'), 'utf8');
-  const code = blocks
-    .replaceAll('@partner-loyalty/client', './index.ts')
-    .replaceAll('process.env', 'variables');
-  const head = 'const variables: Record<string, string | undefined> = {};\n';
-  writeFileSync(join(copy, 'src/usage.ts'), head + code);
-}
 
 function compile(cwd: string, ...args: string[]): string {
   const command = [TSC, '-p', '.', '--pretty', 'false', ...args];

@@ -63,79 +63,9 @@ test('usable lines are imported in the order of the file; the others are numbere
   expect(summary).toMatchObject({ lines: 9, added: 3, changed: 0, unchanged: 0, bad: 4 });
 });
 
-test('a record that the store refuses is a bad line, reported in file order', async () => {
-  const outcomes: ImportOutcome[] = ['added', { refused: 'taken' }, 'unchanged', 'changed'];
-  const { summary, bad } = await run(
-    '{"n":0}\n{"n":1}\nnot json\n{"n":2}\n{"n":3}\n',
-    ({ n }) => outcomes[Number(n)] ?? 'added',
-  );
-  expect(bad).toEqual([
-    [2, 'taken'],
-    [3, 'must be JSON'],
-  ]);
-  expect(summary).toMatchObject({ added: 1, unchanged: 1, changed: 1, bad: 2 });
-});
-
 test('an empty file and a file of blank lines import nothing', async () => {
   expect((await run('')).summary).toMatchObject({ added: 0, bad: 0 });
   expect((await run('\n\r\n \n')).summary).toMatchObject({ lines: 3, added: 0, bad: 0 });
-});
-
-test('one batch is stored at a time, while at most one more is read', async () => {
-  let read = 0;
-  async function* lines() {
-    for (let n = 0; n < 50_000; n += 500) {
-      read = n + 500;
-      yield Buffer.from(Array.from({ length: 500 }, (_, i) => `{"n":${n + i}}\n`).join(''));
-    }
-  }
-  let running = 0;
-  let next = 0;
-  const kind: RecordKind<Record<string, unknown>> = {
-    batchLines: 5_000,
-    parse: (value) => ({ value }),
-    async store(records) {
-      running += 1;
-      expect(running).toBe(1);
-      expect(records.map(({ n }) => n)).toEqual(records.map((_, index) => next + index));
-      next += records.length;
-      await new Promise(setImmediate);
-      expect(read - next).toBeLessThanOrEqual(10_000);
-      running -= 1;
-      return records.map(() => 'added');
-    },
-  };
-  const summary = await importLines(lines(), kind, {
-    bad: () => undefined,
-    stored: () => undefined,
-  });
-  expect(summary).toMatchObject({ lines: 50_000, added: 50_000 });
-});
-
-test('an interrupted import ends after the current batch and counts what is stored', async () => {
-  const interruption = new AbortController();
-  const stored: unknown[] = [];
-  const kind = kindOf(stored);
-  const store: typeof kind.store = async (records) => {
-    interruption.abort();
-    await new Promise(setImmediate);
-    return kind.store(records);
-  };
-  const text = Array.from({ length: 20_000 }, (_, n) => `{"n":${n}}\n`).join('');
-  const source = Readable.from([
-    Buffer.from(text.slice(0, 100_000)),
-    Buffer.from(text.slice(100_000)),
-  ]);
-  const summary = await importLines(
-    source,
-    { ...kind, store },
-    { bad: () => undefined, stored: () => undefined },
-    interruption.signal,
-  );
-  expect(summary.added).toBe(stored.length);
-  expect(summary.lines).toBe(stored.length);
-  expect(stored.length).toBeGreaterThan(0);
-  expect(stored.length).toBeLessThan(20_000);
 });
 
 test('a failing store ends the import with its error, and nothing more is stored', async () => {

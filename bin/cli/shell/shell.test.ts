@@ -142,22 +142,6 @@ test('the lines are the same however the bytes are cut into chunks', async () =>
   );
 });
 
-test('a chunk is read only after the lines before it were taken, which bounds memory', async () => {
-  let chunks = 0;
-  async function* endless(): AsyncGenerator<Buffer> {
-    for (;;) {
-      chunks += 1;
-      yield Buffer.from('line\n');
-    }
-  }
-  let taken = 0;
-  for await (const some of linesOf(endless())) {
-    taken += some.length;
-    expect(chunks).toBe(taken);
-    if (taken === 5) break;
-  }
-});
-
 // Commands whose output nobody reads, or that has no room, as processes of a shell.
 describe('output', () => {
   /** File 3 is a pipe whose reader has gone. */

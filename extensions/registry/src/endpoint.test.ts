@@ -70,27 +70,6 @@ const ask = async (token: string, operation: string, body: object = {}) => {
   return response.body;
 };
 
-test('list and show are built once for each version and subgraph, however many ask', async () => {
-  await append(1);
-  const [offers, spa] = [await tokenOf('offers'), await tokenOf('spa')];
-  const many = (...question: Parameters<typeof ask>) =>
-    Promise.all(Array.from({ length: 5 }, () => ask(...question)));
-
-  const [listed, shown] = [
-    new Set(await many(offers, 'list')),
-    new Set(await many(offers, 'show')),
-  ];
-  expect([listed.size, shown.size]).toEqual([1, 1]);
-  // A version says the same, whether it is the newest or is named.
-  expect(shown.has(await ask(offers, 'show', { version: 1 }))).toBe(true);
-  expect(shown.has(await ask(spa, 'show'))).toBe(false);
-  await append(2);
-  const next = await ask(offers, 'list');
-  expect(listed.has(next)).toBe(false);
-  expect(String(next)).toContain('publish offers 2');
-  expect(String(await ask(offers, 'show'))).toContain('publish offers 2');
-});
-
 test('of many versions that teams want to see at once, one is read at a time', async () => {
   const versions = [1, 2, 3, 4, 5];
   for (const version of versions) await append(version);

@@ -1,17 +1,14 @@
 // The pages of the documentation.
 
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import type { DocumentedGraph } from '@partner-loyalty/gateway/graph/served.ts';
 import { rootScopesOf } from '@partner-loyalty/gateway/schema/scopes.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
-import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { buildSchema, parse } from 'graphql';
 import { UNSHARED } from '../../../test/support/requests/unshared.ts';
 import { homePage } from './home.ts';
 import { createPages } from './pages.ts';
-import { onceForEach, prepare } from './prepared.ts';
 
 // The routes of the pages: who gets HTML, in which encoding, and from which graph.
 describe('pages', () => {
@@ -259,16 +256,6 @@ describe('pages', () => {
       for (const each of ['/explorer', path, '/explorer/schema/member', '/explorer/licenses.txt'])
         expect(await pages(get(each))).toMatchObject({ status: 404 });
     });
-
-    test('is on in the sandbox and off in production, unless EXPLORER says otherwise', () => {
-      const explorer = (env: Record<string, string>) => readSettings(env, 'all').explorer;
-      expect([explorer({}), explorer({ EXPLORER: 'off' })]).toEqual(['on', 'off']);
-      const production = { ENVIRONMENT: 'production' };
-      expect([explorer(production), explorer({ ...production, EXPLORER: 'on' })]).toEqual([
-        'off',
-        'on',
-      ]);
-    });
   });
 
   test('the reference is made once for each graph that serves', async () => {
@@ -313,41 +300,5 @@ describe('pages', () => {
     }
     expect(await body(0)).toBe(former[0]);
     expect(await body(1)).not.toBe(former[1]);
-  });
-});
-
-// How long the content of a page is kept.
-describe('prepared', () => {
-  beforeEach(() => void jest.useFakeTimers());
-  afterEach(() => void jest.useRealTimers());
-
-  // Cast: only its identity matters.
-  const graph = { version: 1, surfaces: {} } as DocumentedGraph;
-
-  test('content is made once for a graph, and again after a minute', async () => {
-    let made = 0;
-    const content = onceForEach(
-      () => graph,
-      () => prepare(`${made++}`, {}),
-    );
-    const first = await content();
-    jest.advanceTimersByTime(59_000);
-    expect(await content()).toBe(first);
-    jest.advanceTimersByTime(2_000);
-    await content();
-    expect(made).toBe(2);
-  });
-
-  test('content is made for each graph', async () => {
-    let made = 0;
-    let current = graph;
-    const content = onceForEach(
-      () => current,
-      () => prepare(`${made++}`, {}),
-    );
-    await content();
-    current = { ...graph, version: 2 };
-    await content();
-    expect(made).toBe(2);
   });
 });

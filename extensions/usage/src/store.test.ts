@@ -208,12 +208,4 @@ describe('the usage store', () => {
       { requests: 0 },
     ]);
   });
-
-  test('the use of 3,000 keys is written at once', async () => {
-    const lastUsedAt = new Date('2031-05-17T10:00:00Z');
-    const keyIds = Array.from({ length: 3_000 }, (_, n) => `key_${n}`);
-    const counts = { hour: '2031-05-17T10', requests: 1, refusals: 0, errors: 0, lastUsedAt };
-    await store.addKeyUses(keyIds.map((keyId) => ({ keyId, ...counts })));
-    expect(await store.keyActivities(keyIds, lastUsedAt)).toHaveLength(3_000);
-  });
 });

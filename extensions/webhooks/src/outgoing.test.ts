@@ -1,5 +1,5 @@
 // Requests to URLs of strangers, by attacks on whoever sends them.
-import { getEventListeners, once } from 'node:events';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
@@ -197,30 +197,6 @@ describe('a request to a URL of a stranger', () => {
     });
   });
 
-  test('IPv6 is preferred, even if the IPv4 address is known a little earlier', async () => {
-    const families: unknown[] = [];
-    const { port } = await listening(
-      createServer(({ socket }, response) => {
-        families.push(socket.localAddress);
-        response.end();
-      }),
-      '::',
-    );
-    let know = () => {};
-    const isKnown = new Promise<void>((resolve) => {
-      know = resolve;
-    });
-    const { resolver } = await dns(async (_, __, family) => {
-      if (family === 4) setImmediate(know);
-      else await isKnown;
-      return ['127.0.0.1', '::1'];
-    });
-    expect(await post(to(port, 'both.example'), alsoPrivate, resolver)).toEqual({
-      status: 200,
-    });
-    expect(families).toEqual(['::1']);
-  });
-
   test('an address that does not answer delays the next one by a moment only', async () => {
     const { port } = await http((_, response) => response.end());
     await silent(port);
@@ -228,31 +204,6 @@ describe('a request to a URL of a stranger', () => {
     expect(await post(to(port, 'several.example'), alsoPrivate, resolver)).toEqual({
       status: 200,
     });
-  });
-
-  test('an address that becomes known while another one is dialled waits for its turn', async () => {
-    let order: string[] = [];
-    const { port } = await listening(
-      createServer((_, response) => response.end()).on('connection', () => order.push('dialled')),
-      '::1',
-    );
-    await silent(port);
-    const { resolver } = await dns(async (_, __, family) => {
-      if (family === 4) return ['127.0.0.2'];
-      await pause(100);
-      setTimeout(() => order.push('a moment later'), 50);
-      return ['::1'];
-    });
-    const url = to(port, 'late.example');
-    const closed = { ...CONTENT, headers: { connection: 'close' } };
-    // A machine that stands still in between has the turn come at once.
-    for (let attempt = 0; attempt < 5 && order[0] !== 'a moment later'; attempt += 1) {
-      order = [];
-      const sent = await outgoing(alsoPrivate, resolver).post(url, closed, ignore);
-      expect(sent).toEqual({ status: 200 });
-      await until(() => order.length === 2);
-    }
-    expect(order).toEqual(['a moment later', 'dialled']);
   });
 
   test.each([301, 302, 303, 307, 308])('redirects: %s is not followed', async (status) => {
@@ -314,15 +265,6 @@ describe('a request to a URL of a stranger', () => {
     expect(written()).toBeLessThan(2e7); // The rest is what the sockets buffer.
   });
 
-  test('each response of a connection may have 160 KiB', async () => {
-    const { port, connections } = await http((_, response) => response.end('x'.repeat(60_000)));
-    const { post } = outgoing(alsoPrivate);
-    const url = to(port);
-    for (let request = 0; request < 8; request += 1)
-      expect(await post(url, CONTENT, ignore)).toEqual({ status: 200 });
-    expect(connections()).toBeLessThanOrEqual(2);
-  });
-
   test('a body that does not end after the status is not waited for', async () => {
     const { port } = await tcp((socket) => void socket.write(`${chunked}1\r\na\r\n`));
     const url = to(port);
@@ -357,22 +299,6 @@ describe('a request to a URL of a stranger', () => {
     });
     expect(await post(to(port))).toEqual({ status: 200 });
     expect(sent).toBeLessThan(10_000);
-  });
-
-  test('no signal that lives on keeps what belongs to a request', async () => {
-    const { port } = await http((_, response) => response.end());
-    const { post } = outgoing(alsoPrivate);
-    const { signal } = new AbortController();
-    await post(to(port), CONTENT, signal);
-    expect(getEventListeners(signal, 'abort')).toEqual([]);
-  });
-
-  test('a signal that was aborted before ends the request', async () => {
-    const { port } = await http((_, response) => response.end());
-    const url = to(port);
-    expect(await outgoing(alsoPrivate).post(url, CONTENT, AbortSignal.abort())).toEqual({
-      reason: 'CONNECTION',
-    });
   });
 
   test('a response that breaks off in its body keeps its status', async () => {

@@ -121,12 +121,25 @@ describe('managing apps', () => {
     ['name', { name: 'Gu\u202eide' }],
     ['name', { name: 'Guide\u200b' }],
     ['redirectUris', { redirectUris: [] }],
-    ['redirectUris', { redirectUris: ['javascript:alert(1)'] }],
-    ['redirectUris', { redirectUris: ['https://spa.example/#a'] }],
-    ['redirectUris', { redirectUris: [`https://spa.example/${'a'.repeat(2_048)}`] }],
     [
       'redirectUris',
       { redirectUris: Array.from({ length: 21 }, (_, i) => `https://a.example/${i}`) },
+    ],
+    ...[
+      ...[
+        'javascript:alert(1)',
+        'data:text/html,x',
+        'https://spa.example/callback#top',
+        'callback',
+      ],
+      ...['https://*.spa.example/callback', 'https://user:password@spa.example/callback'],
+      ...['spa:/callback', 'https:spa.example/callback'],
+      ...['https://spa.example\\@evil.example/callback', 'https://SPA.example:443/callback'],
+      `https://spa.example/${'a'.repeat(2_048)}`,
+    ].map((uri): [keyof NewApp, Partial<NewApp>] => ['redirectUris', { redirectUris: [uri] }]),
+    [
+      'redirectUris',
+      { redirectUris: ['http://spa.example/callback', 'com.example.spa:/callback'] },
     ],
     ['origins', { origins: ['https://spa.example/path'] }],
     ['origins', { origins: ['null'] }],
@@ -137,6 +150,17 @@ describe('managing apps', () => {
     const fault = expect.stringMatching(/^must/);
     expect(await create(input)).toEqual({ refused: 'invalid', argument, fault });
     expect(await names('spa')).toEqual([]);
+  });
+
+  test('in production, http is for the loopback alone, and localhost is none', async () => {
+    manage = createManageApps(store, { environment: 'production' });
+    const refused = async (uri: string) =>
+      'refused' in (await create({ redirectUris: [uri], isConfidential: false }));
+    expect([
+      await refused('http://localhost:3000/callback'),
+      await refused('http://127.0.0.1/callback'),
+      await refused('http://[::1]:3000/callback'),
+    ]).toEqual([true, false, false]);
   });
 
   test('a partner has a bounded number of apps, and one that members do not know has none', async () => {

@@ -334,14 +334,6 @@ describe('at most six sign-ins at the same time', () => {
     expect(await signIns.select(() => true)).toHaveLength(6);
   });
 
-  test('a part of them, by the first character of its hashes, stands for all', async () => {
-    signIns = await openSignIns(store.open, { size: 2, characters: 1 });
-    await beginAll('a-1', 'a-2', 'b-1', 'b-2', 'b-3');
-    expect(await open('a-1', 'a-2', 'b-1', 'b-2', 'b-3')).toEqual(['a-1', 'a-2', 'b-2', 'b-3']);
-    await begin('a-3');
-    expect(await signIns.select(() => true)).toHaveLength(4);
-  });
-
   test('a flood that has expired takes nobody’s', async () => {
     const gone = Date.now() - 1;
     await beginAll('a-1', 'a-2');
