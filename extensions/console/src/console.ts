@@ -36,6 +36,9 @@ type ConsoleParts = SectionParts & {
   log: Log;
 };
 
+/** Pages that are made at the same time. A search of requests takes long, so partners take turns. */
+const PAGES = { places: 4, ofOwner: 1, waitMs: 10_000 };
+
 /** Handles `/console` and all below it; never rejects. */
 export function createConsole(
   parts: ConsoleParts,
@@ -46,7 +49,7 @@ export function createConsole(
   const signIn = createStaffSignInPage({ ...parts, sessions, cookies, signedIn: auditSignIn });
   const sections = createSections(parts);
   const sectionPages = createSectionPages({ audit, page });
-  const place = createPlaces({ ofOwner: 1 });
+  const [place, pagePlace] = [createPlaces({ ofOwner: 1 }), createPlaces(PAGES)];
   const frame = { settings, sections };
   // Then nothing that a form led to is shown again.
   const forgotten = cookies.write(FORM_COOKIE, '');
@@ -100,7 +103,11 @@ export function createConsole(
     const visitor = await visitorOf(request, signedIn);
     if ('status' in visitor) return visitor;
     const section = sectionOf(request);
-    if (section !== undefined) return sectionPages.show(request, visitor, section);
+    if (section !== undefined) {
+      const { partnerId: owner, staffId: part } = visitor.staff;
+      const leave = await pagePlace({ owner, part, signal: request.signal });
+      return sectionPages.show(request, visitor, section).finally(leave);
+    }
     const service = { ...settings, ownUrl };
     const overview = overviewPage(visitor.partner, sections, service);
     return page(request, visitor, path === CONSOLE_PATH ? overview : NO_PAGE);

@@ -15,7 +15,7 @@ export function open(core: Core): Extension {
     sessions: { cookie: SESSION_COOKIE, personOf: createPersonOf(core.keyStore) },
     handle: (request) =>
       /^\/console(\/|$)/.test(request.path)
-        ? visit(request, async (visited) => (await pages())(visited))
+        ? visit(request, async (visited) => (await pages())(visited), false)
         : undefined,
     close,
   };

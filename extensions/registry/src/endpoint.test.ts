@@ -89,11 +89,13 @@ test('of many versions that teams want to see at once, one is read at a time', a
   expect(most).toBe(1);
 });
 
-test('a team that sends a slow body with the token of each of its subgraphs holds one place, and another team is served', async () => {
-  const [one, other, spa] = [
+test('teams whose bodies are slow hold a place each, whatever tokens they use, and another team is served', async () => {
+  const [one, other, spa, third, fourth] = [
     await tokenOf('offers'),
     await tokenOf('games', 'Offers-Team'),
     await tokenOf('spa'),
+    await tokenOf('rooms'),
+    await tokenOf('cars'),
   ];
   const client = new EventEmitter();
   const reads: string[] = [];
@@ -107,14 +109,14 @@ test('a team that sends a slow body with the token of each of its subgraphs hold
   const begins = once(client, 'read');
   const held = [slow(one)];
   await begins;
-  held.push(slow(other));
+  held.push(slow(other), slow(third), slow(fourth));
   await ask(spa, 'rollback', { name: 'spa' });
-  expect(reads).toEqual([one]);
+  expect(reads).toEqual([one, third, fourth]);
   const next = once(client, 'read');
   client.emit('end', Buffer.from('{}'));
   await next;
   client.emit('end', Buffer.from('{}'));
-  expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200]);
+  expect((await Promise.all(held)).map(({ status }) => status)).toEqual([...[200, 200, 200, 200]]);
 });
 
 test('429 for a team whose last schema took long to assess, with any of its tokens, and no other team', async () => {

@@ -73,8 +73,9 @@ export function createRegistryEndpoint(
     audit: (action) => audit?.graph(action),
   };
   const identify = createIdentify(graphStore, limiter);
-  // Bodies may be large.
-  const place = createPlaces({ places: 2, ofOwner: 1, waitMs });
+  // Bodies may be large, and may arrive slowly.
+  const teamPlace = createPlaces({ ofOwner: 1, waitMs });
+  const place = createPlaces({ places: 2, waitMs });
   const respond = createRespond(registry, caches);
   /** By team, on the clock of `performance.now()`. */
   const pausedUntil = new Map<string, number>();
@@ -107,7 +108,7 @@ export function createRegistryEndpoint(
     // Operators type names of teams by hand.
     const team = owner.toLowerCase();
     if (composes) requireNoPause(team);
-    const leave = composes ? await place({ owner: team, signal: request.signal }) : () => {};
+    const left = composes ? [await teamPlace({ owner: team, signal: request.signal })] : [];
     let assessedMs = 0;
     const ran = (ms: number) => {
       assessedMs += ms;
@@ -117,17 +118,18 @@ export function createRegistryEndpoint(
       const limit = composes ? MAX_BODY_BYTES : SMALL_BODY_BYTES;
       const body = await withTimeout(request.body(limit), waitMs, 'too slow').catch(bodyError);
       await request.admit(`registry ${subgraph}`);
+      if (composes) left.push(await place({ owner: team, signal: request.signal }));
       if (countParts(body, MAX_BODY_PARTS) > MAX_BODY_PARTS)
         return fail('BAD_REQUEST', 'the body has more members and list items than any request');
       const parsed = parseRequest(operation, parseJson(textOf(body)));
       if ('fault' in parsed) return fail('BAD_REQUEST', parsed.fault);
       const publisher = { kind: 'team', tokenId, subgraph, owner } as const;
-      // Its place and its body can take two minutes.
+      // Its places and its body can take three minutes.
       await requireActive(await graphStore.tables(), publisher);
       return { status: 200, headers: {}, body: await respond(publisher, parsed.value, ran) };
     } finally {
       if (assessedMs > longMs) pausedUntil.set(team, performance.now() + assessedMs);
-      leave();
+      for (const leave of left) leave();
     }
   }
 

@@ -8,7 +8,6 @@ import {
   type RequestRecord,
   type RequestSearch,
 } from '@partner-loyalty/gateway/usage/requests.ts';
-import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
 import type { Key } from '@partner-loyalty/runtime/store/engine/keys.ts';
 import { removeRange } from '@partner-loyalty/runtime/store/engine/remove.ts';
 import { type Store, table } from '@partner-loyalty/runtime/store/engine/store.ts';
@@ -31,8 +30,6 @@ const SWEPT_AT_ONCE = 5;
 export function createRequestTables(
   store: Store,
 ): Pick<UsageStore, 'addRequests' | 'requestHours' | 'requests'> {
-  /** A partner has one search at a time, which pauses: they take half of a core at most. */
-  const place = createPlaces({ ofOwner: 1 });
   let lastHour = '';
   /** Partners before it have no old records in this hour; undefined if none has. */
   let swept: Key | undefined;
@@ -99,8 +96,7 @@ export function createRequestTables(
       const from = [partnerId, Math.max(Number(kept), (search.since ?? 0) - CHUNK_MS)];
       const until: Key = before === undefined ? [`${partnerId}\0`] : [partnerId, before];
       const range = { prefix: [partnerId], from, until };
-      const leave = await place({ owner: partnerId });
-      return findNewest(store, range, { ...search, before }, least).finally(leave);
+      return findNewest(store, range, { ...search, before }, least);
     },
   };
 }

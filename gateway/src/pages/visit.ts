@@ -17,7 +17,7 @@ const PEOPLE = { ttl: 600_000, max: 10_000 };
 /** For how long nobody looks whether a session has ended. */
 const FRESH_MS = 60_000;
 
-/** Pages that are made at the same time for people who are signed in. Sites take turns. */
+/** Pages that are made at the same time for members who are signed in. Sites take turns. */
 const PLACES = { places: 2, waitMs: 10_000 };
 
 /** Sessions of browsers, by a cookie of this name. */
@@ -37,6 +37,8 @@ type VisitParts = {
 export type Visit = (
   request: HttpRequest,
   handle: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
+  /** False if `handle` gives places itself. */
+  takesPlace?: boolean,
 ) => Promise<HttpResponse>;
 
 /**
@@ -76,7 +78,7 @@ export function createVisit({ limiter, cookies, sessions, log }: VisitParts): Vi
     }
   }
 
-  return async (request, handle) => {
+  return async (request, handle, takesPlace = true) => {
     const held = sessionsOf(request);
     const known = held.map(({ key }) => people.get(key)).find((found) => found !== undefined);
     const verdict = await (known === undefined
@@ -87,7 +89,7 @@ export function createVisit({ limiter, cookies, sessions, log }: VisitParts): Vi
     // A form is in progress when it is complete.
     if (verdict.allowed && request.method !== 'POST') await request.admit(undefined);
     const response = verdict.allowed
-      ? await inPlace(request, handle)
+      ? await (takesPlace ? inPlace(request, handle) : handle(request))
       : await observed(request, async () => tooMany(request, `${verdict.resetSeconds}`), log);
     const { 'referrer-policy': policy, ...headers } = response.headers;
     if (policy === undefined || !hasSecret(request)) return response;
