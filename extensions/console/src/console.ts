@@ -36,7 +36,7 @@ type ConsoleParts = SectionParts & {
   log: Log;
 };
 
-/** Pages that are made at the same time. A search of requests takes long, so partners take turns. */
+/** Pages that are made at the same time: a search of requests takes long. */
 const PAGES = { places: 4, ofOwner: 1, waitMs: 10_000 };
 
 /** Handles `/console` and all below it; never rejects. */
