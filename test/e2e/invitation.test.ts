@@ -1,7 +1,7 @@
 // Invitations: the API, the mail and the page (docs/callers/members.md, Invitations).
 import { tokenIn } from '../support/servers/mailserver.ts';
 import { freePort } from '../support/servers/process.ts';
-import { createVisitor, type Visitor } from '../support/servers/visitor.ts';
+import { createVisitor, } from '../support/servers/visitor.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import { linkIn, newMember, nextEmail } from '../support/service/mailbox.ts';
 
@@ -56,18 +56,6 @@ describe('on the embedded store', () => {
     expect(await found('guest@example.com')).toMatchObject({ firstName: 'Guest' });
   });
 
-  test('a form that is sent twice shows twice that the person is enrolled; elsewhere the link is used', async () => {
-    const email = 'twice@example.com';
-    const link = linkIn(await invited(email));
-    const visitor = createVisitor();
-    const page = await visitor.visit(link);
-    const press = (by: Visitor) => by.send(page, { token: tokenIn(link) });
-    const pages = [...(await Promise.all([press(visitor), press(visitor)])), await press(visitor)];
-    for (const { status, html } of pages)
-      expect([status, html.includes(`${email} is now enrolled`)]).toEqual([200, true]);
-    expect((await press(createVisitor())).status).toBe(410);
-  });
-
   test('the response is the same for every address, and no store is searched for it', async () => {
     const { email } = await newMember(service);
     const seen = new Set<string>();
@@ -116,17 +104,5 @@ describe('on the embedded store', () => {
     for (const query of ['', '?token=', '?token=ml_xxxxxxxxxxxx', '?token=in_<b>'])
       expect((await fetch(`${origin}/invitation${query}`)).status).toBe(404);
     expect((await fetch(`${origin}/invitation`, { method: 'PUT' })).status).toBe(405);
-  });
-
-  test('headers keep the page out of caches, frames and referrers, and scripts out of the page', async () => {
-    const link = linkIn(await invited('careful@example.com'));
-    for (const url of [link, `${origin}/invitation?token=none`]) {
-      const { headers } = await fetch(url);
-      expect(headers.get('referrer-policy')).toBe('no-referrer');
-      expect(headers.get('cache-control')).toBe('no-store');
-      expect(headers.get('content-security-policy')).toMatch(
-        /^default-src 'none'; .*form-action 'self'; .*frame-ancestors 'none'$/,
-      );
-    }
   });
 });

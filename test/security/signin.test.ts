@@ -89,16 +89,6 @@ const postForm = (
     body: new URLSearchParams(fields),
   });
 
-/** Runs `act` with the clock set ahead by this much. */
-async function later<T>(ms: number, act: () => Promise<T>): Promise<T> {
-  const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + ms);
-  try {
-    return await act();
-  } finally {
-    clock.mockRestore();
-  }
-}
-
 test('a genuine token reads the profile, and one with a signature of another key gets 401', async () => {
   expect((await readProfile(await sign())).body).toMatchObject({
     data: { memberProfile: { memberId: 'm-both' } },
@@ -155,15 +145,6 @@ test('a token with azp shows only that partner, nothing for an unknown one, and 
   });
 });
 
-test('INVALID_TOKEN for an expired link, which cannot sign in on the page either', async () => {
-  const token = await newToken();
-  await later(15 * 60_000, async () => {
-    expect((await exchange(token)).code).toBe('INVALID_TOKEN');
-    expect((await postForm({ token })).status).toBe(410);
-  });
-  expect(sessionOf(await exchange(token))).toMatchObject({ memberId: expect.any(String) });
-});
-
 test('INVALID_TOKEN for a replayed link, wherever it was used first', async () => {
   const [exchanged, signedIn] = [await newToken(), await newToken()];
   expect(sessionOf(await exchange(exchanged))).toBeDefined();
@@ -176,27 +157,6 @@ test('INVALID_TOKEN for a replayed link, wherever it was used first', async () =
     });
     expect((await postForm({ token })).status).toBe(410);
   }
-});
-
-test("INVALID_TOKEN for a link of partner A with partner B's key, and A can still exchange it", async () => {
-  const token = await newToken(service.keys.alpha);
-  expect((await exchange(token, service.keys.beta)).code).toBe('INVALID_TOKEN');
-  expect(sessionOf(await exchange(token, service.keys.alpha))).toMatchObject({
-    memberId: expect.any(String),
-  });
-});
-
-test('of 20 concurrent exchanges and two sign-ins with one link, one succeeds', async () => {
-  const token = await newToken();
-  const responses = await Promise.all([
-    ...Array.from({ length: 20 }, () => exchange(token)),
-    postForm({ token }),
-    postForm({ token }),
-  ]);
-  const won = responses.filter((response) =>
-    'code' in response ? sessionOf(response) : response.status === 200,
-  );
-  expect(won).toHaveLength(1);
 });
 
 test('guesses from an address over its limit read nothing, and a genuine link waits', async () => {
@@ -242,19 +202,6 @@ test('a token that was not found causes no other read for 5 seconds, whoever sen
   const before = service.calls.length;
   for (let n = 0; n < 3; n += 1) expect(await statuses()).toEqual([410, 410]);
   expect(service.calls.slice(before)).toEqual([]);
-});
-
-test("/sign-in refuses a link for a partner's page, and the partner can still exchange it", async () => {
-  await service.stores.members.partners.put({
-    partnerId: 'beta',
-    name: 'Beta',
-    magicLinkUrl: 'https://beta.example/in?from=mail',
-  });
-  const { email } = await newMember(service);
-  const link = await magicLink(service, email, { key: service.keys.beta });
-  expect(link).toMatch(/^https:\/\/beta\.example\/in\?from=mail&token=ml_/);
-  expect((await postForm({ token: tokenIn(link) })).status).toBe(410);
-  expect(sessionOf(await exchange(tokenIn(link), service.keys.beta))).toBeDefined();
 });
 
 test('host header injection does not change links: they lead to the base address', async () => {
@@ -321,32 +268,6 @@ test('CRLF injection: refused in addresses, and kept out of email headers in nam
   expect(head).toMatch(/^Subject: Sign in to Alpha Bcc: evil@example.com/m);
   expect(head).not.toMatch(/^(bcc|cc|to: .*evil)/im);
   await service.stores.members.partners.put({ partnerId: 'alpha', name: 'alpha' });
-});
-
-test('lookalike addresses get no email and lead to no other mailbox', async () => {
-  const { email } = await newMember(service);
-  const before = service.mail().length;
-  const lookalikes = [
-    email.replace('m', '\uff4d'), // fullwidth
-    email.replace('e', '\u0435'), // Cyrillic
-    email.replace('@', '\uff20'),
-    email.replace('@', '\u200b@'),
-    email.replace('@', '\u2028@'),
-    `${email}, evil@example.com`,
-    `<${email}>`,
-    `"${email}" <evil@example.com>`,
-    `evil@example.com,${email}`,
-  ];
-  for (const lookalike of lookalikes) {
-    expect((await service.send({ query: REQUEST, variables: { email: lookalike } })).text).toBe(
-      '{"data":{"requestMagicLink":{"accepted":true}}}',
-    );
-  }
-  // Spellings with the same canonical form are the member's, and the email goes to the stored one.
-  expect(
-    await magicLink(service, ` ${email.toUpperCase().replace('.', '\u3002')} `, { to: email }),
-  ).toContain('token=');
-  expect(service.mail()).toHaveLength(before + 1);
 });
 
 test('enumeration of members fails: requests for any address get the same response, and at most 5 emails', async () => {
@@ -475,13 +396,5 @@ test('the cookie of a session is for this page, this host and TLS only', async (
   expect(code).toBe('UNAUTHENTICATED');
   for (const forged of ['__Host-session=', '__Host-session=a.b.c', '__Host-session=%ff']) {
     expect(await textOf(await page(forged))).toEqual(signedOut);
-  }
-});
-
-test('a token in place of the session is no session, and changes nothing', async () => {
-  for (const token of [await sign(), await sign({ azp: 'alpha' })]) {
-    const headers = { 'sec-fetch-site': 'same-origin', cookie: `__Host-session=${token}` };
-    const response = await postForm({ email: 'evil@example.com', 'new-email': 'yes' }, headers);
-    expect(await response.text()).not.toContain('We have sent a link to evil');
   }
 });
