@@ -1,7 +1,7 @@
 // Invitations: the API, the mail and the page (docs/callers/members.md, Invitations).
 import { tokenIn } from '../support/servers/mailserver.ts';
 import { freePort } from '../support/servers/process.ts';
-import { createVisitor, } from '../support/servers/visitor.ts';
+import { createVisitor } from '../support/servers/visitor.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import { linkIn, newMember, nextEmail } from '../support/service/mailbox.ts';
 
