@@ -5,7 +5,6 @@ import { ensureSigningKey } from '@partner-loyalty/members';
 import { importJWK, type JWK, SignJWT } from 'jose';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
 import { checkOutPrevious } from '../support/programs/previous.ts';
-import { freshMongodbUrl } from '../support/servers/databases.ts';
 import { run } from '../support/servers/process.ts';
 import { mailIn } from '../support/service/inprocess.ts';
 import { bareEnv, type Env } from '../support/service/loyalty.ts';
@@ -14,7 +13,6 @@ import {
   type Checkout,
   type Checkouts,
   type DeployedService,
-  type Deployment,
   startDeployed,
 } from '../support/service/stack.ts';
 import { addKey } from '../support/service/testdata.ts';
@@ -46,50 +44,35 @@ const FILL = `
   console.log(JSON.stringify({ ...added, recorder }));
 `;
 
-type Previous = Checkout & { keys: { recorder: string }; remove(): Promise<void> };
+type Previous = Checkout & { keys: { recorder: string }; remove(): void };
 
 /** The version before, on stores of its own: their format is another one. */
-async function openPrevious(onServers: boolean): Promise<Previous> {
+async function openPrevious(): Promise<Previous> {
   const { path: root } = previous;
   const folder = temporaryFolder();
-  const database = onServers ? freshMongodbUrl() : undefined;
-  const env: Env = { DATA_DIR: folder.path, ...(database && { MONGODB_URL: database.url }) };
+  const env: Env = { DATA_DIR: folder.path };
   const variables = Object.entries({ ...bareEnv(), ...env }).filter(([, value]) => value);
   const program = [process.execPath, '--import', 'tsx', join(root, 'fill.ts')];
   const args = ['-C', root, '-i', ...variables.map((pair) => pair.join('=')), ...program];
   const keys = JSON.parse(await run('env', args));
-  const remove = async () => {
-    folder.remove();
-    await database?.drop();
-  };
-  return { root, env, keys, remove };
+  return { root, env, keys, remove: folder.remove };
 }
 
-const PAIRS: [string, Deployment, (previous: Checkout) => Checkouts][] = [
-  ['a gateway of the version before', 'three processes', (gateway) => ({ gateway })],
-  ['subgraphs of the version before', 'three processes', (subgraphs) => ({ subgraphs })],
-  [
-    'a gateway of the version before',
-    'three processes on MongoDB and Redis',
-    (gateway) => ({ gateway }),
-  ],
-  [
-    'subgraphs of the version before',
-    'three processes on MongoDB and Redis',
-    (subgraphs) => ({ subgraphs }),
-  ],
+const PAIRS: [string, (previous: Checkout) => Checkouts][] = [
+  ['a gateway of the version before', (gateway) => ({ gateway })],
+  ['subgraphs of the version before', (subgraphs) => ({ subgraphs })],
 ];
 
-describe.each(PAIRS)('%s, in %s', (_, deployment, checkouts) => {
+describe.each(PAIRS)('%s', (_, checkouts) => {
   let former: Previous;
   let service: DeployedService;
   beforeAll(async () => {
-    former = await openPrevious(deployment !== 'three processes');
-    service = await startDeployed(deployment, {}, checkouts(former));
+    former = await openPrevious();
+    service = await startDeployed('three processes', {}, checkouts(former));
   });
   afterAll(async () => {
     await service.close();
-    await former.remove();
+    former.remove();
   });
 
   const data = async (request: Parameters<DeployedService['send']>[0]) => {
@@ -151,7 +134,7 @@ describe('the built-in provider, with a gateway of the version before', () => {
   let former: Previous;
   let service: DeployedService;
   beforeAll(async () => {
-    former = await openPrevious(false);
+    former = await openPrevious();
     const env = { ...BUILT_IN, SANDBOX_URL: 'http://127.0.0.1:1' };
     service = await startDeployed('three processes', env, { gateway: former });
     // As a process of this version does at its start.
@@ -159,7 +142,7 @@ describe('the built-in provider, with a gateway of the version before', () => {
   });
   afterAll(async () => {
     await service.close();
-    await former.remove();
+    former.remove();
   });
 
   const read = async (token: string) => {

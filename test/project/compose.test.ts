@@ -1,5 +1,5 @@
 // What docker-compose.yml and the Dockerfile promise, as far as reading them shows it.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import {
@@ -9,10 +9,8 @@ import {
 } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import { type ProcessName, SETTINGS } from '@partner-loyalty/runtime/settings/table.ts';
 import { parse } from 'yaml';
+import { ROOT, read } from '../support/files.ts';
 import { CLOSING_SECONDS, HEAP_PARTS, heapMegabytes } from '../support/limits.ts';
-
-const ROOT = join(import.meta.dirname, '../..');
-const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 type Service = {
   image: string;

@@ -9,7 +9,7 @@ import { PassThrough } from 'node:stream';
 import { type Command, CommanderError } from 'commander';
 import { parse } from 'yaml';
 import { readCommandLine } from '../../bench/options.ts';
-import { README, renderReadme, withSpeed } from '../../bench/report/report.ts';
+import { README, renderReadme, } from '../../bench/report/report.ts';
 import { createProgram } from '../../bin/cli/command.ts';
 import { createShell, oneLine } from '../../bin/cli/shell/shell.ts';
 import { codesOf } from '../support/codes.ts';
@@ -164,8 +164,6 @@ function npmFaults(text: string): string[] {
 
 // The options in node.env take effect, and every start of the service uses them.
 describe('nodeoptions', () => {
-  const ROOT = join(import.meta.dirname, '../..');
-
   function evaluated(expression: string, flag: string): string {
     return execFileSync(process.execPath, [flag, '-p', expression], {
       cwd: ROOT,
@@ -241,8 +239,6 @@ describe('repository', () => {
     },
   );
 
-  const ROOT = join(import.meta.dirname, '../..');
-
   test.each(['members', 'standings'])('the sources of %s use exactly its codes', (name) => {
     const folder = join(ROOT, 'subgraphs', name, 'src');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
@@ -291,18 +287,4 @@ describe('repository', () => {
   test('README.md has the figures of the recorded results', () => {
     expect(readFileSync(README, 'utf8')).toBe(renderReadme());
   });
-
-  test('the section goes between its markers, with the same result when repeated', () => {
-    const text = 'before\n<!-- speed -->\nold\n<!-- end speed -->\nafter\n';
-    const once = withSpeed(text, 'new\n');
-    expect(once).toBe('before\n<!-- speed -->\n\nnew\n\n<!-- end speed -->\nafter\n');
-    expect(withSpeed(once, 'new\n')).toBe(once);
-  });
-
-  test.each(['text\n<!-- speed -->\n', 'text\n<!-- end speed -->\n'])(
-    'a text without a marker is refused: %j',
-    (text) => {
-      expect(() => withSpeed(text, '')).toThrow('there is no section between');
-    },
-  );
 });

@@ -180,13 +180,6 @@ export function createCommands(pool: Pool): Commands {
     return transactions.get(session);
   }
 
-  const one =
-    (call: string): Handler =>
-    async (database, command, { transaction }) => {
-      const sql = `select ${call}::text as reply`;
-      return fromSql((await queryRow(sql, [database, toSql(command)], transaction)).reply ?? null);
-    };
-
   const firstPage =
     (name: string): Handler =>
     async (database, command, { client, transaction }) => {
@@ -246,31 +239,16 @@ export function createCommands(pool: Pool): Commands {
     isMaster: hello,
     ping: () => OK,
     endSessions: () => OK,
-    buildInfo: () => encode({ version: '8.0.0', versionArray: [8, 0, 0, 0], ok: 1 }),
     find: firstPage('find_cursor_first_page'),
     aggregate: firstPage('aggregate_cursor_first_page'),
     listCollections: firstPage('list_collections_cursor_first_page'),
-    listIndexes: firstPage('list_indexes_cursor_first_page'),
     insert: write('insert'),
     update: write('update'),
     delete: write('delete'),
-    findAndModify: write('find_and_modify'),
-    count: one('documentdb_api.count_query($1, $2::documentdb_core.bson)'),
-    distinct: one('documentdb_api.distinct_query($1, $2::documentdb_core.bson)'),
-    create: one('documentdb_api.create_collection_view($1, $2::documentdb_core.bson)'),
-    createIndexes: one(
-      'documentdb_api_internal.create_indexes_non_concurrently($1, $2::documentdb_core.bson, true)',
-    ),
-    async dropIndexes(database, command) {
-      const sql = 'call documentdb_api.drop_indexes($1, $2::documentdb_core.bson, null)';
-      await queryRow(sql, [database, toSql(command)]);
-      return OK;
-    },
-    async collMod(database, command) {
-      const sql = 'select documentdb_api.coll_mod($1, $2, $3::documentdb_core.bson)::text as reply';
-      return fromSql(
-        (await queryRow(sql, [database, command.collMod, toSql(command)])).reply ?? null,
-      );
+    async create(database, command) {
+      const sql =
+        'select documentdb_api.create_collection_view($1, $2::documentdb_core.bson)::text as reply';
+      return fromSql((await queryRow(sql, [database, toSql(command)])).reply ?? null);
     },
     async getMore(database, command, { transaction }) {
       const id = String(command.getMore);
@@ -305,31 +283,11 @@ export function createCommands(pool: Pool): Commands {
       await rollBack(session);
       return OK;
     },
-    async drop(database, command) {
-      await queryRow('select documentdb_api.drop_collection($1, $2)', [database, command.drop]);
-      return OK;
-    },
     async dropDatabase(database) {
       await queryRow('select documentdb_api.drop_database($1)', [database]);
       return encode({ dropped: database, ok: 1 });
     },
-    async explain(database, { explain }) {
-      const inner = bare(explain as Doc); // the protocol puts the explained command here
-      const view = inner.find === undefined ? 'bson_aggregation_pipeline' : 'bson_aggregation_find';
-      const collection = inner.find ?? inner.aggregate;
-      await analyze(database, collection);
-      const sql = `explain (format json) select document from documentdb_api_catalog.${view}(${literal(database)}, ${literal(toSql(inner))}::documentdb_core.bson)`;
-      return encode({ queryPlanner: { plan: (await queryRow(sql, []))['QUERY PLAN'] }, ok: 1 });
-    },
   };
-
-  // The planner needs statistics of the collection's current content to choose well.
-  async function analyze(database: string, collection: unknown): Promise<void> {
-    const sql =
-      "select format('analyze documentdb_data.documents_%s', collection_id) as sql from documentdb_api_catalog.collections where database_name = $1 and collection_name = $2";
-    const row = await queryRow(sql, [database, collection]);
-    if (row.sql) await pool.query(row.sql);
-  }
 
   async function execute(command: Doc, client: object): Promise<Buffer> {
     const [name = ''] = Object.keys(command);
@@ -370,19 +328,7 @@ export function createCommands(pool: Pool): Commands {
 // SQLSTATEs and MongoDB's codes for the same errors.
 const UNKNOWN: [number, string] = [1, 'InternalError'];
 const CODES: Record<string, [number, string]> = {
-  M0000: UNKNOWN,
-  M0001: [2, 'BadValue'],
-  M0003: [9, 'FailedToParse'],
-  M0004: [14, 'TypeMismatch'],
-  M0008: [26, 'NamespaceNotFound'],
-  M0009: [27, 'IndexNotFound'],
-  M000D: [40, 'ConflictingUpdateOperators'],
   M000F: [48, 'NamespaceExists'],
-  M000M: [66, 'ImmutableField'],
-  M000N: [67, 'CannotCreateIndex'],
-  M000R: [85, 'IndexOptionsConflict'],
-  M000S: [86, 'IndexKeySpecsConflict'],
-  M00CO: [121, 'DocumentValidationFailure'],
   M00F1: [112, 'WriteConflict'],
   40001: [112, 'WriteConflict'],
   '55P03': [112, 'WriteConflict'],
@@ -425,6 +371,5 @@ const refusal = (
 const plain = (value: unknown): unknown => (value as { valueOf(): unknown } | undefined)?.valueOf();
 const sessionOf = ({ lsid }: Doc): string =>
   (lsid as { id?: { toString(encoding: string): string } } | undefined)?.id?.toString('hex') ?? '';
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const bare = (command: Doc): Doc =>
   Object.fromEntries(Object.entries(command).filter(([name]) => !ENVELOPE.includes(name)));
