@@ -9,7 +9,7 @@ import { PassThrough } from 'node:stream';
 import { type Command, CommanderError } from 'commander';
 import { parse } from 'yaml';
 import { readCommandLine } from '../../bench/options.ts';
-import { README, renderReadme, } from '../../bench/report/report.ts';
+import { README, renderReadme } from '../../bench/report/report.ts';
 import { createProgram } from '../../bin/cli/command.ts';
 import { createShell, oneLine } from '../../bin/cli/shell/shell.ts';
 import { codesOf } from '../support/codes.ts';
