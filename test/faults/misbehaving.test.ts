@@ -139,35 +139,6 @@ describe('the other root fields are served, and the log names the fields, if it'
       ['offers', 'offer'],
     ]);
   });
-
-  test('returns too few entities', async () => {
-    answer = inJson({ data: { offer: GOOD_OFFER } }, { data: { _entities: [] } });
-    const response = await service.send({ query: QUERY });
-    expect(response.body).toMatchObject({
-      data: { own: OWN, more: { email: 'Both@Example.com', offers: null }, offer: GOOD_OFFER },
-      errors: [{ path: ['more'], extensions: { code: 'SERVICE_UNAVAILABLE' } }],
-    });
-    expect(lines).toEqual([
-      expect.objectContaining({ subgraph: 'offers', field: '_entities.offers' }),
-    ]);
-  });
-
-  test('fails with a code that it was not published with', async () => {
-    const errors = [{ message: 's', extensions: { code: 'OFFER_EXPIRED' } }];
-    answer = inJson({ errors }, { data: { _entities: [null] }, errors });
-    const response = await service.send({ query: QUERY });
-    expect(response.body).toMatchObject({
-      data: { own: OWN, more: { email: 'Both@Example.com', offers: null }, offer: null },
-    });
-    const codes = response.body.errors?.map(({ path, extensions }) => [path?.[0], extensions.code]);
-    expect(new Set(codes?.map(String))).toEqual(
-      new Set(['more,INTERNAL_SERVER_ERROR', 'offer,INTERNAL_SERVER_ERROR']),
-    );
-    expect(lines.map(({ subgraph, field }) => [subgraph, field]).sort()).toEqual([
-      ['offers', '_entities.offers'],
-      ['offers', 'offer'],
-    ]);
-  });
 });
 
 test('an answer over 1 MiB is OPERATION_TOO_COMPLEX where it belongs, with status 200', async () => {
@@ -194,27 +165,6 @@ test('an answer over 1 MiB is OPERATION_TOO_COMPLEX where it belongs, with statu
     200,
     { data: { offer: null }, errors: [{ path: ['offer'], extensions: { code } }] },
   ]);
-});
-
-test('a response full of errors, or of values that their types forbid, is cut short', async () => {
-  const many = (value: unknown) => Array<unknown>(15_000).fill(value);
-  for (const [offers, errors] of [
-    [null, many({ message: 'm', path: ['_entities', 0, 'offers'] })],
-    [null, many({})],
-    [many(null), undefined],
-    [many(null), many({ path: ['_entities', 0, 'offers', 1] })],
-  ]) {
-    answer = inJson({ data: { offer: GOOD_OFFER } }, { data: { _entities: [{ offers }] }, errors });
-    const response = await service.send({ query: QUERY });
-    expect(response.body.data).toEqual({
-      own: OWN,
-      more: { email: 'Both@Example.com', offers: null },
-      offer: GOOD_OFFER,
-    });
-    expect(response.body.errors?.length).toBeLessThan(10);
-    for (const { path, extensions } of response.body.errors ?? [])
-      expect([path?.[0], extensions.code]).toEqual(['more', 'INTERNAL_SERVER_ERROR']);
-  }
 });
 
 test.each<[string, unknown, unknown]>([

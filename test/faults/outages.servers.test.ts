@@ -1,12 +1,11 @@
 // Outages of subgraphs, database and identity provider: what is still answered, and the recovery.
-import { setTimeout as pause } from 'node:timers/promises';
+
 import { openGraphStore, readGraphFile, SUPERGRAPH_FILE } from '@partner-loyalty/gateway';
 import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { freshMongodbUrl } from '../support/servers/databases.ts';
 import { startProxy, type TcpProxy } from '../support/servers/proxy.ts';
 import { type ApiResponse, type Client, createClient, leaksIn } from '../support/service/client.ts';
-import { startInProcess } from '../support/service/inprocess.ts';
 import { callMcp } from '../support/service/mcp.ts';
 import type { Running } from '../support/service/stack.ts';
 import { type DeployedService, startDeployed } from '../support/service/stack.ts';
@@ -48,16 +47,6 @@ async function readiness({ adminUrl }: Running): Promise<[number, Record<string,
   // Cast: the form that the API promises.
   const body = (await response.json()) as { dependencies: Record<string, string> };
   return [response.status, body.dependencies];
-}
-
-/** The log of a process so far. */
-function linesOf(running: Running | undefined): Record<string, unknown>[] {
-  const lines = running?.output().split('\n') ?? [];
-  return lines.slice(0, -1).flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []));
-}
-
-function subjectOf({ msg, store, subgraph, reason }: Record<string, unknown>): string {
-  return JSON.stringify([msg, store, subgraph, reason]);
 }
 
 const ALL_UP = { keys: 'up', members: 'up', standings: 'up' };
@@ -151,43 +140,6 @@ describe('503 SERVICE_UNAVAILABLE', () => {
     const { body } = await service.send({ query: RECORD });
     expect(body.data).toEqual({ recordActivities: [{ outcome: 'RECORDED' }] });
   });
-
-  test('at once after 5 missed deadlines in a row, which the log and the metrics say', async () => {
-    const { gateway } = service.stack;
-    const refused = async () =>
-      Number(
-        /^loyalty_circuit_total\{subgraph="standings",outcome="refused"\} (\d+)$/m.exec(
-          await (await fetch(`${gateway.adminUrl}/metrics`)).text(),
-        )?.[1] ?? 0,
-      );
-    await whileSuspended('standings', async () => {
-      await Promise.all(Array.from({ length: 5 }, () => service.send({ query: STANDING })));
-      const before = await refused();
-      for (let call = 0; call < 50; call++)
-        expectUnavailable(await service.send({ query: STANDING }));
-      expect(await refused()).toBe(before + 50);
-      expect((await service.send({ query: IDENTITY })).status).toBe(200);
-    });
-    for (const state of ['open', 'closed'])
-      await until(() =>
-        new RegExp(`"subgraph":"standings".*circuit is ${state}"`).test(gateway.output()),
-      );
-  });
-
-  test('at once when a subgraph has stopped, and the gateway stays ready', async () => {
-    await service.stack.standings?.stop();
-    expectUnavailable(await service.send({ query: ALL_FIELDS }));
-    expect((await service.send({ query: IDENTITY })).status).toBe(200);
-    expect(await readiness(service.stack.gateway)).toEqual([200, { ...ALL_UP, standings: 'down' }]);
-    await service.stack.members?.stop();
-    expectUnavailable(await service.send({ query: IDENTITY }));
-    expect((await service.send({ query: '{ __typename }' })).status).toBe(200);
-    expect(await readiness(service.stack.gateway)).toEqual([
-      200,
-      { ...ALL_UP, members: 'down', standings: 'down' },
-    ]);
-    expect((await fetch(`${service.stack.gateway.adminUrl}/livez`)).status).toBe(200);
-  });
 });
 
 describe('with MongoDB', () => {
@@ -254,65 +206,6 @@ describe('with MongoDB', () => {
       expect((await service.send({ query: ALL_FIELDS, key: unseen })).status).toBe(200);
     },
   );
-
-  test('each outage was one line a second for each process and store, without a stack', async () => {
-    const { gateway, members } = service.stack;
-    for (const running of [gateway, members]) {
-      const lines = linesOf(running);
-      const outages = lines.filter(({ level }) => level === 'warn');
-      expect(outages.length).toBeGreaterThan(0);
-      for (const { err, count } of outages)
-        expect([err, count]).toEqual([undefined, expect.any(Number)]);
-      const seconds = (Number(lines.at(-1)?.time) - Number(lines[0]?.time)) / 1_000;
-      const subjects = new Set(outages.map(subjectOf));
-      for (const subject of subjects) {
-        const found = outages.filter((line) => subjectOf(line) === subject);
-        expect([subject, found.length <= seconds + 2]).toEqual([subject, true]);
-      }
-    }
-    const unread = linesOf(gateway).filter(
-      ({ msg }) => msg === 'a key or partner could not be read',
-    );
-    expect(unread).toContainEqual(expect.objectContaining({ store: 'keys', level: 'warn' }));
-    const unanswered = linesOf(members).filter(({ msg }) => msg === 'a store is unavailable');
-    const count = unanswered.reduce((sum, line) => sum + Number(line.count), 0);
-    expect(count).toBeGreaterThan(unanswered.length);
-  });
-
-  test('a new key works at once, and every gateway refuses it 5 seconds after its revocation', async () => {
-    const { keys } = service.stack.stores;
-    const key = await addKey(keys, 'alpha');
-    const [record] = (await keys.keys('alpha')).slice(-1);
-    const request = { query: '{ __typename }', key };
-    for (const send of gateways) expect((await send(request)).status).toBe(200);
-    await keys.revokeKey(record?.keyId ?? '', new Date());
-    const revokedAt = performance.now();
-    for (const send of gateways) {
-      let slowestMs = 0;
-      for (;;) {
-        const sentAt = performance.now();
-        const { status, code } = await send(request);
-        slowestMs = Math.max(slowestMs, performance.now() - sentAt);
-        if (status !== 200) {
-          expect(code).toBe('UNAUTHENTICATED');
-          break;
-        }
-        // The machine may be slow, which its slowest response shows.
-        expect(sentAt - revokedAt).toBeLessThan(5_000 + slowestMs);
-        await pause(50);
-      }
-    }
-  });
-});
-
-test('503 for tokens, and only for them, if the identity provider cannot deliver its keys', async () => {
-  const service = await startInProcess();
-  const token = await service.provider.issue('m-both');
-  service.provider.close();
-  const response = await service.send({ query: '{ __typename }', token });
-  expect([response.status, response.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
-  expect((await service.send({ query: '{ __typename }' })).status).toBe(200);
-  await service.close();
 });
 
 test('a gateway that starts while its database is away serves its last graph, and reads keys later', async () => {

@@ -6,7 +6,7 @@ import { codeIn } from '../support/servers/mailserver.ts';
 import { createVisitor, type Visited, type Visitor } from '../support/servers/visitor.ts';
 import { type ApiRequest, createClient } from '../support/service/client.ts';
 import { mailIn } from '../support/service/inprocess.ts';
-import { BUILT_IN, magicLink, newMember, nextEmail } from '../support/service/mailbox.ts';
+import { BUILT_IN, newMember, nextEmail } from '../support/service/mailbox.ts';
 import { type DeployedService, type Running, startDeployed } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -200,35 +200,5 @@ describe('three processes on MongoDB and Redis', () => {
     // The session goes on, and the member has agreed to the app.
     const again = await exchange(app, await visitor.visit(authorizeUrl(app)));
     expect(await read(again.access_token, memberId)).toEqual({ email });
-  });
-
-  /** Sends a link's form, kills the process once the link is used, and sends it again. */
-  async function pressTwice(link: string, isOpen: (hash: string) => Promise<unknown>) {
-    await restarting;
-    restarts = false;
-    const visitor = newVisitor();
-    const page = await visitor.visit(link);
-    const token = new URL(page.url).searchParams.get('token') ?? '';
-    const press = (by = visitor) => by.send(page, { token });
-    const lost = press().catch(() => undefined);
-    const hash = createHash('sha256').update(token).digest('hex');
-    await until(async () => (await isOpen(hash)) === undefined);
-    const [used, next] = gateways;
-    process.kill(used.pid, 'SIGKILL');
-    await lost;
-    gateways = [await service.stack.restart(used), next];
-
-    expect((await press(newVisitor())).status).toBe(410);
-    return { visitor, again: await press() };
-  }
-
-  test('a mailed link that is used by a process that is killed signs the same browser in', async () => {
-    const { email } = await newMember(service.stack);
-    const { tokens } = service.stack.stores.members;
-    const { visitor, again } = await pressTwice(await magicLink(mailbox, email), (hash) =>
-      tokens.findSignIn(hash, Date.now()),
-    );
-    expect(again.html).toContain(email);
-    expect((await visitor.visit(`${ISSUER}/account`)).html).toContain(email);
   });
 });

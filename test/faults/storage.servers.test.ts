@@ -1,6 +1,5 @@
 // The embedded store on a full disk, and with a damaged file.
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   closeSync,
@@ -16,8 +15,8 @@ import {
 import { join } from 'node:path';
 import { openAuditFile } from '../../extensions/audit/src/file.ts';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
-import { programArgs, ROOT } from '../support/programs/programs.ts';
-import { bareEnv, loyalty, loyaltyJson, spawnLoyalty } from '../support/service/loyalty.ts';
+import { ROOT } from '../support/programs/programs.ts';
+import { loyalty, loyaltyJson, spawnLoyalty } from '../support/service/loyalty.ts';
 import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -251,48 +250,4 @@ test('a disk that fills up in the middle of a line of the audit log: every line 
     expect(written.filter((line) => line !== '' && !torn.includes(line))).toEqual(lines);
     expect(torn).toHaveLength(1);
   });
-});
-
-/** Starts everything in one process and waits for its end. */
-function startOnce() {
-  return spawnSync(process.execPath, programArgs('bin/start.ts'), {
-    cwd: ROOT,
-    env: { ...bareEnv(), DATA_DIR: folder.path, PORT: '0', ADMIN_PORT: '0' },
-    encoding: 'utf8',
-    timeout: 60_000,
-  });
-}
-
-test.each<[string, string, (file: string) => void]>([
-  ['was cut off', 'keys', (file) => truncateSync(file, 8_192)],
-  ['was emptied', 'members', (file) => truncateSync(file, 0)],
-  ['was overwritten', 'standings', (file) => writeFileSync(file, randomBytes(statSync(file).size))],
-])(
-  'a store whose file %s: the start ends with 1 and one line that names the file',
-  async (_, store, damage) => {
-    service = await startDeployed('one process', { DATA_DIR: folder.path });
-    await service.close();
-    service = undefined;
-    const file = join(folder.path, store, 'data.mdb');
-    damage(file);
-    const { status, signal, stdout, stderr } = startOnce();
-    expect([status, signal, stdout]).toEqual([1, null, '']);
-    expect(stderr.trimEnd().split('\n')).toEqual([expect.stringContaining(`${file} is damaged: `)]);
-  },
-);
-
-test('a file that is cut off while it runs: SERVICE_UNAVAILABLE, readiness is 503, and the process lives', async () => {
-  service = await startDeployed('one process', { DATA_DIR: folder.path });
-  const { send, stack } = service;
-  expect((await send({ query: READ })).status).toBe(200);
-  truncateSync(join(folder.path, 'members', 'data.mdb'), 8_192);
-  for (let round = 0; round < 5; round++) {
-    const refused = await send({ query: READ });
-    expect([refused.status, refused.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
-  }
-  const admin = (path: string) => fetch(`${stack.gateway.adminUrl}${path}`);
-  expect((await admin('/readyz')).status).toBe(503);
-  expect((await send({ query: '{ __typename }' })).status).toBe(200);
-  expect((await admin('/livez')).status).toBe(200);
-  await until(() => stack.gateway.output().includes('"msg":"a store is damaged"'));
 });

@@ -107,41 +107,7 @@ test('a page of a configured origin can read responses, their budget and their r
   }
 });
 
-test('other pages can read nothing, and no page can use a partner key', async () => {
-  const token = await service.provider.issue('m-both');
-  const foreign = await service.send({
-    query: QUERY,
-    token,
-    headers: { origin: 'https://evil.example' },
-  });
-  expect([foreign.status, corsHeaders(foreign.headers)]).toEqual([200, []]);
-  expect(foreign.headers.get('vary')).toMatch(/origin/i);
-  const keyed = await service.send({ query: QUERY, headers: { origin: ORIGIN } });
-  expect([keyed.status, corsHeaders(keyed.headers)]).toEqual([200, []]);
-});
-
 describe('the public documents of the built-in provider', () => {
-  test.each(['/.well-known/jwks.json', '/.well-known/openid-configuration'])(
-    '%s answers GET and HEAD',
-    async (path) => {
-      const got = await withoutCors.send({ method: 'GET', path, key: '' });
-      expect([got.status, got.headers.get('content-type')]).toEqual([
-        200,
-        'application/json; charset=utf-8',
-      ]);
-      expect(got.headers.get('x-request-id')).toMatch(/./);
-      expect(got.text).not.toContain('"d"');
-      const head = await withoutCors.send({ method: 'HEAD', path, key: '' });
-      expect([head.status, head.text]).toEqual([200, '']);
-      const posted = await withoutCors.send({ path, query: QUERY });
-      expect([posted.status, posted.code, posted.headers.get('allow')]).toEqual([
-        405,
-        'METHOD_NOT_ALLOWED',
-        'GET, HEAD',
-      ]);
-    },
-  );
-
   test('the configuration names the key set, whose keys are for RS256 signatures only', async () => {
     const { body: discovery } = await withoutCors.send({
       method: 'GET',
@@ -161,11 +127,5 @@ describe('the public documents of the built-in provider', () => {
         expect.anything(),
       ],
     });
-  });
-
-  test('404 for other paths', async () => {
-    expect(
-      (await withoutCors.send({ method: 'GET', path: '/.well-known/security.txt' })).code,
-    ).toBe('NOT_FOUND');
   });
 });

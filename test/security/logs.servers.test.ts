@@ -1,5 +1,5 @@
 // Logs: they contain no address, name, key, token or variable, whatever happens.
-import { newKey } from '@partner-loyalty/gateway';
+
 import { LOG_FIELDS } from '@partner-loyalty/runtime/observe/fields.ts';
 import { freshMongodbUrl } from '../support/servers/databases.ts';
 import { startProxy } from '../support/servers/proxy.ts';
@@ -126,38 +126,6 @@ test('no process logs an address, a name, a key, a token or a variable, in norma
   expectNoSecrets(later.join('\n'), [new URL(database.url).pathname]);
   for (const requestId of ids) expect(logged).toContain(`"requestId":"${requestId}"`);
   expect(logged).toContain('"code":"SERVICE_UNAVAILABLE"');
-});
-
-test('a key or token inside any header, path or query reaches neither a log nor the response', async () => {
-  const service = await startDeployed('three processes');
-  const { stack, keys, provider, send } = service;
-  const idToken = await provider.issue('m-both');
-  const mailed = ['ml_', 'ec_', 'eu_', 'co_', 'in_'].map((use) => use + 'r4nd0m'.repeat(8));
-  const ofMcp = newKey('sandbox', 'mcp');
-  const upper = [keys.alpha, ofMcp].map((key) => key.toUpperCase());
-  const secrets = [keys.alpha, ofMcp, ...upper, ...mailed, idToken.slice(0, 90), idToken];
-  for (const secret of secrets) {
-    for (const requestId of [secret, `order-7.${secret}`, `x${secret}.1`]) {
-      const headers = {
-        'user-agent': `client/${secret}`,
-        referer: `http://localhost/?token=${secret}`,
-        cookie: `session=${secret}`,
-      };
-      const path = `/graphql?key=${secret}`;
-      const response = await send({ query: '{ __typename }', requestId, headers, path });
-      expect(response.status).toBe(200);
-      expect(response.headers.get('x-request-id')).not.toContain(secret);
-      const missing = await send({ method: 'GET', path: `/${secret}`, requestId, headers });
-      expect([missing.status, missing.text.includes(secret)]).toEqual([404, false]);
-    }
-  }
-  const processes = [stack.gateway, stack.members, stack.standings];
-  for (const running of processes) await running?.stop();
-  const logged = processes.map((running) => running?.output()).join('\n');
-  await service.close();
-  expect(logged.match(/"msg":"request"/g)?.length).toBeGreaterThan(secrets.length);
-  for (const secret of secrets) expect(logged.toLowerCase()).not.toContain(secret.toLowerCase());
-  expectNoSecrets(logged, []);
 });
 
 function expectNoSecrets(logged: string, secrets: string[]): void {

@@ -62,13 +62,6 @@ async function stealKey() {
   return { kid, forge };
 }
 
-test('a token forged with a stolen key for ten years is refused; a day is the most', async () => {
-  const { forge } = await stealKey();
-  expect(await statuses(await forge(10 * 365 * 86_400))).toEqual([401, 401]);
-  expect(await statuses(await forge(86_401))).toEqual([401, 401]);
-  expect(await statuses(await forge(86_400))).toEqual([200, 200]);
-});
-
 test('a stolen key outlives two rotations, until it is revoked', async () => {
   const { kid, forge } = await stealKey();
   const forged = await forge(3_600);
@@ -86,15 +79,6 @@ test('a stolen key outlives two rotations, until it is revoked', async () => {
   expect(await published.text()).not.toContain(kid);
 });
 
-test('rotated twice in a row, new tokens are valid at once', async () => {
-  expect(await statuses(await newToken())).toEqual([200, 200]);
-  for (let round = 0; round < 3; round += 1) {
-    await loyalty('tokens', 'rotate-key');
-    await loyalty('tokens', 'rotate-key');
-    expect(await statuses(await newToken())).toEqual([200, 200]);
-  }
-});
-
 test("ending a member's sessions refuses what was issued until now, and nothing after", async () => {
   const before = await newToken();
   expect(await statuses(before)).toEqual([200, 200]);
@@ -104,28 +88,4 @@ test("ending a member's sessions refuses what was issued until now, and nothing 
   expect(await statuses(after)).toEqual([200, 200]);
   await expect(loyalty('tokens', 'revoke', 'm-unknown')).rejects.toThrow('there is no member');
   await expect(loyalty('tokens', 'revoke-key', 'other')).rejects.toThrow('no signing key "other"');
-});
-
-test('a suspended partner is refused by every gateway, with its keys and the tokens it holds', async () => {
-  const claims = { memberId: 'm-both', email: 'both@example.com', azp: 'beta' };
-  const token = (await issueIdToken(members, claims, BASE, new Date())).idToken;
-  const ask = { query: PROFILE, variables: { id: 'm-both' } };
-  const codes = async () => {
-    const answers = gateways.flatMap((send) => [
-      send({ query: '{ __typename }', key: service.keys.beta }),
-      send({ ...ask, token }),
-    ]);
-    return (await Promise.all(answers)).map(({ code }) => code);
-  };
-  const untilAll = (expected: string | undefined) =>
-    until(async () => {
-      await setTimeout(1_000);
-      return (await codes()).every((code) => code === expected);
-    });
-  expect(await codes()).toEqual(Array(4).fill(undefined));
-  await loyalty('partners', 'suspend', 'beta');
-  await untilAll('PARTNER_SUSPENDED');
-  expect(await statuses(await newToken())).toEqual([200, 200]);
-  await loyalty('partners', 'resume', 'beta');
-  await untilAll(undefined);
 });

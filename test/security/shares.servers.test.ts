@@ -1,9 +1,6 @@
 // Attacks on what belongs to all, with default settings and little memory: others are served.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { makeSecret } from '@partner-loyalty/members';
-import { digest } from '@partner-loyalty/members/tables/access.ts';
-import { calibrate, cpuOf } from '../support/cpu.ts';
 import { loyalty } from '../support/service/loyalty.ts';
 import { BUILT_IN } from '../support/service/mailbox.ts';
 import { type Probe, startProbe } from '../support/service/probe.ts';
@@ -79,46 +76,6 @@ async function metric(name: string, labels = ''): Promise<number> {
 
 const heapBytes = () => metric('nodejs_heap_size_used_bytes');
 const statuses = (text: string) => text.match(/HTTP\/1\.1 \d+/g) ?? [];
-
-test('of thousands of requests in one write, 16 are served, and the others never become objects', async () => {
-  const sockets = await openAll(20, '127.0.0.2');
-  let largest = 0;
-  await probe.during(async () => {
-    for (const socket of sockets) {
-      listen(socket);
-      socket.write('GET / HTTP/1.1\r\n\r\n'.repeat(3_400));
-    }
-    for (const _ of Array(10).keys()) largest = Math.max(largest, await heapBytes());
-  });
-  expect(largest).toBeLessThan(128e6);
-  await until(() => sockets.every(({ destroyed }) => destroyed));
-  for (const { received } of sockets) expect(statuses(received)).toHaveLength(16);
-});
-
-test('a connection that pipelines requests of a valid key holds nobody up', async () => {
-  const socket = await open('127.0.0.2');
-  listen(socket);
-  const request = post('{"query":"{ __typename }"}', [keyOf(service.keys.beta)]);
-  await probe.during(async () => {
-    for (let sent = 16; sent <= 1_600; sent += 16) {
-      socket.write(request.repeat(16));
-      await until(() => statuses(socket.received).length === sent);
-    }
-  });
-});
-
-test('2,048 slow bodies from four addresses take no place from a valid key', async () => {
-  const before = await metric('loyalty_shed_requests_total');
-  for (const host of [2, 3, 4, 5]) {
-    const sockets = await openAll(512, `127.0.0.${host}`);
-    for (const socket of sockets) socket.write(`${post('x'.repeat(1_000)).slice(0, -999)}`);
-  }
-  await probe.during(async () => {
-    for (const _ of Array(72).keys())
-      expect((await service.send(probe.request)).text).toBe(probe.expected);
-  });
-  expect(await metric('loyalty_shed_requests_total')).toBe(before);
-});
 
 test('a body that arrives at less than 1 KiB/s gets a 408, and its connection ends', async () => {
   const [slow, silent, steady] = await openAll(3, '127.0.0.6');
@@ -254,23 +211,6 @@ test('responses that nobody reads take a share of the memory, and then their con
   await until(async () => (await closed()) > 0);
 });
 
-test('500 bodies of a valid key that take much memory when parsed do not end the process', async () => {
-  const nested = '['.repeat(32_000) + ']'.repeat(32_000);
-  const request = post(`{"query":"{ __typename }","variables":{"nested":${nested}}}`, [
-    keyOf(service.keys.beta),
-  ]);
-  const sockets = await openAll(500, '127.0.0.2');
-  for (const socket of sockets) {
-    listen(socket);
-    socket.write(request);
-  }
-  // Bodies that arrive in parts beyond the address's share are reset.
-  const isOver = (one: Socket & { received: string }) =>
-    one.destroyed || statuses(one.received).length > 0;
-  await until(() => sockets.every(isOver));
-  expect((await service.send(probe.request)).text).toBe(probe.expected);
-});
-
 test('3,584 connections with as many headers as a head can have do not end the process', async () => {
   const headers = Array.from({ length: 1_400 }, (_, n) => `x${n}:${n}\r\n`).join('');
   for (let host = 50; host < 57; host += 1) {
@@ -283,25 +223,6 @@ test('3,584 connections with as many headers as a head can have do not end the p
   }
   expect((await service.send(probe.request)).text).toBe(probe.expected);
   expect(await heapBytes()).toBeLessThan(160e6);
-});
-
-test('bodies in chunks of one byte are refused after 1,000 of them', async () => {
-  const { pid } = service.stack.gateway;
-  const sockets = await openAll(30, '127.0.0.40');
-  const unit = calibrate() / 10;
-  const before = cpuOf(pid);
-  for (const socket of sockets) {
-    listen(socket);
-    socket.write(
-      `POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${keyOf(service.keys.beta)}\r\ntransfer-encoding: chunked\r\n\r\n`,
-    );
-    socket.write('1\r\n \r\n'.repeat(20_000));
-  }
-  await until(() => sockets.every(({ received }) => statuses(received).length > 0));
-  const cpu = (cpuOf(pid) - before) / unit;
-  for (const { received } of sockets) expect(statuses(received)).toEqual(['HTTP/1.1 413']);
-  // They took 90 each, where all of their chunks were parsed.
-  expect(cpu / 30).toBeLessThan(20);
 });
 
 const TOKEN = '/oauth/token';
@@ -369,48 +290,4 @@ test('1,400 connections of three addresses that ask for tokens with any grant ta
   });
   expect(new Set(visits)).toEqual(new Set(['200']));
   for (const status of seen.keys()) expect(['400', '401', '408', '429', '503']).toContain(status);
-});
-
-test('900 addresses that begin to sign in take no page from a member who is signed in', async () => {
-  await providerIsLoaded();
-  const { payloads, access } = service.stack.stores.members;
-  const [id, uid, memberId] = ['s'.repeat(43), 'u'.repeat(43), 'm-both'];
-  const ends = Date.now() + 3_600_000;
-  const login = { accountId: memberId, uid, kind: 'Session', loginTs: 1, exp: ends / 1_000 };
-  await payloads.put(`Session:${digest(id)}`, login, ends);
-  await access.begin(memberId, { sessionId: digest(uid), usedAt: Date.now(), browser: 'x' });
-  const session = `cookie: session=${id}`;
-  expect(await visit('/account', session)).toBe('200');
-  const own = ['origin: null', 'sec-fetch-site: same-origin'];
-  const begin = (email: string) => postForm(`email=${email}`, own).replace(TOKEN, '/sign-in');
-  const connections = Array.from({ length: 900 }, (_, n) => ({
-    address: `127.0.${1 + Math.floor(n / 200)}.${1 + (n % 200)}`,
-    request: n % 2 ? 'GET /sign-in HTTP/1.1\r\nhost: x\r\n\r\n' : begin(`flood-${n}@example.com`),
-  }));
-  const visits: string[] = [];
-  await flooding(connections, async (seen) => {
-    await until(() => (seen.get('503') ?? 0) > 0);
-    for (const _ of Array(10).keys()) visits.push(await visit('/account', session));
-  });
-  expect(new Set(visits)).toEqual(new Set(['200']));
-});
-
-test("a partner's 480 connections with a valid secret at /oauth/token take no look-up from another", async () => {
-  await providerIsLoaded();
-  const { secret, hash } = makeSecret();
-  await service.stack.stores.members.apps.add({
-    ...{ clientId: 'app-beta', partnerId: 'beta', name: 'Rooms', secrets: [{ hash }] },
-    ...{ redirectUris: ['https://rooms.example/'], origins: [], createdAt: Date.now() },
-  });
-  const basic = Buffer.from(`app-beta:${secret}`).toString('base64');
-  const request = postForm('grant_type=refresh_token&refresh_token=guess', [
-    `authorization: Basic ${basic}`,
-  ]);
-  const connections = Array.from({ length: 480 }, () => ({ address: '127.0.0.65', request }));
-  const seen = await flooding(connections, async (seen) => {
-    await until(() => seen.size > 0);
-    for (let n = 0; n < 100 || (seen.get('400') ?? 0) < connections.length; n += 1)
-      expect((await service.send(probe.request)).text).toBe(probe.expected);
-  });
-  for (const status of seen.keys()) expect(['400', '429', '503']).toContain(status);
 });
