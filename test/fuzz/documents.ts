@@ -1,54 +1,21 @@
 // Documents over the grammar of GraphQL, with the names of both surfaces and with others.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as fc from 'fast-check';
 import type { Fuzzer } from './main.ts';
 import { runCases } from './target.ts';
 
+const surfaces = ['partner', 'member'].map((name) =>
+  readFileSync(join(import.meta.dirname, `../../gateway/surface.${name}.graphql`), 'utf8'),
+);
+const namesIn = (pattern: RegExp) =>
+  [...surfaces.join('\n').matchAll(pattern)].map(([, name = '']) => name);
 const FIELDS = [
-  ...[
-    'memberByEmail',
-    'memberByExternalId',
-    'memberById',
-    'memberLookups',
-    'memberProfile',
-    'requestMagicLink',
-    'exchangeMagicLink',
-    'recordActivities',
-  ],
-  ...[
-    'memberId',
-    'email',
-    'firstName',
-    'lastName',
-    'tier',
-    'points',
-    'externalId',
-    'enrolledAt',
-    'standing',
-    'standings',
-    'activities',
-    'edges',
-    'node',
-    'cursor',
-    'pageInfo',
-    'nextTier',
-    'member',
-    'partnerStandings',
-    'akinPoints',
-  ],
+  ...namesIn(/^ {2}(\w+)[(:]/gm),
   ...['__schema', '__type', '__typename', 'types', 'fields', 'ofType', 'name', 'args', 'type'],
   ...['_entities', '_service', 'activePartnerIds', 'constructor', '__proto__', 'nothing'],
 ];
-const TYPES = [
-  'Query',
-  'Mutation',
-  'PartnerMemberRead',
-  'MemberProfile',
-  'MemberKey',
-  'ActivityInput',
-  '__Type',
-  '_Any',
-  'Nothing',
-];
+const TYPES = [...namesIn(/^(?:type|input) (\w+)/gm), '__Type', '_Any', 'Nothing'];
 const ADDRESSES = ['both@example.com', 'beta.only@example.com', 'nobody@example.com', 'x', ''];
 
 const name = fc.oneof(

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { until } from '../../until.ts';
-import { freePort, type ServerProcess, startProcess } from '../process.ts';
+import { freePort, startProcess } from '../process.ts';
 
 export type OwnRedis = {
+  port: number;
   /** Stays the same across restarts. */
   url: string;
   /** The process id, which changes with a restart. */
@@ -14,7 +15,7 @@ export type OwnRedis = {
   /** Suspends the process: connections stay open, and nothing is answered. */
   pause(): void;
   resume(): void;
-  /** Ends it as a crash would. Its data is lost. */
+  /** Ends it as a crash would. Its data is lost, but not its place in a cluster. */
   kill(): Promise<void>;
   /** Starts it again on the same port, without data. */
   restart(): Promise<void>;
@@ -22,10 +23,20 @@ export type OwnRedis = {
 };
 
 /** Starts a Redis without persistence on a free port of 127.0.0.1. Needs redis-server on PATH. */
-export async function startRedis(): Promise<OwnRedis> {
+export async function startRedis(more: Record<string, string> = {}): Promise<OwnRedis> {
   const port = await freePort();
-  let server = await start(port);
+  const folder = await mkdtemp(join(tmpdir(), 'redis-'));
+  const own = { port: `${port}`, bind: '127.0.0.1', dir: folder, save: '', appendonly: 'no' };
+  const settings = Object.entries({ ...own, ...more });
+  const args = settings.flatMap(([name, value]) => [`--${name}`, value]);
+  const start = async () => {
+    const started = await startProcess({ command: 'redis-server', args });
+    await started.wrote(/Ready to accept connections/);
+    return started;
+  };
+  let server = await start();
   return {
+    port,
     url: `redis://127.0.0.1:${port}`,
     get pid() {
       return server.pid;
@@ -35,38 +46,22 @@ export async function startRedis(): Promise<OwnRedis> {
     kill: async () => void (await server.stop()),
     async restart() {
       await server.stop();
-      server = await start(port);
+      server = await start();
     },
-    stop: async () => void (await server.stop()),
+    async stop() {
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
   };
 }
 
-async function start(port: number) {
-  const folder = await mkdtemp(join(tmpdir(), 'redis-'));
-  const settings = { port: `${port}`, bind: '127.0.0.1', dir: folder, save: '', appendonly: 'no' };
-  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
-  const server = await startProcess({ command: 'redis-server', args, folder });
-  await server.wrote(/Ready to accept connections/);
-  return server;
-}
-
+export type ClusterNode = OwnRedis & {
+  /** Where the nodes talk to each other. */
+  busPort: number;
+};
 export type RedisCluster = {
   url: string;
   nodes: readonly ClusterNode[];
-  stop(): Promise<void>;
-};
-
-export type ClusterNode = {
-  port: number;
-  /** Where the nodes talk to each other. */
-  busPort: number;
-  /** Suspends the process: connections stay open, and nothing is answered. */
-  pause(): void;
-  resume(): void;
-  /** Ends it as a crash would. Its data is lost, but not its place in the cluster. */
-  kill(): Promise<void>;
-  /** Starts it again on the same port. */
-  restart(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -85,25 +80,16 @@ export async function startRedisCluster(): Promise<RedisCluster> {
 }
 
 async function startNode(): Promise<ClusterNode> {
-  const port = await freePort();
   const busPort = await freePort();
-  const folder = await mkdtemp(join(tmpdir(), 'redis-cluster-'));
-  const start = () => startServer(port, busPort, folder);
-  let server = await start();
-  return {
-    port,
-    busPort,
-    pause: () => void process.kill(server.pid, 'SIGSTOP'),
-    resume: () => void process.kill(server.pid, 'SIGCONT'),
-    kill: async () => void (await server.stop()),
-    async restart() {
-      server = await start();
-    },
-    async stop() {
-      await server.stop();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  const node = await startRedis({
+    'cluster-enabled': 'yes',
+    'cluster-port': `${busPort}`,
+    'cluster-config-file': 'nodes.conf',
+    'cluster-node-timeout': '1000',
+    // The other nodes go on while one is away.
+    'cluster-require-full-coverage': 'no',
+  });
+  return Object.assign(node, { busPort });
 }
 
 /** Gives each node a third of the slots, and waits until all of them know that. */
@@ -122,24 +108,4 @@ async function meet(nodes: readonly ClusterNode[]): Promise<void> {
   for (const client of clients)
     await until(async () => all.test(String(await client.call('CLUSTER', 'INFO'))));
   for (const client of clients) client.disconnect();
-}
-
-async function startServer(port: number, busPort: number, folder: string): Promise<ServerProcess> {
-  const settings = {
-    port: `${port}`,
-    bind: '127.0.0.1',
-    dir: folder,
-    save: '',
-    appendonly: 'no',
-    'cluster-enabled': 'yes',
-    'cluster-port': `${busPort}`,
-    'cluster-config-file': 'nodes.conf',
-    'cluster-node-timeout': '1000',
-    // The other nodes go on while one is away.
-    'cluster-require-full-coverage': 'no',
-  };
-  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
-  const server = await startProcess({ command: 'redis-server', args });
-  await server.wrote(/Ready to accept connections/);
-  return server;
 }
