@@ -98,36 +98,6 @@ describe('on the embedded store', () => {
     expect(await linesOf({ query: end, variables: { memberId: 'm-beta' } })).toEqual([]);
   });
 
-  test('look-ups in a list, with the fields of standings and activities', async () => {
-    const query = `{ memberLookups(keys: [{ memberId: "m-both" }, { memberId: "m-beta" }, { externalId: "alpha-2" }]) {
-      member { externalId standing { points } activities { edges { node { points } } } } } }`;
-    const fields = ['externalId', 'standing.points', 'activities.edges.node.points'];
-    expect(await linesOf({ query })).toEqual(
-      ['m-both', 'm-alpha'].map((memberId) => ({
-        ...ofAlpha(),
-        operation: 'memberLookups',
-        memberId,
-        fields,
-      })),
-    );
-    const node = '{ node(id: "m-both") { ... on PartnerMemberRead { points } } }';
-    expect(await linesOf({ query: node })).toEqual([
-      { ...ofAlpha(), operation: 'node', memberId: 'm-both', fields: ['points'] },
-    ]);
-    const members = '{ members(status: null) { edges { node { points } } } }';
-    // A list ends a second before now.
-    const shown = await until(async () => {
-      const found = await linesOf({ query: members });
-      return found.some(({ memberId }) => memberId === 'm-both') && found;
-    });
-    const both = shown.filter(({ memberId }) => memberId === 'm-both');
-    expect(both).toMatchObject([{ operation: 'members', fields: ['points', 'node.points'] }]);
-    expect(shown.map(({ memberId }) => memberId)).not.toContain('m-beta');
-    expect(await linesOf({ query: '{ memberById(memberId: "m-beta") { externalId } }' })).toEqual(
-      [],
-    );
-  });
-
   test('recording: the members of activities that the partner may know, whatever is selected', async () => {
     const query = `mutation ($activities: [ActivityInput!]!) { recordActivities(activities: $activities) { outcome } }`;
     const activities = ['m-both', 'm-beta', 'm-ended', 'm-both', 'm-unknown'].map(

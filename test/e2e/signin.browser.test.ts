@@ -1,6 +1,6 @@
 // Sign-in as members see it, in a real browser: link, profile, change of address.
 import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from 'playwright-core';
-import { accessibilityFaults, startBrowser } from '../support/servers/browser.ts';
+import { openPage as openIn, readingFaults, startBrowser } from '../support/servers/browser.ts';
 import { codeIn, startMailServer, tokenIn } from '../support/servers/mailserver.ts';
 import { freePort } from '../support/servers/process.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
@@ -35,23 +35,10 @@ afterAll(async () => {
   await service?.close();
 });
 
-/**
- * A page in a new browser context. `faults` are its console errors, which include CSP violations,
- * and its requests to other hosts.
- */
-async function openPage(
-  options: BrowserContextOptions = {},
-): Promise<{ page: Page; faults: string[] }> {
-  const context = await browser.newContext(options);
-  contexts.push(context);
-  const page = await context.newPage();
-  const faults: string[] = [];
-  page.on('console', (message) => faults.push(message.text()));
-  page.on('pageerror', (error) => faults.push(error.message));
-  page.on('request', (request) => {
-    if (!request.url().startsWith(`${origin}/sign-in`)) faults.push(request.url());
-  });
-  return { page, faults };
+async function openPage(options: BrowserContextOptions = {}) {
+  const opened = await openIn(browser, `${origin}/sign-in`, options);
+  contexts.push(opened.page.context());
+  return opened;
 }
 
 const newLink = async () => magicLink(service, (await newMember(service)).email);
@@ -128,10 +115,6 @@ test('an app is agreed to, shown and revoked, on a phone and by keyboard', async
   const redirectUris = [`${origin}/callback`];
   await service.stores.members.apps.add({ ...app, redirectUris, createdAt: Date.now() });
   const { page } = await openPage({ viewport: { width: 360, height: 640 } });
-  const expectReadable = async () => {
-    expect(await accessibilityFaults(page)).toEqual([]);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
-  };
   const pressFirst = (name: string) =>
     navigates(page, () => page.getByRole('button', { name, exact: true }).first().click());
   const prove = async (on: Page) => {
@@ -139,7 +122,7 @@ test('an app is agreed to, shown and revoked, on a phone and by keyboard', async
       await on.locator('input[type=email]').fill(email);
       await press(on, 'Continue');
     });
-    if (on === page) await expectReadable();
+    if (on === page) expect(await readingFaults(page)).toEqual([]);
     await on.locator('input[autocomplete=one-time-code]').fill(codeIn(mail));
     await press(on, 'Sign in');
   };
@@ -154,10 +137,10 @@ test('an app is agreed to, shown and revoked, on a phone and by keyboard', async
   };
   await page.goto(`${origin}/oauth/authorize?${new URLSearchParams(asked)}`);
   expect(await page.getByRole('main').innerText()).toContain('Alpha Rooms');
-  await expectReadable();
+  expect(await readingFaults(page)).toEqual([]);
   await prove(page);
   expect(await heading(page)).toBe('Do you want to use Alpha Rooms?');
-  await expectReadable();
+  expect(await readingFaults(page)).toEqual([]);
   await press(page, 'Agree');
   await page.waitForURL((url) => url.searchParams.has('code'));
 
@@ -165,7 +148,7 @@ test('an app is agreed to, shown and revoked, on a phone and by keyboard', async
   await elsewhere.goto(`${origin}/account`);
   await prove(elsewhere);
   await page.goto(`${origin}/account`);
-  await expectReadable();
+  expect(await readingFaults(page)).toEqual([]);
   expect(await page.getByRole('main').innerText()).toContain('Alpha Rooms of alpha');
   await pressFirst('Revoke');
   expect(await page.getByRole('status').innerText()).toContain('can no longer see anything');
@@ -180,7 +163,7 @@ test('an app is agreed to, shown and revoked, on a phone and by keyboard', async
     /You lose your [\d,]+ points and the tier \w+ with alpha, which can no longer see your data itself. Its apps still can, until you revoke/,
   );
   expect(await leave.count()).toBe(2);
-  await expectReadable();
+  expect(await readingFaults(page)).toEqual([]);
   await pressFirst('Leave');
   expect(await leave.count()).toBe(1);
   await page.getByLabel('First name').fill('Umber');

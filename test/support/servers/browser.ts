@@ -1,6 +1,6 @@
 // Starts the Chromium on PATH for tests.
 import type { AxeResults } from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { findCommand } from './debian.ts';
 
 // Keeps the browser from requesting anything but the pages that a test opens.
@@ -36,7 +36,7 @@ export async function startBrowser(args: readonly string[] = []): Promise<Browse
  * What axe-core finds wrong with a page, but for what it calls minor or moderate: the rule, and the
  * element.
  */
-export async function accessibilityFaults(page: Page): Promise<string[]> {
+async function accessibilityFaults(page: Page): Promise<string[]> {
   const { source } = await import('axe-core');
   await page.evaluate(source);
   // What passes is not looked into and not sent here, which takes most of the time on a long page.
@@ -46,4 +46,40 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
+
+/** Between them, they have both colour schemes and both layouts. */
+export const LOOKS: [string, BrowserContextOptions][] = [
+  ['a desktop', { viewport: { width: 1280, height: 800 } }],
+  [
+    'a phone at night',
+    { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true, colorScheme: 'dark' },
+  ],
+];
+
+/**
+ * A page in a context of its own. `faults` are its console messages, which include violations of
+ * the CSP, its errors, and its requests to elsewhere than URLs that begin with `home`.
+ */
+export async function openPage(
+  browser: Browser,
+  home: string,
+  options: BrowserContextOptions = {},
+): Promise<{ page: Page; faults: string[] }> {
+  const { origin } = new URL(home);
+  const page = await (await browser.newContext({ baseURL: origin, ...options })).newPage();
+  const faults: string[] = [];
+  page.on('console', (message) => faults.push(message.text()));
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(home)) faults.push(request.url());
+  });
+  return { page, faults };
+}
+
+/** What keeps people from reading a page: what axe finds, and what is wider than the window. */
+export async function readingFaults(page: Page): Promise<string[]> {
+  const wider = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+  const faults = [...(await accessibilityFaults(page)), ...(wider ? ['too wide'] : [])];
+  return faults.map((fault) => `${page.url()}: ${fault}`);
 }
