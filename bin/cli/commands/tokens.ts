@@ -65,5 +65,5 @@ async function revoke(shell: Shell, memberId: string): Promise<void> {
     await requireMember(members, memberId);
     await members.endedSessions.end({ memberId, endedAt });
   });
-  shell.print({ memberId, endedAt: new Date(endedAt).toISOString() });
+  shell.print({ memberId, endedAt: new Date(endedAt) });
 }

@@ -1,7 +1,9 @@
 // What a command works with: the settings, and output as JSON lines or as aligned text.
+
 import { withoutAltering } from '@partner-loyalty/runtime/input.ts';
 import { inOneLine } from '@partner-loyalty/runtime/process/failedstart.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { timeText } from '@partner-loyalty/runtime/time.ts';
 import type { Output } from './output.ts';
 
 /** A failure that the operator can act on; its message is the one line that is printed. */
@@ -81,14 +83,14 @@ function jsonLine(row: Row): string {
 function pairs(row: Row): string {
   const known = Object.entries(row).filter(([, value]) => value !== undefined);
   const width = Math.max(...known.map(([name]) => name.length));
-  return known.map(([name, value]) => `${name.padEnd(width)}  ${cell(value)}\n`).join('');
+  return known.map(([name, value]) => `${name.padEnd(width)}  ${cell(name, value)}\n`).join('');
 }
 
 function table(rows: Row[]): string {
   const names = [...new Set(rows.flatMap(Object.keys))].filter((name) =>
     rows.some((row) => row[name] !== undefined),
   );
-  const lines = [names, ...rows.map((row) => names.map((name) => cell(row[name])))];
+  const lines = [names, ...rows.map((row) => names.map((name) => cell(name, row[name])))];
   const widths = names.map((_, column) =>
     Math.max(...lines.map((line) => line[column]?.length ?? 0)),
   );
@@ -103,8 +105,9 @@ function table(rows: Row[]): string {
     .join('');
 }
 
-function cell(value: Row[string]): string {
-  if (value instanceof Date) return value.toISOString();
+/** What happened at a time is read in its order, which needs seconds. */
+function cell(name: string, value: Row[string]): string {
+  if (value instanceof Date) return timeText(value, name === 'at' || name === 'time');
   const isPlain = typeof value !== 'object' || Array.isArray(value);
   return harmless(isPlain ? String(value ?? '-') : JSON.stringify(value));
 }

@@ -63,8 +63,8 @@ describe('command', () => {
     ]);
     const { stdout } = await loyalty(env, 'audit', '--member', 'm-2');
     expect(stdout.split('\n')).toEqual([
-      'time                      partner  keyId        memberId  operation      fields      requestId',
-      `${NEW}  beta     key_of_beta  m-2       memberByEmail  email,tier  r-1`,
+      'time                     partner  keyId        memberId  operation      fields      requestId',
+      `${NEW.slice(0, 19).replace('T', ' ')} UTC  beta     key_of_beta  m-2       memberByEmail  email,tier  r-1`,
       '',
     ]);
   });

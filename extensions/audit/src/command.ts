@@ -49,7 +49,7 @@ export async function audited<T>(
 }
 
 const access = z.object({
-  time: z.string(),
+  time: z.iso.datetime(),
   partner: z.string(),
   keyId: z.string().optional(),
   memberId: z.string(),
@@ -67,7 +67,7 @@ const staffAction = access
   });
 /** What was done with the graph, which no member or partner is part of. */
 const graphAction = z.object({
-  time: z.string(),
+  time: z.iso.datetime(),
   operation: z.templateLiteral(['supergraph.', z.string()]),
 });
 const parseAccess = createParser(z.union([access, staffAction, graphAction]));
@@ -96,7 +96,8 @@ async function show(shell: Shell, { member, partner, since }: Options): Promise<
     if (member !== undefined && !('memberId' in value && value.memberId === member)) continue;
     if ((partner !== undefined && value.partner !== partner) || value.time < from) continue;
     found += 1;
-    if (rows.push(value) === PRINTED_ROWS) print();
+    const time = new Date(value.time);
+    if (rows.push({ ...value, time }) === PRINTED_ROWS) print();
   }
   print();
   if (found === 0) shell.note('the audit log has no such line');

@@ -22,7 +22,6 @@ export type Chart = {
 };
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [66, 716, 16, 164];
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** `hours` are all that the chart covers, the oldest first. */
 export function barChart(chart: Chart, hours: readonly string[]): Html {
@@ -36,7 +35,7 @@ export function barChart(chart: Chart, hours: readonly string[]): Html {
   );
   const days = Array.from(places).flatMap(([hour, x]) =>
     hour.endsWith('T00')
-      ? html`<text x="${round(x)}" y="${BOTTOM + 26}" text-anchor="middle">${DAY.format(new Date(`${hour}:00Z`))}</text>`
+      ? html`<text x="${round(x)}" y="${BOTTOM + 26}" text-anchor="middle">${hour.slice(5, 10)}</text>`
       : [],
   );
   const drawn = bars.map(({ hour, parts, label }) => {

@@ -375,8 +375,10 @@ describe('records', () => {
     await addHours([hour(last, { requests: 77_777 }, { partnerId: 'blue' })]);
     const page = await usage();
     expect(count(page, /<tr>\s*<th scope="row">/g)).toBe(2);
-    expect(page.indexOf('17 May, 10:00</time>')).toBeLessThan(page.indexOf('10 May, 11:00</time>'));
-    expect(page).toContain('<title>10 May, 11:00 UTC: 20 requests, 6 with errors</title>');
+    expect(page.indexOf('05-17 10:00 UTC</time>')).toBeLessThan(
+      page.indexOf('05-10 11:00 UTC</time>'),
+    );
+    expect(page).toContain('<title>2031-05-10 11:00 UTC: 20 requests, 6 with errors</title>');
     expect(
       count(
         page,

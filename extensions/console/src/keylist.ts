@@ -8,7 +8,8 @@ import {
   SCOPE_MEANINGS,
 } from '@partner-loyalty/gateway/schema/scopes.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
-import { shownNumber, timeText } from './format.ts';
+import { timeText } from '@partner-loyalty/runtime/time.ts';
+import { shownNumber } from './format.ts';
 import { actionForm, confirmed, hidden, type Typed } from './forms.ts';
 import { facts, rowList, stateText } from './parts.ts';
 

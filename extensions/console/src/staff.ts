@@ -11,7 +11,8 @@ import {
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
-import { timeText } from './format.ts';
+
+import { timeText } from '@partner-loyalty/runtime/time.ts';
 import { actionForm, confirmed, field, hidden, type Typed, typedInto } from './forms.ts';
 import type { StaffMail } from './manage.ts';
 import { rowList, stateText } from './parts.ts';

@@ -78,7 +78,7 @@ function chartsOf(used: readonly RequestHour[]): (Chart & { caption: Html })[] {
     hours.map((each) => ({
       hour: each.hour,
       parts: parts(each),
-      label: `${shownHour(each.hour)} UTC: ${text(each)}`,
+      label: `${shownHour(each.hour)}: ${text(each)}`,
     }));
   return [
     {

@@ -7,7 +7,8 @@ import type {
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
 import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
-import { timeText } from './format.ts';
+
+import { timeText } from '@partner-loyalty/runtime/time.ts';
 import { actionForm, confirmed, hidden, type Typed, typedInto } from './forms.ts';
 import { empty, facts, rowList, stateText } from './parts.ts';
 import { type ConsoleVisit, isAdmin } from './section.ts';

@@ -6,6 +6,7 @@ import { SURFACE_NAMES, type SurfaceName } from '@partner-loyalty/gateway';
 import { CHANGELOG_VERSIONS, changelogOf } from '@partner-loyalty/gateway/graph/changelog.ts';
 import type { GraphVersion } from '@partner-loyalty/gateway/graph/graph.ts';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
+import { timeText } from '@partner-loyalty/runtime/time.ts';
 import { currentContent } from '../publish/content.ts';
 import { operate, printable, type Where } from './operation.ts';
 
@@ -39,7 +40,7 @@ export async function show(
   const shown = (await operate(shell, request, where)) as ShownVersion;
   if (shell.json) return shell.write(`${JSON.stringify(shown)}\n`);
   const { version, change, subgraphs, supergraph, publishedAt } = shown;
-  const at = publishedAt === undefined ? '' : `, ${new Date(publishedAt).toISOString()}`;
+  const at = publishedAt === undefined ? '' : `, ${timeText(new Date(publishedAt))}`;
   const lines = subgraphs.map(({ name, url = 'no URL', batching, codes }) =>
     [name, url, ...(batching ? ['batching'] : []), ...codes].join(' '),
   );

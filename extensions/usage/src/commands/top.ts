@@ -4,6 +4,7 @@ import { CommandError, type Row, type Shell } from '@partner-loyalty/cli/shell/s
 import { readStore } from '@partner-loyalty/cli/shell/stores.ts';
 import { hourOf, quantile, sumOf } from '@partner-loyalty/gateway/usage/requests.ts';
 import type { KeyUse } from '@partner-loyalty/gateway/usage/usage.ts';
+import { timeText } from '@partner-loyalty/runtime/time.ts';
 import { Command } from 'commander';
 import { readUsage } from './usage.ts';
 
@@ -43,7 +44,7 @@ async function top(shell: Shell, since = hoursAgo(DEFAULT_HOURS)): Promise<void>
   const rows = Array.from(byPartner, ([partnerId, ofPartner]) => rowOf(partnerId, ofPartner))
     .sort((a, b) => b.requests - a.requests)
     .slice(0, SHOWN_PARTNERS);
-  if (rows.length === 0) return shell.note(`no requests since ${since.toISOString()}`);
+  if (rows.length === 0) return shell.note(`no requests since ${timeText(since)}`);
   const recorded = await readUsage(settings, (usage) =>
     Promise.all(rows.map(({ partnerId }) => usage.requestHours(partnerId, new Date()))),
   );

@@ -1,7 +1,9 @@
 // The email templates: what members read, as text and as HTML that loads nothing and tracks nobody.
 // Their links are never made from the host that a request names.
+
 import { fill } from '@partner-loyalty/runtime/fill.ts';
 import { isolated, withoutAltering } from '@partner-loyalty/runtime/input.ts';
+import { timeText } from '@partner-loyalty/runtime/time.ts';
 import de from './letters/de.json' with { type: 'json' };
 import en from './letters/en.json' with { type: 'json' };
 
@@ -36,7 +38,7 @@ export function write(
 ): Email {
   const letters = LETTERS[language] ?? en;
   const { subject, button, paragraphs } = letters[name];
-  const time = until && (letters === de ? germanTime(until) : until.toUTCString());
+  const time = until && timeText(until);
   // An address is there to be copied.
   const what = name === 'staffInvited' ? oneLine(about) : isolated(oneLine(about));
   const named = { partner: isolated(oneLine(partner)), about: what };
@@ -81,11 +83,6 @@ function anchor(link: string, label: string): string {
   const href = escaped(link);
   const button = `<a href="${href}" style="${BUTTON_STYLE}">${escaped(label)}</a>`;
   return `<p>${button}</p>\n<p style="word-break: break-all">${href}</p>`;
-}
-
-function germanTime(time: Date): string {
-  const format = { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' } as const;
-  return `${time.toLocaleString('de', format)} UTC`;
 }
 
 // A line break would start a header, and characters that change the writing direction would
