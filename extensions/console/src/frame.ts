@@ -61,7 +61,7 @@ export function consolePage(
 ${partnerName === undefined ? '' : partnerOf(partnerName, places.length > 1)}
 <form class="person" method="post" action="${CONSOLE_PATH}/sign-out">
 <span>${staff?.email ?? first?.email ?? ''}${staff === undefined ? '' : `, ${staff.role}`}</span>
-<button class="quiet">Sign out</button>
+<button>Sign out</button>
 </form>
 </header>
 <div class="console">

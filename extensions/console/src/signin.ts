@@ -15,12 +15,14 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import {
   messagePage,
+  ownerLine,
   type SignInCard,
   signInCard,
   tooManyPage,
 } from '@partner-loyalty/runtime/pages/cards.ts';
 import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
 import { pageResponse } from '@partner-loyalty/runtime/pages/layout.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { StaffMail } from './manage.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -36,6 +38,7 @@ const COOKIE = 'console-sign-in';
 const KNOWN_COOKIE = 'known';
 
 type Parts = {
+  settings: Pick<Settings, 'environment'>;
   keyStore: Pick<KeyStore, 'staffTables'>;
   members: Pick<StaffMail, 'staffSignIn'>;
   limiter: Pick<Limiter, 'refusals'>;
@@ -54,7 +57,8 @@ export function createStaffSignInPage(parts: Parts) {
     const address = { ...texts.address, title: own.title };
     const code = { ...texts.code, text: own.code };
     const adapted = { ...texts, console: own, address, code };
-    const text = signInCard(shown, CONSOLE_SIGN_IN_PATH, adapted);
+    const above = ownerLine(undefined, parts.settings.environment === 'sandbox');
+    const text = signInCard(shown, CONSOLE_SIGN_IN_PATH, adapted, above);
     return pageResponse(status, text, set.length > 0 ? { 'set-cookie': set } : {});
   }
 

@@ -21,10 +21,16 @@ export type SignInCard =
   | { name: 'elsewhere' };
 type Card<Name> = Extract<SignInCard, { name: Name }>;
 
-/** Its form posts to `action`. */
-export function signInCard(card: SignInCard, action: string, texts: Texts): string {
-  if (card.name === 'address') return addressPage(card, action, texts);
-  if (card.name === 'code') return codePage(card, action, texts);
+/** Whose page it is: the partner, if there is one, and whether this is a sandbox. */
+export function ownerLine(partnerName: string | undefined, isSandbox: boolean): Html {
+  if (partnerName === undefined && !isSandbox) return html``;
+  return html`<p class="owner"><bdi>${partnerName ?? ''}</bdi>${isSandbox ? html` <span class="badge">sandbox</span>` : ''}</p>`;
+}
+
+/** Its form posts to `action`; `above` stands above the title. */
+export function signInCard(card: SignInCard, action: string, texts: Texts, above?: Html): string {
+  if (card.name === 'address') return addressPage(card, action, texts, above);
+  if (card.name === 'code') return codePage(card, action, texts, above);
   return textPage(texts.elsewhere.title, texts.elsewhere.text, texts.language);
 }
 
@@ -40,7 +46,7 @@ ${form(path, html`<input type="hidden" name="token" value="${token}">${submit(bu
   return page(title, content, language);
 }
 
-function addressPage(card: Card<'address'>, action: string, texts: Texts): string {
+function addressPage(card: Card<'address'>, action: string, texts: Texts, above?: Html): string {
   const { appName, problem, typed = '' } = card;
   const { title, app, label, hint, button, problems } = texts.address;
   const content = html`${appName === undefined ? '' : html`<p>${sentence(fill(app, { app: isolated(appName) }))}</p>`}
@@ -52,10 +58,15 @@ ${form(
  spellcheck="false" aria-describedby="how" required>
 <p class="soft" id="how">${hint}</p>${submit(button)}`,
 )}`;
-  return page(title, content, texts.language);
+  return page(title, content, texts.language, above);
 }
 
-function codePage({ address, problem }: Card<'code'>, action: string, texts: Texts): string {
+function codePage(
+  { address, problem }: Card<'code'>,
+  action: string,
+  texts: Texts,
+  above?: Html,
+): string {
   const { title, text, label, button, problems, again } = texts.code;
   const content = html`${problem === undefined ? '' : noticeBox(problems[problem], true)}
 ${address === '' ? '' : html`<p>${fill(text, { address })}</p>`}
@@ -67,7 +78,7 @@ ${form(
 ${submit(button)}`,
 )}
 <p class="end"><a href="${action}">${again}</a></p>`;
-  return page(title, content, texts.language);
+  return page(title, content, texts.language, above);
 }
 
 export function form(action: string, content: Html, kind = ''): Html {

@@ -79,12 +79,13 @@ export function cardHeaders(formOrigins: readonly string[]): Record<string, stri
   return pageHeaders(CARD_STYLE, [`script-src ${FORM_SCRIPT_SOURCE}`, forms]);
 }
 
-/** A small page in a card. The title is also its heading. */
-export function page(title: string, content: Html, language = 'en'): string {
+/** A small page in a card. The title is also its heading, and `above` stands above it. */
+export function page(title: string, content: Html, language = 'en', above = html``): string {
   return documentText(
     title,
     CARD_STYLE,
     html`<main>
+${above}
 <h1>${sentence(title)}</h1>
 ${content}
 </main>`,

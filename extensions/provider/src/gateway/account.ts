@@ -1,11 +1,13 @@
 // The account page as HTML: what a member is, has allowed and may change.
+
 import { fill } from '@partner-loyalty/runtime/fill.ts';
 import { isolated } from '@partner-loyalty/runtime/input.ts';
-import { form, noticeBox, submit } from '@partner-loyalty/runtime/pages/cards.ts';
+import { form, noticeBox, ownerLine, submit } from '@partner-loyalty/runtime/pages/cards.ts';
 import { type Html, html, sentence } from '@partner-loyalty/runtime/pages/html.ts';
 import type { Texts } from '@partner-loyalty/runtime/pages/language.ts';
 import { page } from '@partner-loyalty/runtime/pages/layout.ts';
 import type { Account } from '@partner-loyalty/runtime/signin/exchange.ts';
+import { timeText } from '@partner-loyalty/runtime/time.ts';
 
 /** The profile as the API shows it to the member. */
 export type Profile = {
@@ -13,27 +15,43 @@ export type Profile = {
   firstName: string | null;
   lastName: string | null;
   membershipYearStats: { akinPoints: number; totalStays: number };
-  /** `partner` is the name that members read. */
-  partnerStandings: { partnerId: string; partner: string; tier: string; points: number }[];
+  standings: Standing[];
+};
+type Standing = {
+  partnerId: string;
+  /** The name that members read. */
+  partner: string;
+  tier: string;
+  tierValidUntil: string;
+  points: number;
+  /** Null at the top. */
+  nextTier: string | null;
+  pointsToNextTier: number | null;
+  yearEnd: string;
 };
 
-export function accountPage(account: Account, profile: Profile, texts: Texts): string {
+export function accountPage(
+  account: Account,
+  profile: Profile,
+  texts: Texts,
+  isSandbox: boolean,
+): string {
   const { action, notice } = account;
-  const { partnerStandings } = profile;
+  const { standings } = profile;
   const { account: words, language } = texts;
   const content = html`${notice === undefined ? '' : noticeOf(notice, words)}
 ${profileList(profile, texts)}
 <h2 id="standing">${words.standing}</h2>
-${standingTable(partnerStandings, texts)}
+${standingTable(standings, texts)}
 ${account.isLimited ? html`<p class="soft">${words.limited}</p>` : changes(action, profile, words)}
-${lists(account, partnerStandings, texts)}
+${lists(account, standings, texts)}
 ${form(
   action,
   html`<p class="soft">${words.signedIn}</p>
-<button name="sign-out" value="yes">${words.signOut}</button>`,
+<button name="sign-out" value="yes" class="quiet">${words.signOut}</button>`,
   'end',
 )}`;
-  return page(words.title, content, language);
+  return page(words.title, content, language, ownerLine(undefined, isSandbox));
 }
 
 /** The forms that change the address and the names. */
@@ -54,7 +72,7 @@ ${form(
 <input id="first" name="firstName" autocomplete="given-name" maxlength="100" value="${firstName ?? ''}">
 <label for="last">${words.lastName}</label>
 <input id="last" name="lastName" autocomplete="family-name" maxlength="100" value="${lastName ?? ''}">
-${submit(words.saveNames)}`,
+<button class="plain">${words.saveNames}</button>`,
 )}`;
 }
 
@@ -83,10 +101,7 @@ ${name === '' ? '' : html`<dt>${words.name}</dt><dd><bdi>${name}</bdi></dd>`}
 </dl>`;
 }
 
-function standingTable(
-  standings: Profile['partnerStandings'],
-  { account: words, language }: Texts,
-): Html {
+function standingTable(standings: readonly Standing[], { account: words, language }: Texts): Html {
   if (standings.length === 0) return html`<p>${words.notEnrolled}</p>`;
   const rows = standings.map(
     ({ partner, tier, points }) => html`<tr>
@@ -94,22 +109,31 @@ function standingTable(
 <td class="number">${points.toLocaleString(language)}</td>
 </tr>`,
   );
+  const outlooks = standings.map((one) => {
+    const [tier, partner] = [isolated(one.tier), isolated(one.partner)];
+    const until = timeText(new Date(one.tierValidUntil));
+    const next = {
+      points: (one.pointsToNextTier ?? 0).toLocaleString(language),
+      time: timeText(new Date(one.yearEnd)),
+      tier: isolated(one.nextTier ?? ''),
+    };
+    return html`<p class="soft">${sentence(fill(words.until, { partner, tier, time: until }))}
+${one.nextTier === null ? '' : sentence(fill(words.next, next))}</p>`;
+  });
   return html`<table aria-labelledby="standing">
 <thead><tr><th scope="col">${words.partner}</th><th scope="col">${words.tier}</th>
 <th scope="col" class="number">${words.pointsThere}</th></tr></thead>
 <tbody>${rows}</tbody>
-</table>`;
+</table>
+${outlooks}`;
 }
 
 /** The enrollments, apps and sessions, each with a button that ends it. */
 function lists(
   { action, apps, sessions }: Account,
-  standings: Profile['partnerStandings'],
+  standings: readonly Standing[],
   { account: words, language }: Texts,
 ): Html {
-  const format = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const;
-  const time = (at: number) => `${new Date(at).toLocaleString(language, format)} UTC`;
-
   /** Each item has a text, the value that its button sends, if any, and a warning to read first. */
   function list(
     name: string,
@@ -135,7 +159,7 @@ ${warning === undefined ? sender : asking}</li>`;
     fill(words.app, {
       app: isolated(appName),
       partner: isolated(partnerName),
-      time: time(agreedAt),
+      time: timeText(agreedAt),
     }),
     clientId,
   ]);
@@ -143,7 +167,7 @@ ${warning === undefined ? sender : asking}</li>`;
   const open = sessions.map(({ sessionId, browser, usedAt, isThis }): [string, string?] => {
     const text = fill(words.session, {
       browser: isThis ? `${browser} (${words.thisSession})` : browser,
-      time: time(usedAt),
+      time: timeText(usedAt),
     });
     return isThis ? [text] : [text, sessionId];
   });

@@ -34,7 +34,7 @@ beforeAll(async () => {
   place = await openPlace();
   const { keyStore } = place;
   const at = new Date();
-  await keyStore.createPartner({ partnerId: 'inn', name: 'Inn', createdAt: at });
+  await keyStore.createPartner({ partnerId: 'inn', name: 'Inn>', createdAt: at });
   await keyStore.createPartner({ partnerId: 'out', name: 'Out', suspendedAt: at, createdAt: at });
   const pair = await generateKeyPair('RS256');
   privateKey = pair.privateKey;
@@ -55,6 +55,11 @@ beforeEach(() => {
   answer = { status: 200, headers: {}, body: '{}' };
 });
 
+const STANDING = {
+  ...{ partnerId: 'inn', tier: 'Blue', points: 7 },
+  ...{ tierValidUntil: '2031-12-31T23:00:00.000Z', yearEnd: '2030-12-31T23:00:00.000Z' },
+};
+
 /** The subgraphs: the provider has one key and one app, and the members have names. */
 function providerWith(key: object): Transport {
   const names = { firstName: 'Ann', lastName: null };
@@ -63,7 +68,10 @@ function providerWith(key: object): Transport {
       memberProfile: () => ({
         ...{ email: 'a@example.com', ...names, memberId: 'm', activePartnerIds: ['inn'] },
         membershipYearStats: { akinPoints: 1_950, totalStays: 3 },
-        partnerStandings: [{ partnerId: 'inn', tier: 'Blue', points: 7 }],
+        standings: [
+          { ...STANDING, nextTier: '<i>Gold', pointsToNextTier: 1_993 },
+          { ...STANDING, partnerId: 'pub', nextTier: null },
+        ],
       }),
       updateProfile: () => names,
       signingKeys: () => JSON.stringify({ keys: [key] }),
@@ -596,6 +604,16 @@ describe('pages', () => {
       );
     }
     expect(english.text).not.toBe(german.text);
+    const shown = english.text.replace(/<[^>]*>/g, '').replace(/\s+/g, ' ');
+    expect(shown).toContain(
+      'Inn&gt;: Blue until 2031-12-31 23:00 UTC. 1,993 more points before 2030-12-31 23:00 UTC reach &lt;i&gt;Gold.pub: Blue until 2031-12-31 23:00 UTC. Change',
+    );
+    expect(shown).toContain('since 1970-01-01 00:00 UTC');
+    expect(english.text).toContain('<bdi>Inn&gt;</bdi>: <bdi>Blue</bdi> until');
+    const buttons = english.text.match(/<button[^>]*>/g) ?? [];
+    expect(buttons.filter((each) => !each.includes('class='))).toEqual([
+      '<button name="new-email" value="yes">',
+    ]);
   });
 
   test('429 with Retry-After when the member has no budget left', async () => {

@@ -13,18 +13,20 @@ import { callApi, claimsIn } from './apiclient.ts';
 const PROFILE = `query ($id: ID!) { memberProfile(id: $id) {
   email firstName lastName
   membershipYearStats { akinPoints totalStays }
-  partnerStandings { partnerId tier points }
+  standings {
+    partnerId tier tierValidUntil points nextTier pointsToNextTier yearEnd
+  }
 } }`;
 
 type Profiles = {
-  memberProfile: Omit<Profile, 'partnerStandings'> & {
-    partnerStandings: Omit<Profile['partnerStandings'][0], 'partner'>[];
+  memberProfile: Omit<Profile, 'standings'> & {
+    standings: Omit<Profile['standings'][0], 'partner'>[];
   };
 };
 
 /** Shows the account. Rejects if the API fails, unless it is unavailable: then it says so. */
 export async function showAccount(
-  core: Pick<Core, 'graphql' | 'keyStore'>,
+  core: Pick<Core, 'graphql' | 'keyStore' | 'settings'>,
   request: HttpRequest,
   account: Account,
   texts: Texts,
@@ -36,15 +38,13 @@ export async function showAccount(
   if (refusal?.retryAfter !== undefined && refusal.code === 'RATE_LIMITED')
     return tooManyPage(texts, refusal.retryAfter);
   if (refusal !== undefined || !data) return refusalPage(refusal?.code, action, texts);
-  const { partnerStandings, ...profile } = data.memberProfile;
-  const named = partnerStandings.map(async (standing) => {
+  const { memberProfile: profile } = data;
+  const named = profile.standings.map(async (standing) => {
     return { ...standing, partner: await nameOf(core, standing.partnerId) };
   });
   const standings = await Promise.all(named);
-  return pageResponse(
-    200,
-    accountPage(account, { ...profile, partnerStandings: standings }, texts),
-  );
+  const isSandbox = core.settings.environment === 'sandbox';
+  return pageResponse(200, accountPage(account, { ...profile, standings }, texts, isSandbox));
 }
 
 /** The partner's name, or its ID if the name cannot be read. */

@@ -51,7 +51,9 @@ const PASSED_HEADERS = [
   ...['referrer-policy', 'retry-after', 'set-cookie', 'www-authenticate', 'x-robots-tag'],
 ] as const;
 
-export function createProvider(core: Pick<Core, 'graphql' | 'graphs' | 'keyStore'>): Provider {
+export function createProvider(
+  core: Pick<Core, 'graphql' | 'graphs' | 'keyStore' | 'settings'>,
+): Provider {
   const place = createPlaces(PLACES);
 
   return {

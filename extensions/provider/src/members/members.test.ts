@@ -5,7 +5,7 @@ import { createMembers, type MembersStore } from '@partner-loyalty/members';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type { ManageApps, NewApp } from '@partner-loyalty/runtime/manage/apps.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
-import { messageText, signInCard } from '@partner-loyalty/runtime/pages/cards.ts';
+import { messageText, ownerLine, signInCard } from '@partner-loyalty/runtime/pages/cards.ts';
 import { type Texts, textsIn } from '@partner-loyalty/runtime/pages/language.ts';
 import { cardHeaders } from '@partner-loyalty/runtime/pages/layout.ts';
 import type { StaffSignIn, StaffSignInAnswer } from '@partner-loyalty/runtime/signin/staff.ts';
@@ -206,7 +206,10 @@ describe('managing apps', () => {
 // The pages of signing in: in two languages, with no script but ours.
 
 const APP = 'https://app.example';
-const consent = { partnerName: 'Inn', appName: '<b>App', scopes: ['openid'], host: 'h' };
+const consent = {
+  ...{ partnerName: 'Inn', appName: '<b>App', scopes: ['openid'], host: 'h' },
+  isSandbox: true,
+};
 const invalid = { name: 'address', problem: 'invalid', typed: '"<b>' } as const;
 
 const PAGES: [string, (texts: Texts) => string, RegExp][] = [
@@ -245,6 +248,22 @@ test.each(PAGES)('%s: in the language of the reader, with no script but ours', (
     );
   }
   expect(policy).toMatch(/default-src 'none'.*form-action 'self'/);
+});
+
+test('signing in to an app and the consent carry the name of its partner, and that of a sandbox', () => {
+  const name = '<b>Inn\u202e';
+  const [texts, named] = [textsIn('en'), { ...consent, partnerName: name }];
+  const cards = [
+    signInCard(invalid, '/x', texts, ownerLine(name, true)),
+    signInCard({ name: 'code', address: '' }, '/x', texts, ownerLine(name, true)),
+    consentPage('/x', named, texts),
+  ];
+  for (const card of cards)
+    expect(card).toMatch(
+      /<p class="owner"><bdi>&lt;b&gt;Inn<\/bdi> <span class="badge">sandbox<\/span><\/p>\n<h1>/,
+    );
+  expect(consentPage('/x', { ...named, isSandbox: false }, texts)).not.toContain('sandbox');
+  expect(signInCard(invalid, '/x', texts, ownerLine(undefined, false))).not.toContain('owner"');
 });
 
 test('after its time, the page for the code speaks of no address', () => {

@@ -4,7 +4,7 @@ import type { MembersCore } from '@partner-loyalty/members/ports.ts';
 import { hashToken } from '@partner-loyalty/members/rules/mailedtoken.ts';
 import { digest } from '@partner-loyalty/members/tables/access.ts';
 import type { App } from '@partner-loyalty/members/tables/apps.ts';
-import { type SignInCard, signInCard } from '@partner-loyalty/runtime/pages/cards.ts';
+import { ownerLine, type SignInCard, signInCard } from '@partner-loyalty/runtime/pages/cards.ts';
 import type { KoaContextWithOIDC as Context, Interaction, Provider } from 'oidc-provider';
 import { type AccountParts, createAccount } from './account.ts';
 import type { Login } from './adapter.ts';
@@ -15,7 +15,12 @@ import { consentPage, outgoingOf, say, show, textsOf } from './render.ts';
 import { type Begun, createSignIns, type Proven, type SignInParts } from './signin.ts';
 
 /** What pages show of an app's request. */
-type Shown = { appName: string; formOrigins: string[]; partnerId: string | undefined };
+type Shown = {
+  appName: string;
+  partnerName: string;
+  formOrigins: string[];
+  partnerId: string | undefined;
+};
 /** A sealed request, and its ID. */
 type Asked = { interactionId: string; request: string };
 type Result = NonNullable<Interaction['result']>;
@@ -26,6 +31,8 @@ export function createPages(
   parts: AccountParts & SignInParts & Pick<MembersCore, 'inbox'>,
 ): (provider: Provider, authorizations: Authorizations) => Middleware {
   const { store, grants, sessions, issuer, basePath, inbox } = parts;
+  // Production has none.
+  const isSandbox = inbox !== undefined;
   const account = createAccount(parts);
   const signIns = createSignIns(parts);
 
@@ -38,10 +45,11 @@ export function createPages(
       if (app === undefined || partner?.isSuspended) return undefined;
       const shown = {
         appName: app.name,
+        partnerName: partner?.name ?? app.partnerId,
         formOrigins: originOf(uri),
         partnerId: viewOf(app),
       };
-      return { app, shown, partnerName: partner?.name ?? app.partnerId };
+      return { app, shown };
     }
 
     /** Goes on with an app's request, which `result` answers a question of. */
@@ -90,8 +98,11 @@ export function createPages(
 
     async function login(ctx: Context, form: URLSearchParams, app?: Shown, asked?: Asked) {
       const of = { ...asked, partnerId: app?.partnerId };
-      const showCard = (card: SignInCard) =>
-        show(ctx, 200, signInCard(card, `${basePath}${ctx.path}`, textsOf(ctx)), app?.formOrigins);
+      const above = ownerLine(app?.partnerName, isSandbox);
+      const showCard = (card: SignInCard) => {
+        const text = signInCard(card, `${basePath}${ctx.path}`, textsOf(ctx), above);
+        show(ctx, 200, text, app?.formOrigins);
+      };
       const [email, code] = [form.get('email'), form.get('code')];
       if (code !== null) {
         const outcome = await signIns.byCode(ctx, code, asked?.interactionId);
@@ -117,7 +128,8 @@ export function createPages(
       const of = interaction && (await appOf(interaction));
       if (interaction === undefined || of === undefined) return say(ctx, 400, 'expired');
       if (form.has('cancel')) return refuse(ctx, interaction);
-      const { app, shown, partnerName } = of;
+      const { app, shown } = of;
+      const { appName, partnerName, formOrigins } = shown;
       if (interaction.prompt.name === 'login')
         return login(ctx, form, shown, { interactionId: interaction.uid, request });
       // Whoever signs out meanwhile agrees to nothing.
@@ -125,9 +137,9 @@ export function createPages(
       if (current.uid !== interaction.session?.uid) return say(ctx, 400, 'expired');
       if (form.has('agree')) return agree(ctx, interaction, app);
       const [scopes, host] = [scopesOf(interaction), hostOf(paramsOf(interaction).redirect_uri)];
-      const asked = { appName: shown.appName, partnerName, scopes, host };
+      const asked = { appName, partnerName, scopes, host, isSandbox };
       const text = consentPage(`${basePath}${ctx.path}`, asked, textsOf(ctx));
-      show(ctx, 200, text, shown.formOrigins);
+      show(ctx, 200, text, formOrigins);
     }
 
     /** A partner's mailed link. */

@@ -3,7 +3,12 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { fill } from '@partner-loyalty/runtime/fill.ts';
 import { isolated } from '@partner-loyalty/runtime/input.ts';
-import { form, type MessageName, messageText } from '@partner-loyalty/runtime/pages/cards.ts';
+import {
+  form,
+  type MessageName,
+  messageText,
+  ownerLine,
+} from '@partner-loyalty/runtime/pages/cards.ts';
 import { html, sentence } from '@partner-loyalty/runtime/pages/html.ts';
 import { type Texts, textsIn } from '@partner-loyalty/runtime/pages/language.ts';
 import { cardHeaders, page } from '@partner-loyalty/runtime/pages/layout.ts';
@@ -69,6 +74,7 @@ type Consent = {
   scopes: string[];
   /** Where the app is, if it has a host of its own. */
   host: string | undefined;
+  isSandbox: boolean;
 };
 
 /** Asks for `agree` or `cancel`. */
@@ -86,7 +92,8 @@ ${form(
   html`<button name="agree" value="yes">${agree}</button>
 <button name="cancel" value="yes" class="plain">${cancel}</button>`,
 )}`;
-  return page(fill(title, names), content, texts.language);
+  const above = ownerLine(shown.partnerName, shown.isSandbox);
+  return page(fill(title, names), content, texts.language, above);
 }
 
 /** Asks for `logout` or `cancel`; `xsrf` is posted with it. */
