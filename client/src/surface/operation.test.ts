@@ -1,5 +1,10 @@
-// The types that callers see, held by the compiler: a line that must not compile says so.
+// What a call asks for: its types, its document and its groups of keys.
+import { DEFAULTS, SCHEMA } from '../generated/partner.generated.ts';
 import { createPartnerClient, isCallError, type Partner } from '../index.ts';
+import { batchesOf } from '../partner.ts';
+import { buildDocument } from './document.ts';
+
+// The types that callers see, held by the compiler: a line that must not compile says so.
 
 /** Only compiled. */
 export async function usage(): Promise<unknown[]> {
@@ -78,4 +83,58 @@ export function branch(error: unknown): unknown {
 test('what is no error of a call is none of the union', () => {
   for (const error of [new Error('a'), { code: 'OTHER' }, undefined])
     expect(branch(error)).toBeUndefined();
+});
+
+// Documents that are built from a selection.
+
+const build = (selection: object, variables: Record<string, unknown> = { email: 'a' }) =>
+  buildDocument(SCHEMA, 'Query', 'memberByEmail', variables, { ...selection });
+
+test('all values are variables, those of arguments within the selection too', () => {
+  const activities = { $arguments: { first: 2, after: undefined }, pageInfo: { endCursor: true } };
+  expect(build({ memberId: true, activities, email: undefined })).toEqual({
+    query:
+      'query memberByEmail($email: String!, $first_1: Int) { memberByEmail(email: $email) ' +
+      '{ memberId activities(first: $first_1) { pageInfo { endCursor } } } }',
+    variables: { email: 'a', first_1: 2 },
+  });
+});
+
+test('an argument that is left out is not sent, and null is', () => {
+  const change = (variables: Record<string, unknown>) =>
+    buildDocument(SCHEMA, 'Mutation', 'changeExternalId', variables, { memberId: true });
+  expect(change({ memberId: 'm' }).variables).toEqual({ memberId: 'm' });
+  expect(change({ memberId: 'm', externalId: null, more: 1 }).variables).toEqual({
+    memberId: 'm',
+    externalId: null,
+  });
+  expect(change({ memberId: 'm' }).query).toBe(
+    'mutation changeExternalId($memberId: ID!, $externalId: String) ' +
+      '{ changeExternalId(memberId: $memberId, externalId: $externalId) { memberId } }',
+  );
+});
+
+test('what is selected by default takes no arguments', () => {
+  const { query } = build(DEFAULTS.PartnerMemberRead);
+  expect(query).toContain('standing { partnerId partnerName ');
+  expect(query).not.toContain('activities');
+});
+
+test('a selection without an end is refused', () => {
+  const endless: Record<string, unknown> = {};
+  endless.standing = endless;
+  expect(() => build(endless)).toThrow(/^select: /);
+  expect(() => build(Object.create({ memberId: true }))).toThrow(/selects nothing/);
+});
+
+test('a group has at most 100 keys, and room for a document within 64 KiB', () => {
+  const short = Array.from({ length: 250 }, (_, index) => ({ memberId: `m-${index}` }));
+  expect(batchesOf(short).map(({ length }) => length)).toEqual([100, 100, 50]);
+  const long = Array.from({ length: 100 }, () => ({ externalId: '界'.repeat(255) }));
+  const groups = batchesOf(long);
+  expect(groups.flat()).toEqual(long);
+  for (const group of groups)
+    expect(Buffer.byteLength(JSON.stringify(group))).toBeLessThanOrEqual(60_001);
+  expect(batchesOf([{ externalId: 'a'.repeat(100_000) }])).toHaveLength(1);
+  expect(batchesOf([])).toEqual([]);
 });

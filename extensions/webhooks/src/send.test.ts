@@ -147,44 +147,21 @@ describe('the URL of an endpoint', () => {
     urlFault(url, { webhookPrivate: isPrivate ? 'on' : 'off' });
 
   test.each([
-    'https://hooks.example/loyalty?tenant=1',
-    'https://hooks.example:8443/',
-    'https://8.8.8.8/',
-    'https://[2606:4700::1111]/',
-  ])('may be %s', (url) => {
-    expect([faultOf(url), faultOf(url, true)]).toEqual([undefined, undefined]);
-  });
-
-  test.each([
-    'http://hooks.example/',
-    'http://8.8.8.8/',
-    'https://127.0.0.1/',
-    'https://10.1.2.3/',
-    'https://2130706433/',
-    'https://0x7f.1/',
-    'https://[::ffff:10.0.0.1]/',
-    'https://[64:ff9b::10.0.0.1]/',
-  ])('may be %s with WEBHOOK_PRIVATE alone', (url) => {
-    expect([faultOf(url), faultOf(url, true)]).toEqual([expect.any(String), undefined]);
+    ['https://hooks.example:8443/loyalty?tenant=1', undefined],
+    ['https://[2606:4700::1111]/', undefined],
+    ['http://hooks.example/', expect.any(String)],
+    ['https://2130706433/', expect.any(String)],
+  ])('%s is refused, or with WEBHOOK_PRIVATE allowed at least', (url, fault) => {
+    expect([faultOf(url), faultOf(url, true)]).toEqual([fault, undefined]);
   });
 
   test.each([
     ['user info', 'https://user:password@hooks.example/'],
-    ['user info', 'https://user@hooks.example/'],
     ['user info that looks like the host', 'https://hooks.example@127.0.0.1/'],
-    ['a metadata address', 'https://169.254.169.254/'],
-    ['a metadata address', 'https://[fd00:ec2::254]/'],
-    ['a metadata address', 'https://100.100.100.200/'],
-    ['a metadata address', 'https://168.63.129.16/'],
-    ['a metadata address as a decimal', 'https://2852039166/'],
-    ['a metadata address as octal', 'https://0251.0376.0251.0376/'],
-    ['a metadata address inside IPv6', 'https://[::ffff:169.254.169.254]/'],
-    ['a link-local address', 'https://[fe80::1]/'],
+    ['a metadata address', 'https://[::ffff:169.254.169.254]/'],
     ['another scheme', 'ftp://hooks.example/'],
-    ['another scheme', 'file:///etc/passwd'],
     ['another scheme', 'javascript:alert(1)'],
     ['no URL', 'hooks.example'],
-    ['no URL', 'https://'],
     ['a fragment', 'https://hooks.example/#a'],
     ['an escape sequence for the terminal of whoever lists it', 'https://hooks.example/\u001b[2J'],
     ['a line break', 'https://hooks.example/\nwh_forged'],

@@ -7,12 +7,15 @@ import {
   type MemberImport,
   type MembersStore,
   openMembersStore,
+  verifyMembers,
 } from '../src/index.ts';
 
 export type Place = {
   settings: { mongodbUrl?: string; dataDir: string };
   /** Opens the store; opened again, it shares its data. */
   open(environment?: 'sandbox' | 'production', keyEncryptionKey?: string): Promise<MembersStore>;
+  /** How many members verifying the stored data reads, and what it finds. */
+  verify(): Promise<{ members: number; faults: string[] }>;
   /** Closes all opened stores. */
   closeAll(): Promise<void>;
   /** Closes all opened stores and removes their data. */
@@ -32,6 +35,17 @@ export function newPlace(engine: Engine = 'lmdb'): Place {
       const store = await openMembersStore({ ...settings, environment, keyEncryptionKey });
       opened.push(store);
       return store;
+    },
+    async verify() {
+      const faults: string[] = [];
+      const members = await verifyMembers(
+        { ...settings, mongodbUrl: settings.mongodbUrl, environment: 'sandbox' },
+        {
+          report: (record, problem) => void faults.push(`${record}: ${problem}`),
+          hasPartner: async () => true,
+        },
+      );
+      return { members, faults };
     },
     closeAll,
     async release() {

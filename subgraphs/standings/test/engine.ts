@@ -1,13 +1,20 @@
 // Standings stores for tests, each in an empty place on one of the engines, and their activities.
 import type { Engine } from '../../../test/support/engines.ts';
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
-import { type DatedActivity, openStandingsStore, type StandingsStore } from '../src/index.ts';
+import {
+  type DatedActivity,
+  openStandingsStore,
+  type StandingsStore,
+  verifyStandings,
+} from '../src/index.ts';
 import type { PendingMemberEvent } from '../src/members.ts';
 
 export type Place = {
   settings: { mongodbUrl?: string; dataDir: string };
   /** Opens a store; several of them share the place. */
   open(environment?: 'sandbox' | 'production'): Promise<StandingsStore>;
+  /** What verifying the stored data finds. */
+  faults(): Promise<string[]>;
   /** Closes every open store and removes the place. */
   release(): Promise<void>;
 };
@@ -22,6 +29,17 @@ export function newPlace(engine: Engine = 'lmdb'): Place {
       const store = await openStandingsStore({ ...settings, environment });
       opened.push(store);
       return store;
+    },
+    async faults() {
+      const found: string[] = [];
+      await verifyStandings(
+        { ...settings, mongodbUrl: settings.mongodbUrl, environment: 'sandbox' },
+        {
+          report: (record, problem) => void found.push(`${record}: ${problem}`),
+          hasPartner: async () => true,
+        },
+      );
+      return found;
     },
     async release() {
       for (const store of opened) await store.close();

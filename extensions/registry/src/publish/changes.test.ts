@@ -5,26 +5,27 @@ import { composeSupergraph } from './compose.ts';
 import { CompositionError } from './faults.ts';
 import { withUsage } from './inuse.ts';
 
+// `@partner` and `@member` stand for the tags of these surfaces.
 const SDL = `
   extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@tag"])
   type Query {
-    book(id: ID!, edition: Int = 1, filter: Filter): Book @tag(name: "partner")
-    shelf: Shelf @tag(name: "partner") @tag(name: "member")
-    find: [Found!] @tag(name: "partner")
+    book(id: ID!, edition: Int = 1, filter: Filter): Book @partner
+    shelf: Shelf @partner @member
+    find: [Found!] @partner
     secret: Int
   }
   type Mutation {
-    lend(input: Filter): Shelf @tag(name: "partner")
+    lend(input: Filter): Shelf @partner
   }
   type Book {
-    id: ID! @tag(name: "partner")
-    title: String @tag(name: "partner")
-    genre: Genre @tag(name: "partner")
-    pages: Int! @tag(name: "partner")
+    id: ID! @partner
+    title: String @partner
+    genre: Genre @partner
+    pages: Int! @partner
   }
   type Shelf {
-    size: Int! @tag(name: "partner") @tag(name: "member")
-    lock: String @tag(name: "member")
+    size: Int! @partner @member
+    lock: String @member
   }
   input Filter { genre: Genre  word: String }
   enum Genre { NOVEL POEM }
@@ -32,209 +33,128 @@ const SDL = `
 `;
 
 const schemasOf = (sdl: string): SurfaceSchemas =>
-  surfaceSchemas(composeSupergraph([{ name: 'library', sdl, file: 'library.graphql' }]));
+  surfaceSchemas(
+    composeSupergraph([
+      {
+        name: 'library',
+        sdl: sdl.replace(/@(partner|member)/g, '@tag(name: "$1")'),
+        file: 'library.graphql',
+      },
+    ]),
+  );
 const before = schemasOf(SDL);
 const after = (from: string, to: string) => {
   expect(SDL).toContain(from);
   return schemasOf(SDL.replace(from, to));
 };
 
-type Change = [surface: string, level: string, coordinate: string, affected?: string[]];
-
-test.each<[what: string, from: string, to: string, changes: Change[]]>([
-  ['nothing', 'secret: Int', 'secret: Int', []],
-  ['a field of no surface', 'secret: Int', 'secret: String', []],
-  [
-    'a new field',
-    'secret: Int',
-    'secret: Int  total: Int @tag(name: "member")',
-    [['member', 'safe', 'Query.total']],
-  ],
+/** Each change is its surface, its level and its coordinate, with whose use it affects. */
+test.each<[what: string, from: string, to: string, ...changes: string[]]>([
+  ['nothing', 'secret: Int', 'secret: Int'],
+  ['a field of no surface', 'secret: Int', 'secret: String'],
+  ['a new field', 'secret: Int', 'secret: Int  total: Int @member', 'member safe Query.total'],
   [
     'a new type, as one change for each of what leads to it and itself',
-    'lock: String @tag(name: "member")',
-    'lock: String @tag(name: "member")  owner: Owner @tag(name: "member")\n}\ntype Owner {\n  name: String @tag(name: "member")',
-    [
-      ['member', 'safe', 'Owner'],
-      ['member', 'safe', 'Shelf.owner'],
-    ],
+    'lock: String @member',
+    'lock: String @member  owner: Owner @member }  type Owner { name: String @member',
+    'member safe Owner',
+    'member safe Shelf.owner',
   ],
-  [
-    'a removed field',
-    'title: String @tag(name: "partner")',
-    '',
-    [['partner', 'breaking', 'Book.title', ['Book.title']]],
-  ],
-  [
-    'a tag that is taken away',
-    'lock: String @tag(name: "member")',
-    'lock: String',
-    [['member', 'breaking', 'Shelf.lock', ['Shelf.lock']]],
-  ],
+  ['a removed field', 'title: String @partner', '', 'partner breaking Book.title: Book.title'],
   [
     'a tag that moves to the other surface',
-    'lock: String @tag(name: "member")',
-    'lock: String @tag(name: "partner")',
-    [
-      ['partner', 'safe', 'Shelf.lock'],
-      ['member', 'breaking', 'Shelf.lock', ['Shelf.lock']],
-    ],
+    'lock: String @member',
+    'lock: String @partner',
+    'partner safe Shelf.lock',
+    'member breaking Shelf.lock: Shelf.lock',
   ],
   [
     'a field of both surfaces',
     'size: Int!',
     'size: String!',
-    [
-      ['partner', 'breaking', 'Shelf.size', ['Shelf.size']],
-      ['member', 'breaking', 'Shelf.size', ['Shelf.size']],
-    ],
+    'partner breaking Shelf.size: Shelf.size',
+    'member breaking Shelf.size: Shelf.size',
   ],
   [
-    'a field that may be null now',
+    'a field that may be null',
     'pages: Int!',
     'pages: Int',
-    [['partner', 'breaking', 'Book.pages', ['Book.pages']]],
+    'partner breaking Book.pages: Book.pages',
   ],
-  [
-    'a field that is never null now',
-    'title: String',
-    'title: String!',
-    [['partner', 'safe', 'Book.title']],
-  ],
-  [
-    'a removed field of a type that is described now',
-    'type Book {\n    id: ID! @tag(name: "partner")\n    title: String @tag(name: "partner")',
-    '"Printed." type Book {\n    id: ID! @tag(name: "partner")',
-    [
-      ['partner', 'breaking', 'Book.title', ['Book.title']],
-      ['partner', 'safe', 'Book'],
-    ],
-  ],
+  ['a field that is never null', 'title: String', 'title: String!', 'partner safe Book.title'],
   [
     'a field of another type that is described now',
     'pages: Int!',
     '"How many." pages: String!',
-    [
-      ['partner', 'breaking', 'Book.pages', ['Book.pages']],
-      ['partner', 'safe', 'Book.pages'],
-    ],
+    'partner breaking Book.pages: Book.pages',
+    'partner safe Book.pages',
   ],
   [
-    'a removed field of a type that implements an interface now',
-    'type Book {\n    id: ID! @tag(name: "partner")\n    title: String @tag(name: "partner")',
-    'interface Thing { id: ID! @tag(name: "partner") }\n type Book implements Thing {\n    id: ID! @tag(name: "partner")',
-    [
-      ['partner', 'breaking', 'Book.title', ['Book.title']],
-      ['partner', 'dangerous', 'Book'],
-      ['partner', 'safe', 'Thing'],
-    ],
+    'a removed field of a type that is described and implements an interface now',
+    'type Book {\n    id: ID! @partner\n    title: String @partner',
+    'interface Thing { id: ID! @partner } "Printed." type Book implements Thing { id: ID! @partner',
+    'partner breaking Book.title: Book.title',
+    'partner dangerous Book',
+    'partner safe Thing',
+    'partner safe Book',
   ],
-  [
-    'a deprecated argument',
-    'edition: Int = 1, ',
-    'edition: Int = 1 @deprecated, ',
-    [['partner', 'safe', 'Query.book(edition:)']],
-  ],
-  [
-    'a deprecated field',
-    'title: String',
-    'title: String @deprecated(reason: "old")',
-    [['partner', 'safe', 'Book.title']],
-  ],
-  [
-    'a new optional argument',
-    'edition: Int = 1',
-    'edition: Int = 1, copy: Int',
-    [['partner', 'dangerous', 'Query.book(copy:)']],
-  ],
+  ['a deprecated argument', '= 1, ', '= 1 @deprecated, ', 'partner safe Query.book(edition:)'],
+  ['a deprecated field', 'title: String', 'title: String @deprecated', 'partner safe Book.title'],
+  ['a new optional argument', '= 1', '= 1, copy: Int', 'partner dangerous Query.book(copy:)'],
   [
     'a new required argument, which every use of the field lacks',
     'edition: Int = 1',
     'edition: Int = 1, copy: Int!',
-    [['partner', 'breaking', 'Query.book(copy:)', ['Query.book']]],
+    'partner breaking Query.book(copy:): Query.book',
   ],
   [
     'an argument that becomes required',
     'filter: Filter): Book',
     'filter: Filter!): Book',
-    [['partner', 'breaking', 'Query.book(filter:)', ['Query.book']]],
+    'partner breaking Query.book(filter:): Query.book',
   ],
   [
     'a removed argument',
     'edition: Int = 1, ',
     '',
-    [['partner', 'breaking', 'Query.book(edition:)', ['Query.book(edition:)']]],
+    'partner breaking Query.book(edition:): Query.book(edition:)',
   ],
   [
     'an argument of another type',
     'edition: Int = 1',
     'edition: String = "1"',
-    [
-      ['partner', 'breaking', 'Query.book(edition:)', ['Query.book(edition:)']],
-      ['partner', 'dangerous', 'Query.book(edition:)'],
-    ],
+    'partner breaking Query.book(edition:): Query.book(edition:)',
+    'partner dangerous Query.book(edition:)',
   ],
-  [
-    'another default',
-    'edition: Int = 1',
-    'edition: Int = 2',
-    [['partner', 'dangerous', 'Query.book(edition:)']],
-  ],
-  [
-    'a removed input field',
-    'word: String',
-    '',
-    [['partner', 'breaking', 'Filter.word', ['Filter.word']]],
-  ],
+  ['another default', '= 1', '= 2', 'partner dangerous Query.book(edition:)'],
+  ['a removed input field', 'word: String', '', 'partner breaking Filter.word: Filter.word'],
   [
     'an input field that becomes required, which every use of the input may lack',
     'word: String',
     'word: String!',
-    [
-      [
-        'partner',
-        'breaking',
-        'Filter.word',
-        ['Query.book(filter:)', 'Filter.genre', 'Filter.word', 'Mutation.lend(input:)'],
-      ],
-    ],
+    'partner breaking Filter.word: Filter.genre Filter.word Mutation.lend(input:) Query.book(filter:)',
   ],
   [
     'a removed enum value, which concerns what has the enum as its type',
     'NOVEL POEM',
     'NOVEL',
-    [['partner', 'breaking', 'Genre.POEM', ['Filter.genre', 'Book.genre']]],
+    'partner breaking Genre.POEM: Book.genre Filter.genre',
   ],
-  ['a new enum value', 'NOVEL POEM', 'NOVEL POEM ESSAY', [['partner', 'dangerous', 'Genre.ESSAY']]],
-  [
-    'a removed member of a union',
-    'union Found = Book | Shelf',
-    'union Found = Book',
-    [['partner', 'breaking', 'Found', ['Query.find']]],
-  ],
+  ['a new enum value', 'NOVEL POEM', 'NOVEL POEM ESSAY', 'partner dangerous Genre.ESSAY'],
+  ['a removed member of a union', ' | Shelf', '', 'partner breaking Found: Query.find'],
   [
     'a removed root type',
-    '  type Mutation {\n    lend(input: Filter): Shelf @tag(name: "partner")\n  }',
+    '  type Mutation {\n    lend(input: Filter): Shelf @partner\n  }',
     '',
-    [['partner', 'breaking', 'Mutation', ['Mutation.lend']]],
+    'partner breaking Mutation: Mutation.lend',
   ],
-])('%s', async (_what, from, to, changes) => {
+])('%s', async (_what, from, to, ...changes) => {
   const found = await surfaceChanges(before, after(from, to));
-  expect(
-    found.map(({ surface, level, coordinate, affected }) => [
-      surface,
-      level,
-      coordinate,
-      ...(affected.length > 0 ? [[...affected].sort()] : []),
-    ]),
-  ).toEqual(
-    changes.map(([surface, level, coordinate, affected]) => [
-      surface,
-      level,
-      coordinate,
-      ...(affected === undefined ? [] : [affected.sort()]),
-    ]),
-  );
+  const texts = found.map(({ surface, level, coordinate, affected }) => {
+    const change = `${surface} ${level} ${coordinate}`;
+    return affected.length > 0 ? `${change}: ${[...affected].sort().join(' ')}` : change;
+  });
+  expect(texts).toEqual(changes);
 });
 
 test('a breaking change has the callers that used it on its surface, the most frequent first', async () => {
@@ -293,7 +213,7 @@ const withMore = (field: string, types = '') =>
 test.each(['{a: [1, {}]}', '[{}, 1]', '9007199254740993'])(
   'the default value %s of a custom scalar is no fault, and no change',
   async (value) => {
-    const field = `later(filter: Any = ${value}, all: [Any] = ${value}): Int @tag(name: "partner")`;
+    const field = `later(filter: Any = ${value}, all: [Any] = ${value}): Int @partner`;
     const [one, other] = [withMore(field, 'scalar Any'), withMore(field, 'scalar Any scalar More')];
     expect(await surfaceChanges(one, other)).toEqual([]);
   },
@@ -324,6 +244,6 @@ test.each([
 );
 
 test('what no gateway could build is a fault', () => {
-  const field = 'later(of: Of): Int @tag(name: "partner")';
+  const field = 'later(of: Of): Int @partner';
   expect(() => withMore(field, 'input Of { of: Of = {} }')).toThrow(CompositionError);
 });

@@ -2,7 +2,6 @@
 
 import { address, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import { mailedTokens } from '../../test/mailed.ts';
-import { verifyMembers } from '../index.ts';
 import type { MemberKey } from '../rules/member.ts';
 import type { MembersStore } from './store.ts';
 
@@ -37,17 +36,7 @@ describe('merging', () => {
     ];
     return { active: active.map((one) => one.memberId), ended: ended.map((one) => one.memberId) };
   };
-  async function faults(): Promise<string[]> {
-    const found: string[] = [];
-    await verifyMembers(
-      { ...place.settings, mongodbUrl: undefined, environment: 'sandbox' },
-      {
-        report: (record, problem) => void found.push(`${record}: ${problem}`),
-        hasPartner: async () => true,
-      },
-    );
-    return found;
-  }
+  const faults = async () => (await place.verify()).faults;
 
   test("FROM's memberId leads to INTO for partners that FROM was enrolled with, ended ones too, and no others", async () => {
     await add('old', {

@@ -4,7 +4,6 @@ import { seeded } from '../../../../test/support/cases/operations.ts';
 import type { Engine } from '../../../../test/support/engines.ts';
 import { runUntilKilled } from '../../../../test/support/programs/killed.ts';
 import { memberEvents, newPlace, type Place } from '../../test/engine.ts';
-import { verifyStandings } from '../index.ts';
 import type { Event } from '../rules/event.ts';
 import type { Program } from '../rules/program.ts';
 import { heldTier } from '../rules/tiers.ts';
@@ -70,7 +69,7 @@ describe.each<Engine>(['lmdb', 'mongodb'])(
           expect(points).toBe(recorded.get(activityId));
         for (const memberId of new Set(changed.map((event) => event.memberId)))
           expectConsistent(events.filter((event) => event.memberId === memberId));
-        expect(await faults()).toEqual([]);
+        expect(await place.faults()).toEqual([]);
       },
       60_000 + 10_000 * KILLS,
     );
@@ -121,18 +120,6 @@ describe.each<Engine>(['lmdb', 'mongodb'])(
         const change = next?.type === 'TIER_CHANGED' ? [next.tierBefore, next.tierAfter] : [];
         expect(change).toEqual(tier() === before ? [] : [before, tier()]);
       }
-    }
-
-    async function faults(): Promise<string[]> {
-      const found: string[] = [];
-      await verifyStandings(
-        { ...place.settings, mongodbUrl: place.settings.mongodbUrl, environment: 'sandbox' },
-        {
-          report: (record, problem) => found.push(`${record}: ${problem}`),
-          hasPartner: async () => true,
-        },
-      );
-      return found;
     }
   },
 );

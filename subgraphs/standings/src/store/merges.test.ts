@@ -1,7 +1,6 @@
 // Merging two members in the standings store: sums, activities and events, beside recording.
 import { activity, newPlace, type Place } from '../../test/engine.ts';
 import { createSequencer } from '../events/sequencer.ts';
-import { verifyStandings } from '../index.ts';
 import type { StandingsStore } from './store.ts';
 
 const YEAR = '2026-01-01';
@@ -33,18 +32,6 @@ describe('merging', () => {
     if (typeof page === 'string') throw new Error(page);
     return page.events.map(({ event }) => event);
   }
-  async function faults(): Promise<string[]> {
-    const found: string[] = [];
-    await verifyStandings(
-      { ...place.settings, mongodbUrl: place.settings.mongodbUrl, environment: 'sandbox' },
-      {
-        report: (record, problem) => void found.push(`${record}: ${problem}`),
-        hasPartner: async () => true,
-      },
-    );
-    return found;
-  }
-
   test("INTO has both's sums and activities, and FROM its own until the merge is finished", async () => {
     await store.record([old('a', 5), old('s', 7, 'spa'), next('b', 20)]);
     await store.record([activity('c', 1, { memberId: 'old', ...EARLIER })]);
@@ -54,7 +41,7 @@ describe('merging', () => {
     expect([await points('old', 'spa'), await points('new', 'spa')]).toEqual([7, 7]);
     expect((await listed('old')).sort()).toEqual(['a', 'c']);
     expect((await listed('new')).sort()).toEqual(['a', 'b', 'c']);
-    expect(await faults()).toEqual([]);
+    expect(await place.faults()).toEqual([]);
     await store.merges.finish('old');
     await store.merges.finish('old');
     expect(await points('new')).toBe(25);
@@ -63,7 +50,7 @@ describe('merging', () => {
     expect(await store.standingsOf('new')).toHaveLength(3);
     expect(await store.standingsOf('old')).toEqual([]);
     expect(await store.merges.idsOf('old')).toEqual(['new', 'old']);
-    expect(await faults()).toEqual([]);
+    expect(await place.faults()).toEqual([]);
   });
 
   test("pages of INTO's activities go on across both", async () => {
@@ -101,7 +88,7 @@ describe('merging', () => {
     expect(await store.record(more)).toEqual([...known, 'conflict', 'already-recorded']);
     expect([await points('new'), await points('old')]).toEqual([26, undefined]);
     expect(await listed('old')).toEqual(['a']);
-    expect(await faults()).toEqual([]);
+    expect(await place.faults()).toEqual([]);
   });
 
   test('a merge has no POINTS_CHANGED and no TIER_CHANGED, and later ones are of INTO', async () => {
