@@ -5,7 +5,7 @@ import { openMembersStore } from '@partner-loyalty/members';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { openStandingsStore, tierOf, yearOf } from '@partner-loyalty/standings';
 import { temporaryFolder } from '../../test/support/folder.ts';
-import { banner, baseUrlOf, demoCurl } from './banner.ts';
+import { banner, baseUrlOf } from './banner.ts';
 import { demoData, fillDemo, type Stores, storesForDemo } from './demo.ts';
 import { DEMO_MEMBER } from './members.ts';
 import { DEMO_PARTNERS } from './partners.ts';
@@ -20,24 +20,6 @@ test.each([
   [{ ENVIRONMENT: 'production', PRODUCTION_URL: 'https://api.example' }, 'https://api.example'],
 ])('with %j the base URL is %s, as the issuer and the mailed links have it', (env, url) => {
   expect(baseUrlOf(readSettings(env, 'all'), 4321)).toBe(url);
-});
-
-test('after filling the demo: the endpoint, each key, and the curl command on its own line', () => {
-  const demoKeys = [
-    { partnerId: 'demo-hotels', key: 'pk_test_1' },
-    { partnerId: 'demo-trains', key: 'pk_test_2' },
-  ];
-  const text = banner({
-    environment: 'sandbox' as const,
-    endpoint: 'http://127.0.0.1:4000/graphql',
-    demoKeys,
-    partnerIds: ['demo-coffee', 'demo-hotels', 'demo-trains'],
-    hasExplorer: true,
-  });
-  expect(text).toContain('Partner Loyalty API, sandbox:  http://127.0.0.1:4000/graphql\n');
-  expect(text).toMatch(/demo-hotels {2}pk_test_1\n.*demo-trains {2}pk_test_2\n/);
-  expect(text).toContain('http://127.0.0.1:4000/explorer#key=pk_test_1\n');
-  expect(text.split('\n')).toContain(demoCurl('http://127.0.0.1:4000/graphql', 'pk_test_1'));
 });
 
 test('otherwise: the endpoint, and how to create a key for an existing or a new partner', () => {
@@ -57,19 +39,6 @@ test('otherwise: the endpoint, and how to create a key for an existing or a new 
   const withExplorer = banner({ ...start, hasExplorer: true });
   expect(withExplorer).toContain('http://127.0.0.1:4001/explorer\n');
   expect(withExplorer).toContain('http://127.0.0.1:4001/explorer#key=pk_live_…\n');
-});
-
-test('with the demo from an earlier start: a key of the partner whose member the request finds', () => {
-  const endpoint = 'http://127.0.0.1:4000/graphql';
-  const text = banner({
-    environment: 'sandbox' as const,
-    endpoint,
-    partnerIds: ['demo-coffee', 'demo-hotels', 'demo-trains'],
-    hasExplorer: true,
-  });
-  expect(text).toContain('npx --no-install loyalty keys create demo-hotels\n');
-  expect(text).toContain('http://127.0.0.1:4000/explorer#key=pk_test_…\n');
-  expect(text.split('\n')).toContain(demoCurl(endpoint, 'pk_test_…'));
 });
 
 // The demo's data, and when it fills the stores.

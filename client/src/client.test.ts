@@ -4,10 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { issueKey } from '@partner-loyalty/gateway';
 import { type Failure, type Front, startFront } from '../../test/support/client/front.ts';
-import { temporaryFolder } from '../../test/support/folder.ts';
-import { freePort } from '../../test/support/servers/process.ts';
 import { type InProcessService, startInProcess } from '../../test/support/service/inprocess.ts';
-import { startService } from '../../test/support/service/npmstart.ts';
 import { addKey } from '../../test/support/service/testdata.ts';
 import { until } from '../../test/support/until.ts';
 import {
@@ -357,43 +354,6 @@ test('an outage that lasts ends after maxRetries', async () => {
   const failed = client.memberByEmail({ email: EMAIL }, { maxRetries: 1 });
   expect((await failureOf(failed)).code).toBe('NETWORK_ERROR');
   expect(front.requests).toHaveLength(2);
-});
-
-test('calls wait out a restart of the service, until their signal aborts', async () => {
-  const folder = temporaryFolder();
-  const env = { DATA_DIR: folder.path, PORT: `${await freePort()}` };
-  let running = await startService(env, false);
-  try {
-    let refused = 0;
-    const restarting = createPartnerClient({
-      url: running.endpoint,
-      key: /pk_test_\w+/.exec(running.output())?.[0] ?? 'no key',
-      fetch: (input, init) =>
-        fetch(input, init).catch((error) => {
-          refused += 1;
-          throw error;
-        }),
-    });
-    const memberId = 'demo-001';
-    // Leaves a connection open, which the restart breaks.
-    await restarting.memberById({ memberId });
-    await running.stop();
-    const controller = new AbortController();
-    const ended = restarting.memberById({ memberId }, { signal: controller.signal });
-    const calls = Promise.all([
-      restarting.memberById({ memberId }),
-      restarting.enrollMember({ input: { email: 'restart@example.com' } }),
-      restarting.events().next(),
-    ]);
-    await until(() => refused >= 12);
-    controller.abort(new Error('enough'));
-    await expect(ended).rejects.toThrow('enough');
-    running = await startService(env, false);
-    expect(await calls).toMatchObject([{ memberId }, { created: true }, { done: false }]);
-  } finally {
-    await running.kill();
-    folder.remove();
-  }
 });
 
 test('look-ups of which a part of the service is away are sent again, and never half an answer', async () => {

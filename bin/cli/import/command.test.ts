@@ -113,25 +113,6 @@ describe('on the embedded store', () => {
     });
   });
 
-  test('two lines about one member take effect in the order of the file', async () => {
-    const names = Array.from({ length: 20 }, (_, index) => `Name ${index}`);
-    const { code, summary } = await importJson(
-      'members',
-      names.map((firstName) => ({
-        email: 'a@example.com',
-        firstName,
-        enrollments: [{ partnerId: 'blue' }],
-      })),
-    );
-    expect({ code, summary }).toEqual({
-      code: 0,
-      summary: { added: 1, changed: 19, unchanged: 0, bad: 0 },
-    });
-    expect(
-      await withMembers(env, (store) => store.memberByEmail('blue', 'a@example.com')),
-    ).toMatchObject({ firstName: 'Name 19' });
-  });
-
   test('activities count in the membership year of their partner, once', async () => {
     const activity = (activityId: string, points: number, occurredAt: string, by = 'blue') => ({
       ...{ activityId, partnerId: by, memberId: 'm1', points, occurredAt },

@@ -124,6 +124,9 @@ function tokenOf({
     .setExpirationTime('1h')
     .sign(privateKey);
 }
+const basic = (pair: string) => ({
+  authorization: `Basic ${Buffer.from(pair).toString('base64')}`,
+});
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const graphql = async (token: string, query: string) => {
   const headers = { ...bearer(token), 'content-type': 'application/json' };
@@ -260,6 +263,14 @@ describe('forwarding', () => {
 });
 
 describe('counting', () => {
+  /** A request to /oauth/token, by what the server gives with it. */
+  const hand = (more: object) =>
+    gateway.handle({
+      ...{ method: 'POST', path: '/oauth/token', search: '', requestId: 'r', headers: {} },
+      ...{ ...UNSHARED, address: '198.51.100.1', signal: new AbortController().signal },
+      body: async () => Buffer.from(REFRESH),
+      ...more,
+    });
   const REFRESH = 'grant_type=refresh_token&refresh_token=r&client_id=c';
   const VALID = { status: 200, headers: {}, body: '{}', counts: 'valid' as const };
   const post = (address: string, headers = {}, body = REFRESH) =>
@@ -322,23 +333,10 @@ describe('counting', () => {
   });
 
   test('beyond its limit, nothing that an address sends is read', async () => {
-    const [address, signal] = ['198.51.102.1', new AbortController().signal];
+    const address = '198.51.102.1';
     await statuses(601, () => post(address, {}, 'grant_type=x'));
     const body = () => Promise.reject(new Error('read'));
-    const request = {
-      method: 'POST',
-      path: '/oauth/token',
-      search: '',
-      requestId: 'r',
-      headers: {},
-    };
-    const { status, closes } = await gateway.handle({
-      ...request,
-      ...UNSHARED,
-      address,
-      signal,
-      body,
-    });
+    const { status, closes } = await hand({ address, body });
     expect([status, closes]).toEqual([429, true]);
   });
 
@@ -346,35 +344,25 @@ describe('counting', () => {
     const address = '198.51.103.1';
     await statuses(601, () => post(address, {}, 'grant_type=x'));
     answer = { ...VALID, owner: 'inn', clientId: 'c2' };
-    const headers = { authorization: `Basic ${Buffer.from('c2:secret').toString('base64')}` };
+    const headers = basic('c2:secret');
     expect((await post(address, headers)).status).toBe(200);
     answer = { status: 401, headers: {}, body: '{}', counts: 'refused' };
-    const wrong = { authorization: `Basic ${Buffer.from('c2:wrong').toString('base64')}` };
+    const wrong = basic('c2:wrong');
     expect((await statuses(62, () => post(address, wrong))).at(-1)).toBe(429);
     answer = { ...VALID, owner: 'inn', clientId: 'c2' };
     const owners: unknown[] = [];
     const admit = (owner: unknown) => void owners.push(owner);
-    const request = { method: 'POST', path: '/oauth/token', search: '', requestId: 'r', headers };
-    const body = async () => Buffer.from(REFRESH);
-    const { signal } = new AbortController();
-    const shared = { ...UNSHARED, admit };
-    expect((await gateway.handle({ ...request, ...shared, address, signal, body })).status).toBe(
-      200,
-    );
+    const again = () => hand({ headers, address, admit });
+    expect((await again()).status).toBe(200);
     expect(owners).toEqual(['inn']);
     // Its secret has ended since.
     answer = { status: 401, headers: {}, body: '{}', counts: 'refused' };
-    const ended = () => gateway.handle({ ...request, ...shared, address, signal, body });
-    for (let n = 0; n < 3; n += 1) await ended();
+    for (let n = 0; n < 3; n += 1) await again();
     expect(owners.slice(1)).toEqual(['inn']);
   });
 
   test.each([
-    [
-      'in the header',
-      { authorization: `Basic ${Buffer.from('c%3A4:a%2Bb').toString('base64')}` },
-      '',
-    ],
+    ['in the header', basic('c%3A4:a%2Bb'), ''],
     ['in the form', {}, '&client_id=c%3A4&client_secret=a%2bb'],
   ])(
     'an app that showed its secret once is its partner with a secret %s',
@@ -384,9 +372,8 @@ describe('counting', () => {
       const owners: unknown[] = [];
       const admit = (owner: unknown) => void owners.push(owner);
       for (const secret of ['', 'x'])
-        await gateway.handle({
-          ...{ method: 'POST', path: '/oauth/token', search: '', requestId: 'r', headers },
-          ...{ ...UNSHARED, admit, address: '198.51.104.1', signal: new AbortController().signal },
+        await hand({
+          ...{ headers, admit, address: '198.51.104.1' },
           body: async () => Buffer.from(`grant_type=refresh_token&refresh_token=r${more}${secret}`),
         });
       expect(owners).toEqual(['inn', more === '' ? 'inn' : undefined]);
@@ -419,17 +406,15 @@ describe('counting', () => {
     ['a large body', 413, 'POST', '/oauth/token', async () => fail('PAYLOAD_TOO_LARGE')],
   ])('a flood of requests with %s counts like one of pages: %i', async (...row) => {
     const [, status, method, path, body] = row;
-    const request = { method, path, search: '', requestId: 'r', headers: {}, ...UNSHARED, body };
     const address = `198.51.109.${(path.length + status) % 250}`;
-    const { signal } = new AbortController();
-    const all = await statuses(601, () => gateway.handle({ ...request, address, signal }));
+    const all = await statuses(601, () => hand({ method, path, body, address }));
     expect(all).toEqual([...Array(600).fill(status), 429]);
     expect(asked).toEqual([]);
   });
 
   test('a known app whose tokens are used too often leaves the pages of its address alone', async () => {
     answer = { ...VALID, status: 429, headers: { 'retry-after': '7' }, clientId: 'c5' };
-    const headers = { authorization: `Basic ${Buffer.from('c5:s').toString('base64')}` };
+    const headers = basic('c5:s');
     const seen = await statuses(601, () => post('198.51.105.1', headers));
     expect(new Set(seen)).toEqual(new Set([429]));
     expect(asked).toHaveLength(601);
@@ -440,7 +425,7 @@ describe('counting', () => {
   test('an app has 6,000 requests with its secret a minute, and those beyond use up no code', async () => {
     answer = { ...VALID, clientId: 'c1' };
     // What the form says is not what the provider has authenticated.
-    const headers = { authorization: `Basic ${Buffer.from('victim:s').toString('base64')}` };
+    const headers = basic('victim:s');
     const first = await post('198.51.100.3', headers);
     const others = Array.from({ length: 6_400 }, () => post('198.51.100.3', headers));
     const seen = [first, ...(await Promise.all(others))].map(({ status }) => status);
@@ -458,7 +443,7 @@ describe('counting', () => {
     expect(flood.status).toBe(400);
     expect((await post('198.51.100.3')).status).toBe(200);
     answer = { ...VALID, clientId: 'victim' };
-    const own = { authorization: `Basic ${Buffer.from('victim:own').toString('base64')}` };
+    const own = basic('victim:own');
     const victim = await statuses(2, () => post('198.51.106.4', own));
     expect(victim).toEqual([200, 200]);
   });

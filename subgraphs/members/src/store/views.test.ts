@@ -92,31 +92,6 @@ describe('on the embedded store', () => {
     });
   });
 
-  describe('a partner is confirmed', () => {
-    test.each([
-      ['by exchanging a link', (partnerId: string) => signIn(partnerId, NEW)],
-      [
-        'by a sign-in on the page of the service',
-        (partnerId: string) => signIn(partnerId, NEW, true),
-      ],
-      [
-        'by an accepted invitation',
-        (partnerId: string) => store.enrollInvited({ partnerId, address: address(NEW) }),
-      ],
-      [
-        'by an import of the enrollment',
-        (partnerId: string) => importAda({ enrollments: [{ partnerId }] }),
-      ],
-    ])('%s, which that partner alone sees, once', async (_, confirm) => {
-      await importAda(ADA);
-      await enroll('inn', NEW);
-      await enroll('spa', NEW);
-      expect(await toldOf(() => confirm('inn'))).toEqual(['inn']);
-      expect([await names('inn'), await names('spa')]).toEqual([ADA, {}]);
-      expect(await toldOf(() => confirm('inn'))).toEqual([]);
-    });
-  });
-
   describe('a partner that an app has confirmed', () => {
     const APP = 'app_1';
     const agree = (clientId = APP, partnerId = 'inn') =>

@@ -281,28 +281,6 @@ describe.each(ENGINES)('the feed on %s', (engine) => {
       expect((await eventsOf()).map(({ id }) => id)).toEqual(['m-0', 'm-1', 'm-2']);
     });
 
-    test('of two sequencers that both believe in their lease, each event gets one position', async () => {
-      const other = await place.open();
-      const lost = sequencerOf(store);
-      await lost.pass();
-      // The lease ends, and the other one takes it, while the first one is at work.
-      const start = Date.now();
-      for (let round = 0; round < 8; round += 1) {
-        await store.record(many(40, round * 40, `m-${round}`));
-        for (let index = 0; index < 40; index += 1) members.add('MEMBER_UPDATED', `m-${round}`);
-        now = start + (round + 1) * 20_000;
-        await Promise.allSettled([lost.pass(), sequencerOf(other).pass()]);
-      }
-      now = start + 1_000_000;
-      await sequence(other);
-      const { events, hasNext } = await read(undefined, { first: 2_000 });
-      expect(hasNext).toBe(false);
-      expect(events.map(({ position }) => position)).toEqual(events.map((_, index) => index + 1));
-      const ids = events.map(({ event }) => event.id);
-      expect(new Set(ids).size).toBe(ids.length);
-      expect(ids).toHaveLength(8 * 80);
-    });
-
     test('a lease that its holder does not renew is taken over after ten seconds', async () => {
       const start = Date.now();
       now = start;
@@ -491,23 +469,6 @@ describe.each(ENGINES)('the feed on %s', (engine) => {
         ['ada', undefined, undefined],
         ['ada', undefined, undefined],
       ]);
-    });
-
-    test('an erasure beside sequencers leaves no IDs, wherever they meet', async () => {
-      const other = await place.open();
-      for (let round = 0; round < 12; round += 1) {
-        const memberId = `m-${round}`;
-        await store.record(many(3, round * 3, memberId));
-        members.add('MEMBER_ENROLLED', memberId, { externalId: 'secret' });
-        now = Date.now() + round * 20_000;
-        const sequencing = sequencerOf(store).pass();
-        if (round % 3 > 0) await pause(round);
-        await Promise.all([other.eraseMember(memberId), sequencing]);
-        await sequence();
-      }
-      const found = await ids();
-      expect(found).toHaveLength(48);
-      expect(found.filter(([, externalId, activityId]) => externalId ?? activityId)).toEqual([]);
     });
   });
 });
