@@ -3,16 +3,7 @@
 import { domainToASCII } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
 import fc from 'fast-check';
-import {
-  type ASTNode,
-  type ASTVisitFn,
-  buildSchema,
-  parse,
-  specifiedRules,
-  type ValidationContext,
-  type ValidationRule,
-  validate,
-} from 'graphql';
+import { buildSchema, parse, specifiedRules, validate } from 'graphql';
 import * as z from 'zod';
 import { anyText } from '../../test/support/text.ts';
 import { createCaches } from './cache/caches.ts';
@@ -470,43 +461,6 @@ test.each([
   const errors = validate(schema, document, specifiedRules);
   expect(createIsValid(specifiedRules)(schema, document)).toBe(errors.length === 0);
 });
-
-test('each rule visits the same nodes with the same context as under graphql-js', () => {
-  const document = parse(
-    '{ a(n: 1) { inner { x } x } b { ... on A { x @once } } } fragment F on A { x }',
-  );
-  const heard = (check: (rules: ValidationRule[]) => unknown) => {
-    const log: string[] = [];
-    check(RULES(log));
-    return log;
-  };
-  const ours = heard((rules) => createIsValid(rules)(schema, document));
-  expect(ours).toEqual(heard((rules) => validate(schema, document, rules)));
-  expect(ours.length).toBeGreaterThan(60);
-});
-
-/** One that skips the children of `inner`, one that visits all nodes, and one some kinds. */
-const RULES = (log: string[]): ValidationRule[] => {
-  const hear =
-    (rule: string, context: ValidationContext): ASTVisitFn<ASTNode> =>
-    (node, key, parent, path, ancestors) => {
-      const kinds = [parent, ...ancestors].map((each) =>
-        each && 'kind' in each ? each.kind : 'list',
-      );
-      const types = [context.getType(), context.getParentType(), context.getArgument()?.name];
-      log.push(
-        [rule, node.kind, key, path.join('.'), kinds.join(' '), types.join(' ')].join(' / '),
-      );
-      return rule === 'skips' && node.kind === 'Field' && node.name.value === 'inner'
-        ? false
-        : undefined;
-    };
-  return [
-    (context) => ({ Field: { enter: hear('skips', context), leave: hear('skips left', context) } }),
-    (context) => ({ enter: hear('all', context), leave: hear('all left', context) }),
-    (context) => ({ Argument: hear('some', context), Directive: { leave: hear('some', context) } }),
-  ];
-};
 
 // Caches.
 describe('cache', () => {

@@ -49,25 +49,18 @@ const list = (length: number) => `[${'1 '.repeat(length)}]`;
 
 test.each<[string, number, Record<string, unknown>]>([
   [`{ a(x: ${list(11)}) b(x: []) c(x: 1) }`, 4, {}],
-  [`{ a(x: ${list(10)}) }`, 1, {}],
-  ['query ($v: [I]) { a(x: $v) }', 3, { v: Array(21).fill(1) }],
   [`query ($v: [I] = ${list(12)}) { a(x: $v) }`, 2, {}],
   [`query ($v: [I] = ${list(12)}) { a(x: $v) }`, 1, { v: null }],
   [`query ($v: [I!]!) { a(x: $v) { b(x: ${list(50)}) } }`, 1, { v: { length: 70 } }],
   [`query ($v: [I]) { a(x: $v, y: ${list(40)}) }`, 4, { v: Array(20).fill(1) }],
   ['query ($v: [I]) { ...F ...F } fragment F on Q { a(x: $v) }', 4, { v: Array(20).fill(1) }],
-  ['query ($toString: [I]) { a(x: $toString) }', 1, {}],
   ['{ paged }', 10, {}],
   ['{ p: paged(first: 500) paged(first: 1) }', 51, {}],
   ['query ($n: Int) { paged(first: $n) }', 3, { n: 21 }],
-  ['query ($n: Int = 20) { paged(first: $n) }', 2, {}],
-  ['query ($n: Int) { paged(first: $n) }', 10, {}],
-  ['{ paged(first: null) }', 10, {}],
   ['{ paged(first: -5) }', 1, {}],
   ['query ($n: Int) { paged(first: $n) }', 10, { n: '500' }],
   [`query ($v: [I]) { paged(first: 20, x: $v) }`, 5, { v: Array(50).fill(1) }],
   ['{ a(first: 500) { paged } }', 1, {}],
-  ['query ($v: I!) { a(x: $v) }', 1, { v: 90 }],
 ])('%s costs %p', (query, cost, variables) => {
   expect(costOf(query, variables)).toMatchObject({ cost, tooLong: undefined });
 });
@@ -78,15 +71,6 @@ test('an operation with a list of over 100 items costs 1, and says which it is',
     cost: 1,
     tooLong: 'x',
   });
-});
-
-test('fragments that multiply lists are measured in linear time', () => {
-  const chain = many(40, (n) => `fragment F${n} on Q { ...F${n + 1} ...F${n + 1} }`);
-  const { excess, rootFields } = operationOf(
-    `{ ...F0 } ${chain} fragment F40 on Q { a(x: [1 2]) }`,
-  );
-  expect(excess).toMatch(/root fields/);
-  expect(rootFields.length).toBeLessThanOrEqual(LIMITS.rootFields);
 });
 
 test('ten root fields are accepted, eleven are not', () => {
@@ -211,14 +195,6 @@ describe('introspection', () => {
   });
 });
 
-test('an operation is selected by name, or because it is the only one', () => {
-  const document = parseDocument('query A { a } query B { b }');
-  expect(selectOperation(document, 'B')?.node.name?.value).toBe('B');
-  expect(selectOperation(document, undefined)).toBeUndefined();
-  expect(selectOperation(document, 'C')).toBeUndefined();
-  expect(selectOperation(document, '')).toBeUndefined();
-});
-
 // coerceVariables: what it takes as it is, what graphql-js decides, and the numbers it refuses.
 
 const SCHEMA = buildSchema('type Query { find(text: String, id: ID, list: [ID]): ID }');
@@ -242,9 +218,7 @@ test.each<[query: string, variables: Record<string, unknown>]>([
   [TEXTS, { text: '', id: '1', unused: 'x' }],
   [TEXTS, { text: 'a', id: 1 }],
   ['query ($__proto__: String!) { find(text: $__proto__) }', JSON.parse('{ "__proto__": "a" }')],
-  ['query ($text: String = "a") { find(text: $text) }', {}],
   ['query ($text: String! = "a") { find(text: $text) }', {}],
-  ['query ($text: String) { find(text: $text) }', { text: null }],
   ['query ($list: [ID!]!) { find(list: $list) }', { list: 'a' }],
 ])('%s with %j', (query, variables) => {
   const { own, stock } = coerced(query, variables);
@@ -259,9 +233,6 @@ const IDS = buildSchema(`
 // 2^53 is what JSON.parse makes of 2^53 + 1.
 test.each<[definition: string, argument: string, value: unknown, path: string]>([
   ['ID!', 'id', 2 ** 53, 'id'],
-  ['ID', 'id', -(2 ** 53), 'id'],
-  ['ID', 'id', 1e21, 'id'],
-  ['[[ID]]', 'ids', 2 ** 53, 'ids'],
   ['[[ID]]', 'ids', [['1', 2 ** 53]], 'ids.0.1'],
   ['Key', 'key', { weight: 1e300, keys: { ids: [1, 2 ** 53] } }, 'key.keys.ids.1'],
 ])('BAD_USER_INPUT for a number beyond 2^53 as an ID: %s, %s: %j', (type, name, value, path) => {
@@ -271,7 +242,6 @@ test.each<[definition: string, argument: string, value: unknown, path: string]>(
 });
 
 test.each<[definition: string, argument: string, value: unknown]>([
-  ['ID!', 'id', 2 ** 53 - 1],
   ['ID!', 'id', '9007199254740993'],
   ['Float', 'weight', 1e300],
   ['Key', 'key', { id: 7, ids: '1', weight: 2 ** 53, keys: [{ weight: 2 ** 53 }] }],
@@ -282,7 +252,6 @@ test.each<[definition: string, argument: string, value: unknown]>([
 
 test.each<Record<string, unknown>>([
   {},
-  { text: 'a' },
   { text: 'a', id: null },
   { text: 1, id: 'a' },
   { text: 'a', id: ['a'] },

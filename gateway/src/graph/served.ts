@@ -61,9 +61,9 @@ const PREPARE_MS = 2_500;
 
 export async function serveGraphs(
   first: Graph,
-  parts: GraphParts & { documents: Documents; prepareMs?: number },
+  parts: GraphParts & { documents: Documents },
 ): Promise<ServedGraphs> {
-  const { connections, documents, prepareMs = PREPARE_MS } = parts;
+  const { connections, documents } = parts;
   let current = await build(first, parts);
 
   const release = (graph: ServedGraph) => {
@@ -96,7 +96,7 @@ export async function serveGraphs(
     askFeed: (request) => ask('feed', request),
     async replace(graph) {
       const next = await build(graph, parts);
-      await prepareAhead(current, next, documents, performance.now() + prepareMs);
+      await prepareAhead(current, next, documents, performance.now() + PREPARE_MS);
       const former = current;
       current = next;
       if (former.requests === 0) release(former);

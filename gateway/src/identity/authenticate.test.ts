@@ -229,16 +229,6 @@ test.each([
   });
 });
 
-test('the address of a client is not looked at for a key without a list of addresses', () => {
-  const client = {
-    get address(): string {
-      throw new Error('read');
-    },
-  };
-  expect(from({ 'x-partner-api-key': inn.key }, client)).toMatchObject({ kind: 'principal' });
-  expect(() => from({ 'x-partner-api-key': listed.key }, client)).toThrow('read');
-});
-
 test('an MCP key is the credential of its endpoint alone, and reads', () => {
   const found = fromMcp({ 'x-api-key': assistant.key }, { address: '192.0.2.1' });
   expect(found).toMatchObject({

@@ -25,7 +25,6 @@ import {
   MAX_STAFF,
   placesOf,
   removeStaff,
-  type Staff,
   type StaffRole,
   type StaffTables,
 } from './staff.ts';
@@ -35,30 +34,20 @@ import { createSuspensions } from './suspensions.ts';
 
 const environment = fc.constantFrom('sandbox' as const, 'production' as const);
 
-test('a new key has the prefix of its environment and parses as that environment', () => {
-  fc.assert(
-    fc.property(environment, (env) => {
-      const key = newKey(env);
-      expect(key).toMatch(
-        env === 'sandbox' ? /^pk_test_[0-9A-Za-z]{36}$/ : /^pk_live_[0-9A-Za-z]{36}$/,
-      );
-      expect(parseKey(key)).toEqual({ environment: env });
-    }),
-  );
-});
-
-test('a key for one endpoint is malformed at the other', () => {
-  fc.assert(
-    fc.property(environment, (env) => {
-      const [forGraphql, forMcp] = [newKey(env), newKey(env, 'mcp')];
-      expect(forMcp).toMatch(
-        env === 'sandbox' ? /^mk_test_[0-9A-Za-z]{36}$/ : /^mk_live_[0-9A-Za-z]{36}$/,
-      );
-      expect(parseKey(forMcp, 'mcp')).toEqual({ environment: env });
-      expect([parseKey(forMcp), parseKey(forGraphql, 'mcp')]).toEqual([undefined, undefined]);
-    }),
-  );
-});
+test.each([
+  ['sandbox', 'graphql', /^pk_test_[0-9A-Za-z]{36}$/],
+  ['sandbox', 'mcp', /^mk_test_[0-9A-Za-z]{36}$/],
+  ['production', 'graphql', /^pk_live_[0-9A-Za-z]{36}$/],
+  ['production', 'mcp', /^mk_live_[0-9A-Za-z]{36}$/],
+] as const)(
+  'a key for %s at %s has its prefix, and is malformed elsewhere',
+  (env, endpoint, form) => {
+    const key = newKey(env, endpoint);
+    expect(key).toMatch(form);
+    expect(parseKey(key, endpoint)).toEqual({ environment: env });
+    expect(parseKey(key, endpoint === 'mcp' ? 'graphql' : 'mcp')).toBeUndefined();
+  },
+);
 
 test('the checksum is the CRC32 of the 30 characters, in base62 with leading zeros', () => {
   // Computed apart from this code, with Python's zlib: 0xf0c344af and 0x000204fd.
@@ -103,11 +92,6 @@ test('malformed: other lengths, white space, two keys joined, any other string',
   fc.assert(fc.property(anyText({ maxLength: 100 }), (text) => parseKey(text) === undefined));
 });
 
-test('the checksum does not cover the prefix, which alone names the environment', () => {
-  const key = newKey('sandbox');
-  expect(parseKey(key.replace('pk_test_', 'pk_live_'))).toEqual({ environment: 'production' });
-});
-
 test('the record of an issued key has its hash and last four characters, not the key', () => {
   const at = new Date('2026-01-02T03:04:05Z');
   const { key, record } = issueKey('production', 'hotel', at);
@@ -126,7 +110,6 @@ test('the record of an issued key has its hash and last four characters, not the
 
 // The cache of a provider's keys.
 describe('jwks', () => {
-  const HOUR_MS = 3_600_000;
   const UNAVAILABLE = { code: 'SERVICE_UNAVAILABLE' };
   const TOKEN = { payload: '', signature: '' };
   const newJwk = (kid: string): JWK => ({
@@ -183,14 +166,6 @@ describe('jwks', () => {
     expect(provider.fetches).toBe(2);
   });
 
-  test('a key that the provider withdrew is refused after 10 minutes', async () => {
-    const { provider, find, pass } = setUp();
-    await find('a');
-    provider.keys = [newJwk('b')];
-    pass(10 * 60_000);
-    await expect(find('a')).rejects.toMatchObject({ code: 'ERR_JWKS_NO_MATCHING_KEY' });
-  });
-
   test('keys in use are fetched every 5 minutes, without a wait', async () => {
     const { provider, find, latest, pass } = setUp();
     await find('a');
@@ -201,31 +176,6 @@ describe('jwks', () => {
     await settled();
     expect(provider.fetches).toBe(2);
     expect(latest()).not.toBe(before);
-  });
-
-  test('the latest keys stay the same as long as the provider sends the same', async () => {
-    const { provider, find, latest, pass } = setUp();
-    await find('a');
-    const before = latest();
-    pass(10 * 60_000);
-    expect(await latest()).toBe(before);
-    expect(provider.fetches).toBe(2);
-  });
-
-  test('keys of a provider that is down stay usable for 24 hours without a wait', async () => {
-    const { provider, find, pass } = setUp();
-    await find('a');
-    provider.down = true;
-    for (let hour = 1; hour <= 24; hour++) {
-      pass(HOUR_MS);
-      await find('a');
-      await settled();
-    }
-    pass(HOUR_MS);
-    await expect(find('a')).rejects.toMatchObject(UNAVAILABLE);
-    provider.down = false;
-    pass(1_000);
-    await find('a');
   });
 
   test('an unknown kid is refused while a provider with known keys is down', async () => {
@@ -308,7 +258,7 @@ describe('on the embedded store', () => {
     expect(times).toBe(1);
   });
 
-  test.each([400, 403, 429, 500, 503])('can be sent again after a %i', async (status) => {
+  test.each([400, 503])('can be sent again after a %i', async (status) => {
     const form = newForm();
     expect((await send(form, async () => ({ ...PAGE, status }))).status).toBe(status);
     expect(await send(form, async (isAgain) => ({ ...PAGE, body: `${isAgain}` }))).toEqual({
@@ -343,28 +293,6 @@ describe('on the embedded store', () => {
     });
     expect(late.status).toBe(410);
     expect(await send(form, never)).toEqual(PAGE);
-  });
-
-  test('a duplicate that fails too late leaves the one that is being handled', async () => {
-    const form = newForm();
-    const { formId } = form;
-    let finish = (_: HttpResponse) => {};
-    let third: Promise<HttpResponse> | undefined;
-    await send(form, async () => {
-      await table.put({ formId, expiresAt: Date.now(), busyUntil: 0 });
-      await new Promise<void>((begun) => {
-        const handle = () =>
-          new Promise<HttpResponse>((resolve) => {
-            finish = resolve;
-            begun();
-          });
-        third = send(form, handle, 1);
-      });
-      return { ...PAGE, status: 410 };
-    });
-    const fourth = send(form, never);
-    finish(PAGE);
-    expect(await Promise.all([third, fourth])).toEqual([PAGE, PAGE]);
   });
 
   test('is forgotten after a minute', () =>
@@ -450,10 +378,11 @@ describe('providerkeys', () => {
     expect(await fetchProviderKeys(issuer, `${issuer}/jwks`)).toEqual(KEY_SET);
   });
 
-  test('a discovery document of another issuer, or without an address, is refused', async () => {
-    handler = discovery({ issuer: 'https://evil.example' });
-    await expect(fetchProviderKeys(issuer)).rejects.toThrow('not usable');
-    handler = discovery({ jwks_uri: undefined });
+  test.each([
+    ['of another issuer', { issuer: 'https://evil.example' }],
+    ['without an address', { jwks_uri: undefined }],
+  ])('a discovery document %s is refused', async (_, metadata) => {
+    handler = discovery(metadata);
     await expect(fetchProviderKeys(issuer)).rejects.toThrow('not usable');
   });
 
@@ -509,24 +438,6 @@ describe('staff', () => {
   const session = (sessionId: string, address: string, staffId?: string) =>
     tables.sessions.put({ sessionId, address, staffId, expiresAt: Date.now() + 60_000 });
 
-  test('an address is staff of several partners, with a role and an ID in each', async () => {
-    const inn = await invite('inn', ' Ada@Example.com ', 'admin');
-    const spa = await invite('spa', 'ada@example.com');
-    await invite('inn', 'bob@example.com');
-    expect(inn).toEqual({
-      staffId: expect.stringMatching(/^staff_[\w-]{24}$/),
-      partnerId: 'inn',
-      email: 'Ada@Example.com',
-      role: 'admin',
-      createdAt: expect.any(Date),
-    } satisfies Staff);
-    expect(await listed('inn')).toEqual(['Ada@Example.com admin', 'bob@example.com viewer']);
-    expect(await listed('spa')).toEqual(['ada@example.com viewer']);
-    expect(await listed('in')).toEqual([]);
-    expect(await placesOf(tables, 'ada@example.com')).toEqual([inn, spa]);
-    expect(await placesOf(tables, 'eve@example.com')).toEqual([]);
-  });
-
   test('inviting again, in any spelling and at the same time, changes the role alone', async () => {
     const first = await Promise.all(
       ['ada@example.com', 'ADA@example.com', 'ada@EXAMPLE.com'].map((email) =>
@@ -550,20 +461,20 @@ describe('staff', () => {
   });
 
   test('removing ends the sessions there, and nothing for another partner', async () => {
-    const inn = await invite('inn', 'ada@example.com');
+    const inn = await invite('inn', ' Ada@Example.com ', 'admin');
     const spa = await invite('spa', 'ada@example.com');
-    const bob = await invite('inn', 'bob@example.com');
+    expect(inn).toMatchObject({ email: 'Ada@Example.com', role: 'admin' });
+    expect(await placesOf(tables, 'ada@example.com')).toEqual([inn, spa]);
     await session('at inn', 'ada@example.com', inn.staffId);
     await session('at spa', 'ada@example.com', spa.staffId);
     await session('not chosen', 'ada@example.com');
-    await session('bob', 'bob@example.com', bob.staffId);
     expect(await removeStaff(tables, inn.staffId, 'spa')).toBe(false);
-    expect(await listed('inn')).toHaveLength(2);
+    expect(await listed('inn')).toEqual(['Ada@Example.com admin']);
     expect(await removeStaff(tables, inn.staffId)).toBe(true);
     expect(await removeStaff(tables, inn.staffId)).toBe(false);
     const left = await tables.sessions.select(() => true);
-    expect(left.map(({ sessionId }) => sessionId).sort()).toEqual(['at spa', 'bob']);
-    expect(await listed('inn')).toEqual(['bob@example.com viewer']);
+    expect(left.map(({ sessionId }) => sessionId)).toEqual(['at spa']);
+    expect([await listed('inn'), await listed('in')]).toEqual([[], []]);
     expect(await placesOf(tables, 'ada@example.com')).toEqual([spa]);
     expect((await invite('inn', 'ada@example.com')).staffId).not.toBe(inn.staffId);
   });
@@ -617,17 +528,11 @@ describe('suspensions', () => {
     expect(source.reads).toBe(3);
   });
 
-  test('a partner that does not exist is not suspended, and is not read each time', async () => {
-    const { isSuspended, source } = setUp();
-    expect(await isSuspended('nobody')).toBe(false);
-    expect(isSuspended('nobody')).toBe(false);
-    expect(source.reads).toBe(1);
-  });
-
   test('while the store is away, what was read in the last 60 seconds counts, and nothing else', async () => {
     const { isSuspended, put, source, pass } = setUp();
     put(AT);
     await isSuspended('inn');
+    expect([await isSuspended('nobody'), isSuspended('nobody')]).toEqual([false, false]);
     source.fails = true;
     pass(59_000);
     expect(await isSuspended('inn')).toBe(true);

@@ -207,19 +207,6 @@ test('100 look-ups of one key at once are one, and no reason to list those that 
   expect(outcomes).toEqual(['miss', ...Array(99).fill('hit')]);
 });
 
-test('a limit that is reached leaves the address alone, and ends with its window', async () => {
-  const { find, refuse, pass, source } = setUp();
-  await refuse(CLIENT.address, 60);
-  await find(newKey('sandbox'));
-  expect(source).toMatchObject({ reads: 1, lists: 0 });
-  await refuse(CLIENT.address, 61);
-  await find(newKey('sandbox'));
-  expect(source).toMatchObject({ reads: 1, lists: 1 });
-  pass(60_000);
-  await find(newKey('sandbox'));
-  expect(source).toMatchObject({ reads: 2, lists: 1 });
-});
-
 test('while the keys that exist cannot be listed, keys from there are unavailable', async () => {
   const { key } = await createKey();
   const { find, refuse, lines, source } = setUp();
@@ -292,23 +279,6 @@ test('in an outage, keys confirmed within 60 seconds work and others fail', asyn
   source.mode = 'respond';
   expect(await find(key)).toMatchObject({ partnerId: 'inn' });
   expect(await find(other)).toMatchObject({ partnerId: 'inn' });
-});
-
-test('a key in use never waits in an outage, and stops in time after it', async () => {
-  const { key, keyId } = await createKey();
-  const { find, pass, source } = setUp();
-  await find(key);
-  source.mode = 'fail';
-  for (let since = 100; since < 60_000; since += 100) {
-    pass(100);
-    expect(find(key)).toMatchObject({ partnerId: 'inn' });
-    await settled();
-  }
-  expect(source.reads).toBeLessThan(130);
-  await store.revokeKey(keyId, START);
-  source.mode = 'respond';
-  pass(4_999);
-  expect(await find(key)).toMatchObject({ ended: 'revoked' });
 });
 
 test('each look-up is counted once: hit, miss, or stale during an outage', async () => {

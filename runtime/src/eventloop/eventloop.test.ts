@@ -4,70 +4,11 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { withFakeTimeouts } from '../../../test/support/clock.ts';
-import { batchLoad } from './batchload.ts';
 import { startLoop } from './loop.ts';
 import { createPlaces } from './places.ts';
 import { createTurns } from './turns.ts';
 
-// What runs together in an event loop tick: batched reads, and steps after the poll.
-
-function createReader(load: (keys: string[]) => Promise<ReadonlyMap<string, string>>) {
-  const queries: string[][] = [];
-  const read = batchLoad((keys) => {
-    queries.push(keys);
-    return load(keys);
-  });
-  return { queries, read };
-}
-const echo = async (keys: string[]) =>
-  new Map(keys.filter((key) => key !== 'unknown').map((key) => [key, key.toUpperCase()]));
-
-test('the reads of one tick are one query, and each gets its own value', async () => {
-  const { queries, read } = createReader(echo);
-  const later = Promise.resolve().then(() => read('c'));
-  expect(await Promise.all([read('a'), read('b'), read('a'), read('unknown'), later])).toEqual([
-    'A',
-    'B',
-    'A',
-    undefined,
-    'C',
-  ]);
-  expect(queries).toEqual([['a', 'b', 'unknown', 'c']]);
-});
-
-test('a read does not wait for a query that is already running', async () => {
-  let finish = () => {};
-  const first = new Promise<ReadonlyMap<string, string>>((resolve) => {
-    finish = () => resolve(new Map([['slow', 'SLOW']]));
-  });
-  const { read } = createReader((keys) => (keys[0] === 'slow' ? first : echo(keys)));
-  const slow = read('slow');
-  await nextTick();
-  expect(await read('a')).toBe('A');
-  finish();
-  expect(await slow).toBe('SLOW');
-});
-
-test('more than 100 keys are several queries', async () => {
-  const { queries, read } = createReader(echo);
-  const keys = Array.from({ length: 250 }, (_, i) => `k${i}`);
-  expect(await Promise.all(keys.map(read))).toEqual(keys.map((key) => key.toUpperCase()));
-  expect(queries.map((query) => query.length)).toEqual([100, 100, 50]);
-});
-
-test('a query that fails rejects each of its reads and no other', async () => {
-  let down = true;
-  const { read } = createReader(async (keys) => {
-    if (down) throw new Error('down');
-    return echo(keys);
-  });
-  expect((await Promise.allSettled([read('a'), read('b')])).map((one) => one.status)).toEqual([
-    'rejected',
-    'rejected',
-  ]);
-  down = false;
-  expect(await read('a')).toBe('A');
-});
+// Steps after the poll.
 
 const PROGRAM = `
 import { afterPoll } from ${JSON.stringify(join(import.meta.dirname, 'afterpoll.ts'))};

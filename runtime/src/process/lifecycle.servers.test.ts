@@ -66,25 +66,35 @@ test('a resource that cannot be closed does not keep the others open', async () 
   expect(await printed('')).toEqual(['started', 'closed store draining']);
 });
 
-test('a start that fails prints why in one line, closes what it opened and exits with 1', async () => {
-  const { child, printed } = run("open(lifecycle, 'store'); throw new Error('the port is taken');");
-  expect(await ended(child)).toBe(1);
-  expect(await printed('')).toEqual(['the port is taken', 'closed store draining']);
-});
+const CLOSED = 'closed store draining';
+const WRONG =
+  "{ message: 'wrong:\\n  A must be set\\n  B is no number', name: 'MongoServerError' }";
 
-test('in production, a start that fails is one JSON line', async () => {
-  const script =
-    "throw Object.assign(new Error('wrong:\\n  A must be set\\n  B is no number'), { name: 'MongoServerError' });";
-  const { child, logged, printed } = run(script, { NODE_ENV: 'production' });
-  expect(await ended(child)).toBe(1);
-  expect(await printed('')).toEqual([]);
-  const { time, pid, ...line } = JSON.parse(logged());
-  expect(line).toEqual({
-    level: 'fatal',
-    reason: 'MongoDB: wrong: A must be set; B is no number',
-    msg: 'the process cannot start',
-  });
-});
+test.each([
+  ['prints why in one line', "{ message: 'the port is taken' }", 'test', ['the port is taken'], ''],
+  [
+    'in production logs it',
+    WRONG,
+    'production',
+    [],
+    'MongoDB: wrong: A must be set; B is no number',
+  ],
+  [
+    'for want of a store logs it without the address',
+    "{ message: 'connect 10.0.0.7', code: 'ECONNREFUSED' }",
+    ...(['test', [], 'ECONNREFUSED'] as const),
+  ],
+])(
+  'a start that fails %s, closes what it opened and exits with 1',
+  async (_, error, NODE_ENV, lines, reason) => {
+    const script = `open(lifecycle, 'store'); throw Object.assign(new Error(), ${error});`;
+    const { child, logged, printed } = run(script, { NODE_ENV });
+    expect(await ended(child)).toBe(1);
+    expect(await printed('')).toEqual([...lines, CLOSED]);
+    if (reason === '') expect(logged()).toBe('');
+    else expect(JSON.parse(logged())).toMatchObject({ level: 'fatal', reason });
+  },
+);
 
 test.each([
   ['in words', 'test', /^wrong settings:\n {2}PORT must be [^\n]+\n {2}SUBGRAPH_SECRET [^\n]+\n$/],
@@ -101,20 +111,6 @@ test.each([
     env,
   });
   expect([status, stdout + stderr]).toEqual([1, expect.stringMatching(expected)]);
-});
-
-test('a start that fails for want of a store logs it, as one JSON line without the address', async () => {
-  const { child, logged, printed } = run(
-    "open(lifecycle, 'store'); throw Object.assign(new Error('connect 10.0.0.7'), { code: 'ECONNREFUSED' });",
-  );
-  expect(await ended(child)).toBe(1);
-  expect(await printed('')).toEqual(['closed store draining']);
-  const { time, pid, ...line } = JSON.parse(logged());
-  expect(line).toEqual({
-    level: 'fatal',
-    reason: 'ECONNREFUSED',
-    msg: 'a store is unavailable: the process cannot start',
-  });
 });
 
 test.each([

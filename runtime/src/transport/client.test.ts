@@ -111,14 +111,6 @@ describe('a subgraph over HTTP', () => {
     expect(await transport.execute(request('{ later }'))).toEqual({ data: { later: 'later' } });
   });
 
-  test('is SERVICE_UNAVAILABLE if the secrets differ', async () => {
-    const { transport } = await serveThings({
-      secrets: oneSecret('another secret of the tests'),
-    });
-    expect(await transport.execute(request('{ caller }'))).toEqual(UNAVAILABLE);
-    await expect(transport.ready()).rejects.toThrow('not ready');
-  });
-
   test('is ready if its store is', async () => {
     const { transport, subgraph } = await serveThings();
     await transport.ready();
@@ -132,12 +124,6 @@ describe('a subgraph over HTTP', () => {
     const transport = connectTo(url);
     expect(await transport.execute(request('{ caller }'))).toEqual(UNAVAILABLE);
     await expect(transport.ready()).rejects.toThrow('not ready');
-  });
-
-  test('is SERVICE_UNAVAILABLE after the transport is closed', async () => {
-    const { transport } = await serveThings();
-    await transport.close();
-    expect(await transport.execute(request('{ caller }'))).toEqual(UNAVAILABLE);
   });
 });
 
@@ -235,16 +221,6 @@ describe('a connection that ends', () => {
     ]);
   });
 
-  test('twice is SERVICE_UNAVAILABLE', async () => {
-    let times = 0;
-    const { transport } = await serveFake((_, response) => {
-      times++;
-      response.destroy();
-    });
-    expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
-    expect(times).toBe(2);
-  });
-
   test('half-way keeps the answers that have arrived, and sends nothing again', async () => {
     let times = 0;
     const { transport } = await serveFake((_, response) => {
@@ -260,21 +236,6 @@ describe('a connection that ends', () => {
     expect(replies).toEqual([UNAVAILABLE, { data: { b: 1 } }]);
     expect(times).toBe(1);
   });
-
-  test('after the deadline has nothing sent again', async () => {
-    let times = 0;
-    const { transport } = await serveFake(
-      (_, response) => {
-        times++;
-        setTimeout(() => response.destroy(), 200);
-      },
-      { deadlineMs: 50 },
-    );
-    expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
-    await closing.pop()?.();
-    // On a busy machine, the deadline may be over before the first request has arrived.
-    expect(times).toBeLessThan(2);
-  });
 });
 
 describe('an answer', () => {
@@ -282,21 +243,15 @@ describe('an answer', () => {
 
   test.each<[string, number, string, string]>([
     ['a page', 200, 'text/html', '<html>\n<body>\n'],
-    ['a page that claims to be JSON', 200, JSON_TYPE, '<html>\n<body>\n'],
     ['a response without a type', 200, '', '{"data":{"a":1}}'],
     ['an empty body', 200, JSON_TYPE, ''],
     ['a refusal', 401, JSON_TYPE, ERRORS],
     ["a proxy's error", 502, 'text/html', '<html>'],
-    ['an error without an explanation', 500, JSON_TYPE, '{"error":"secret"}'],
     ['a redirect', 302, JSON_TYPE, '{"data":{"a":1}}'],
-    ['nothing at all', 204, JSON_TYPE, ''],
     ['a list', 200, JSON_TYPE, '[{"data":{"a":1}}]'],
-    ['text', 200, JSON_TYPE, '"data"'],
-    ['data that is a list', 200, JSON_TYPE, '{"data":[1]}'],
     ['no data and no errors', 200, JSON_TYPE, '{"errors":[]}'],
     ['errors that are no list', 200, JSON_TYPE, '{"data":{"a":1},"errors":{"message":"m"}}'],
     ['half a response', 200, JSON_TYPE, '{"data":{"a":'],
-    ['two responses', 200, JSON_TYPE, '{"data":{"a":1}}{"data":{"a":1}}'],
     ['lines that nobody asked for', 200, LINES_TYPE, encodeLine(0, { data: { a: 1 } })],
   ])('is SERVICE_UNAVAILABLE if it is %s', async (_, status, type, body) => {
     const { transport, lines } = await serveFake((__, response) =>
@@ -306,44 +261,23 @@ describe('an answer', () => {
     expect(lines).toEqual([expect.objectContaining({ subgraph: 'members', field: 'a', count: 1 })]);
   });
 
-  test.each<[string, string, string]>([
-    ['a page', 'Text/HTML; charset=utf-8', 'text/html'],
-    ['of a type that could be anything', 'x/secret', 'another content type'],
-    ['of no type', '', 'without a content type'],
-    ['a page that claims to be JSON', JSON_TYPE, 'not JSON'],
-  ])('that is no GraphQL is logged with the cause: %s', async (_, type, cause) => {
-    const { transport, lines } = await serveFake((__, response) =>
-      response.writeHead(502, type === '' ? {} : { 'content-type': type }).end('<html>'),
-    );
+  test.each<[string, number, number, Record<string, string>]>([
+    ['refused: the secret may differ', 401, 0, {}],
+    ['refused: the clocks differ', 401, -60_000, {}],
+    [
+      'the versions are too far apart: protocol 4 here, 6 there',
+      ...([503, 0, { 'partner-loyalty-protocol': '6' }] as const),
+    ],
+    ['no GraphQL: text/html', 502, 0, { 'content-type': 'Text/HTML; charset=utf-8' }],
+    ['no GraphQL: another content type', 502, 0, { 'content-type': 'x/secret' }],
+  ])('has its reason in the log: %s', async (reason, status, offsetMs, headers) => {
+    const { transport, lines } = await serveFake((_, response) => {
+      response.sendDate = false;
+      const date = new Date(Date.now() + offsetMs).toUTCString();
+      response.writeHead(status, { 'content-type': JSON_TYPE, date, ...headers }).end(ERRORS);
+    });
     expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
-    const reason = `no GraphQL: ${cause}`;
-    expect(lines).toEqual([expect.objectContaining({ reason, status: 502 })]);
-  });
-
-  test('says if a refusal is due to the clock or to the secret, as far as it shows', async () => {
-    for (const [offsetMs, reason] of [
-      [0, 'refused: the secret may differ'],
-      [-60_000, 'refused: the clocks differ'],
-    ] as const) {
-      const { transport, lines } = await serveFake((_, response) => {
-        response.sendDate = false;
-        const date = new Date(Date.now() + offsetMs).toUTCString();
-        response.writeHead(401, { 'content-type': JSON_TYPE, date }).end(ERRORS);
-      });
-      expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
-      expect(lines).toEqual([expect.objectContaining({ requestId: 'r', reason, status: 401 })]);
-    }
-  });
-
-  test('says if a refusal is due to versions that are too far apart', async () => {
-    const { transport, lines } = await serveFake((_, response) =>
-      response
-        .writeHead(503, { 'content-type': JSON_TYPE, 'partner-loyalty-protocol': '6' })
-        .end('{"errors":[{"message":"later","extensions":{"code":"SERVICE_UNAVAILABLE"}}]}'),
-    );
-    expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
-    const reason = 'the versions are too far apart: protocol 4 here, 6 there';
-    expect(lines).toEqual([expect.objectContaining({ subgraph: 'members', reason, status: 503 })]);
+    expect(lines).toEqual([expect.objectContaining({ requestId: 'r', reason, status })]);
   });
 
   test.each<[string, number, string]>([
@@ -380,25 +314,14 @@ describe('an answer', () => {
       inLines(response).end(
         encodeLine(0, { data: { a: 1 } }) +
           encodeLine(0, { data: { a: 2 } }) +
-          encodeLine(1, { data: { b: 1 } }),
+          // The last line feed may be missing.
+          encodeLine(1, { data: { b: 1 } }).trimEnd(),
       ),
     );
     expect(await executeAll(transport, ['{ a }', '{ b }', '{ c }'])).toEqual([
       { data: { a: 1 } },
       { data: { b: 1 } },
       UNAVAILABLE,
-    ]);
-  });
-
-  test('in lines may end without a line feed', async () => {
-    const { transport } = await serveFake((_, response) =>
-      inLines(response).end(
-        (encodeLine(1, { data: { b: 1 } }) + encodeLine(0, { data: { a: 1 } })).trimEnd(),
-      ),
-    );
-    expect(await executeAll(transport, ['{ a }', '{ b }'])).toEqual([
-      { data: { a: 1 } },
-      { data: { b: 1 } },
     ]);
   });
 
@@ -417,28 +340,20 @@ describe('an answer', () => {
     expect(await executeAll(transport, ['{ a }', '{ b }'])).toEqual([reply, reply]);
   });
 
-  test.each([true, false])(
-    'over 1 MiB is OPERATION_TOO_COMPLEX, and the connection is cut: a batch is taken: %s',
-    async (batching) => {
-      let isCut = false;
-      const { transport, lines } = await serveFake(
-        (_, response) => {
-          inJson(response).write(`{"data":{"a":"`);
-          const timer = setInterval(() => response.write('x'.repeat(100_000)), 1);
-          response.on('close', () => {
-            clearInterval(timer);
-            isCut = true;
-          });
-        },
-        { batching },
-      );
-      expect(await transport.execute(request('{ a }'))).toEqual(TOO_LARGE);
-      await until(() => isCut);
-      expect(lines).toEqual([
-        expect.objectContaining({ field: 'a', count: 1, reason: 'too large' }),
-      ]);
-    },
-  );
+  test('over 1 MiB is OPERATION_TOO_COMPLEX, and the connection is cut', async () => {
+    let isCut = false;
+    const { transport, lines } = await serveFake((_, response) => {
+      inJson(response).write(`{"data":{"a":"`);
+      const timer = setInterval(() => response.write('x'.repeat(100_000)), 1);
+      response.on('close', () => {
+        clearInterval(timer);
+        isCut = true;
+      });
+    });
+    expect(await transport.execute(request('{ a }'))).toEqual(TOO_LARGE);
+    await until(() => isCut);
+    expect(lines).toEqual([expect.objectContaining({ field: 'a', count: 1, reason: 'too large' })]);
+  });
 
   test('of 1 MiB is taken, even a byte at a time, and one more is too much', async () => {
     for (const [length, code] of [
@@ -519,12 +434,8 @@ describe('an answer', () => {
 
   test.each<[string, (place: number) => string, number]>([
     ['numbers', () => '0', 300_001],
-    ['empty texts', () => '""', 300_001],
-    ['lists', () => '[[]]', 45_000],
     ['empty objects', () => '{}', 75_001],
-    ['objects', () => '{"a":1}', 60_001],
     ['objects without two alike', (place) => `{"a${place % 300}":1,"b${place}":1}`, 6_000],
-    ['names', (place) => `{"a":{"${place}":"\\\\","b":{}}}`, 6_000],
     // Java's and many others' hash is the same for Aa and BB.
     ['names with equal hashes', (place) => `{"${pairs(place)}":1}`, 6_500],
     ['orders with objects in between', (place) => `{${permuted(place)}}`, 6_500],
@@ -555,19 +466,6 @@ describe('an answer', () => {
       inJson(response).end(JSON.stringify({ data: { a } })),
     );
     expect(await transport.execute(request('{ a }'))).toEqual({ data: { a } });
-  });
-
-  test('one of many large ones is not read, once they are more than a second bears, and small ones are', async () => {
-    const large = `{"data":{"a":[${Array(70_000).fill('{}').join()}]}}`;
-    const { transport, lines } = await serveFake(
-      ([operation], response) =>
-        inJson(response).end(operation?.query === '{ a }' ? large : '{"data":{"b":1}}'),
-      { ...PATIENT, batching: false, name: 'offers' },
-    );
-    const codes = (await executeAll(transport, Array<string>(40).fill('{ a }'))).map(codeOf);
-    expect(new Set(codes)).toEqual(new Set(['OK', 'SERVICE_UNAVAILABLE']));
-    expect(lines[0]).toEqual(expect.objectContaining({ reason: 'too many values in a second' }));
-    expect(await transport.execute(request('{ b }'))).toEqual({ data: { b: 1 } });
   });
 
   test('of 140,000 values is read four times at once, and then each half second', () => {
@@ -658,16 +556,6 @@ describe('an answer', () => {
       expect(counted.filter((outcome) => outcome === 'circuit opened')).toHaveLength(2);
     },
   );
-
-  test('that does not come by the deadline is SERVICE_UNAVAILABLE, even if no connection was free', async () => {
-    const { transport } = await serveFake(() => {}, { deadlineMs: 200 });
-    const replies: (SubgraphResponse | Promise<SubgraphResponse>)[] = [];
-    for (let tick = 0; tick < 40; tick++) {
-      replies.push(transport.execute(request('{ a }')));
-      await new Promise(setImmediate);
-    }
-    expect(await Promise.all(replies)).toEqual(replies.map(() => UNAVAILABLE));
-  });
 });
 
 describe('a batch that is not answered as one', () => {
@@ -675,16 +563,11 @@ describe('a batch that is not answered as one', () => {
 
   test.each<[string, number, string, string]>([
     ['an error', 200, JSON_TYPE, REFUSAL],
-    ['an error with status 400', 400, JSON_TYPE, REFUSAL],
     ['data', 200, JSON_TYPE, '{"data":{"a":1}}'],
-    ['one response', 200, JSON_TYPE, '[{"data":{"a":1}}]'],
     ['no response', 200, JSON_TYPE, '[]'],
-    ['nonsense', 200, JSON_TYPE, 'nonsense'],
     ['nothing', 400, '', ''],
     ['a page', 404, 'text/html', '<html>'],
     ['text', 413, 'text/plain', 'Batching is limited to 10 operations per request.'],
-    ['text as a media type', 415, 'text/plain', 'unsupported'],
-    ['a validation error', 422, JSON_TYPE, '{"detail":[]}'],
   ])('but with %s has its queries asked one by one: %s', async (_, status, type, body) => {
     const asked: string[][] = [];
     const { transport, lines } = await serveFake((operations, response) => {
@@ -711,9 +594,7 @@ describe('a batch that is not answered as one', () => {
   test.each<[number, string, string]>([
     [429, JSON_TYPE, REFUSAL],
     [500, 'text/html', '<html>'],
-    [503, JSON_TYPE, REFUSAL],
     [401, JSON_TYPE, REFUSAL],
-    [405, JSON_TYPE, REFUSAL],
   ])('but with the status %i is not asked again', async (status, type, body) => {
     let asked = 0;
     const { transport } = await serveFake((_, response) => {
@@ -918,16 +799,6 @@ describe('a subgraph that hangs', () => {
     expect(reply.data).toMatchObject({ caller: 'answer' });
   });
 
-  test('after it has begun to answer is given up as well', async () => {
-    const counted: string[] = [];
-    const { transport } = await serveFake(
-      (_, response) => void inJson(response).write('{"data":'),
-      { deadlineMs: 50, counted },
-    );
-    for (let call = 0; call < 5; call++) await transport.execute(request('{ caller }'));
-    expect(counted).toContain('circuit opened');
-  });
-
   test('only now and then is not given up', async () => {
     const counted: string[] = [];
     let calls = 0;
@@ -967,21 +838,6 @@ describe('a subgraph that hangs', () => {
     expect(counted).toEqual(['opened', 'refused']);
     await until(() => counted.includes('closed'));
     expect(codeOf(await transport.execute(request('{ caller }')))).toBe('OK');
-  });
-
-  test('is not given up for slow operations of one caller while it answers others', async () => {
-    const counted: string[] = [];
-    const metrics = {
-      subgraphCall: () => {},
-      circuit: (_: string, outcome: string) => void counted.push(outcome),
-    };
-    const transport = createInProcessTransport(things([]), log, createCaches(), metrics);
-    closing.push(() => transport.close());
-    const slow = Array.from({ length: 20 }, () => transport.execute(request('{ slow }')));
-    expect(codeOf(await transport.execute(request('{ caller }')))).toBe('OK');
-    await Promise.all(slow);
-    expect(codeOf(await transport.execute(request('{ caller }')))).toBe('OK');
-    expect(counted).toEqual([]);
   });
 });
 

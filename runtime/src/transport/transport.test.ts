@@ -19,18 +19,18 @@ import {
   WIRE,
 } from './wire.ts';
 
+const id = fc.oneof(fc.string(), fc.string({ unit: 'grapheme' }), anyText());
+const caller: fc.Arbitrary<Caller> = fc.oneof(
+  fc.record({ kind: fc.constant('partner' as const), partnerId: id }),
+  fc.record(
+    { kind: fc.constant('member' as const), memberId: id, partnerId: id, scopes: id },
+    { requiredKeys: ['kind', 'memberId'] },
+  ),
+  fc.constant<Caller>({ kind: 'service' }),
+);
+
 // A caller arrives unchanged, in a header of ASCII and in JSON.
 describe('caller', () => {
-  const id = fc.oneof(fc.string(), fc.string({ unit: 'grapheme' }), anyText());
-  const caller: fc.Arbitrary<Caller> = fc.oneof(
-    fc.record({ kind: fc.constant('partner' as const), partnerId: id }),
-    fc.record(
-      { kind: fc.constant('member' as const), memberId: id, partnerId: id, scopes: id },
-      { requiredKeys: ['kind', 'memberId'] },
-    ),
-    fc.constant<Caller>({ kind: 'service' }),
-  );
-
   test.each<[Caller, string]>([
     [{ kind: 'partner', partnerId: 'acme' }, 'kind=partner, partner="acme"'],
     [{ kind: 'member', memberId: 'm1' }, 'kind=member, member="m1"'],
@@ -62,10 +62,6 @@ describe('caller', () => {
     );
   });
 
-  test('an ID with a lone surrogate has no header', () => {
-    expect(() => encodeCaller({ kind: 'partner', partnerId: 'a\ud800' })).toThrow('lone surrogate');
-  });
-
   /** What a library reads in a header. */
   function textsIn(text: string): string[] {
     return [...parseDictionary(text).values()].map(([value]) => String(value));
@@ -75,41 +71,26 @@ describe('caller', () => {
     '',
     'kind',
     'kind=batch',
-    'kind=admin',
     'kind="partner", partner="acme"',
     'kind=partner',
-    'kind=partner, partner',
     'kind=partner, partner=acme',
-    'kind=partner, partner=1',
-    'kind=partner, partner=("acme")',
     'kind=partner, partner="acme";a',
     'kind=partner, partner="acme", member="m1"',
-    'kind=partner, partner="acme", role="admin"',
     'kind=partner, partner="acme',
     'kind=partner, partner="ü"',
-    'kind=partner, partner=%"%ff"',
-    'kind=member, partner="acme"',
-    'kind=member, member=m1',
     'kind=service, partner="acme"',
-    'kind=service, member="m1"',
   ])('no caller is %s', (text) => {
     expect(decodeCaller(text)).toBeUndefined();
   });
 
   test.each([
     undefined,
-    'partner',
     [],
     {},
-    { kind: 'admin' },
     { kind: 'batch' },
-    { kind: 'partner' },
     { kind: 'partner', partner: 1 },
     { kind: 'partner', partner: 'acme', member: 'm1' },
-    { kind: 'partner', partner: 'acme', partnerId: 'acme' },
-    { kind: 'member', partner: 'acme' },
     { kind: 'member', member: 'm1', partner: null },
-    { kind: 'service', partner: 'acme' },
   ])('no caller is the extension %j', (value) => {
     expect(decodeJsonCaller(value)).toBeUndefined();
   });
@@ -173,43 +154,30 @@ test.each([PUBLIC, PRODUCTION])('any other calls public addresses by https alone
 test.each<[string, string, string, boolean]>([
   ['offers.internal', 'http://offers.internal:4021/', '10.1.2.3', true],
   ['offers.internal', 'http://OFFERS.internal./', '10.1.2.3', true],
-  ['OFFERS.internal', 'http://offers.internal/', '10.1.2.3', true],
-  ['offers.internal', 'http://more-offers.internal/', '10.1.2.3', false],
   ['offers.internal', 'http://offers.internal.evil.example/', '10.1.2.3', false],
   ['*.internal', 'http://offers.team.internal/', '10.1.2.3', true],
-  ['*.internal', 'http://internal/', '10.1.2.3', false],
   ['*.internal', 'http://notinternal/', '10.1.2.3', false],
   ['offers.internal:4021', 'http://offers.internal:4021/', '10.1.2.3', true],
   ['offers.internal:4021', 'http://offers.internal:4022/', '10.1.2.3', false],
   ['offers.internal:80', 'http://offers.internal/', '10.1.2.3', true],
-  ['offers.internal:443', 'https://offers.internal/', '10.1.2.3', true],
-  ['*.internal:80', 'http://offers.internal:81/', '10.1.2.3', false],
   ['10.0.0.0/8', 'http://any.example/', '10.1.2.3', true],
   ['10.0.0.0/8', 'http://any.example/', '::ffff:10.1.2.3', true],
   ['10.0.0.0/8', 'http://any.example/', '192.168.1.1', false],
-  ['10.1.2.3', 'http://any.example/', '10.1.2.3', true],
-  ['10.1.2.3:80', 'http://10.1.2.3/', '10.1.2.3', true],
   ['10.1.2.3:80', 'http://10.1.2.3:81/', '10.1.2.3', false],
   ['[fd12::1]:80', 'http://[fd12::1]/', 'fd12::1', true],
-  ['fd12::/16', 'http://[fd12::1]:99/', 'fd12::1', true],
   ['a.example, 10.0.0.0/8', 'http://b.example/', '10.1.2.3', true],
 ])('with %s listed, %s at %s: %s', (hosts, url, address, expected) => {
   expect(isAllowed({ ...PRODUCTION, SUBGRAPH_HOSTS: hosts }, url, address)).toBe(expected);
 });
 
-test.each([
-  'http://offers.example',
-  'a b/c',
-  '*',
-  'offers.*',
-  '10.0.0.0/33',
-  'host:port',
-  'ü.example',
-])('%s is no host, and stops the start', (hosts) => {
-  expect(() => isAllowed({ ...PRODUCTION, SUBGRAPH_HOSTS: hosts }, 'http://a', '10.0.0.1')).toThrow(
-    'SUBGRAPH_HOSTS must be a list of hosts or ranges',
-  );
-});
+test.each(['http://offers.example', '*', '10.0.0.0/33', 'ü.example'])(
+  '%s is no host, and stops the start',
+  (hosts) => {
+    expect(() =>
+      isAllowed({ ...PRODUCTION, SUBGRAPH_HOSTS: hosts }, 'http://a', '10.0.0.1'),
+    ).toThrow('SUBGRAPH_HOSTS must be a list of hosts or ranges');
+  },
+);
 
 // What becomes of a subgraph's response: its own codes pass, and the rest is masked and logged.
 
@@ -263,80 +231,43 @@ describe('an error', () => {
     expect(lines).toEqual([]);
   });
 
-  test.each([
-    'OFFER_GONE',
-    'GRAPHQL_VALIDATION_FAILED',
-    'INTERNAL_SERVER_ERROR',
-    'RATE_LIMITED',
-    'MEMBER_NOT_FOUND',
-  ])('with %s is masked if the subgraph was not published with it', (code) => {
-    const { response, lines } = read({ errors: [withCode(code)] });
-    expect(response).toEqual({ errors: [INTERNAL] });
-    expect(lines).toEqual([
-      {
-        requestId: 'r',
-        subgraph: 'offers',
-        field: '_entities.offers, _entities.tier',
-        code,
-        count: 1,
-      },
-    ]);
-  });
+  test.each(['OFFER_GONE', 'INTERNAL_SERVER_ERROR', 'RATE_LIMITED', 'MEMBER_NOT_FOUND'])(
+    'with %s is masked if the subgraph was not published with it',
+    (code) => {
+      const { response, lines } = read({ errors: [withCode(code)] });
+      expect(response).toEqual({ errors: [INTERNAL] });
+      expect(lines).toEqual([
+        {
+          requestId: 'r',
+          subgraph: 'offers',
+          field: '_entities.offers, _entities.tier',
+          code,
+          count: 1,
+        },
+      ]);
+    },
+  );
 
-  test.each([
-    'INTERNAL_SERVER_ERROR',
-    'RATE_LIMITED',
-    'UNAUTHENTICATED',
-    'SERVICE_UNAVAILABLE',
-    'lower_case',
-    '',
-  ])('never has the code %s, even if the subgraph was published with it', (code) => {
-    const { response } = read({ errors: [withCode(code)] }, { codes: [code] });
-    expect(response?.errors?.[0]?.message).not.toBe('theirs');
-  });
-
-  test('passes with a code that our subgraphs share if the subgraph was published with it', () => {
-    const { response } = read(
-      { errors: [withCode('MEMBER_NOT_FOUND')] },
-      { codes: ['MEMBER_NOT_FOUND'] },
-    );
-    expect(response).toEqual({ errors: [withCode('MEMBER_NOT_FOUND')] });
-  });
+  test.each(['INTERNAL_SERVER_ERROR', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE', ''])(
+    'never has the code %s, even if the subgraph was published with it',
+    (code) => {
+      const { response } = read({ errors: [withCode(code)] }, { codes: [code] });
+      expect(response?.errors?.[0]?.message).not.toBe('theirs');
+    },
+  );
 
   test.each([
     ['a message', { message: 'theirs' }],
-    ['text', 'theirs'],
     ['null', null],
-    ['a list', []],
-    ['an object without anything', {}],
     ['extensions that are text', { message: 'theirs', extensions: 'OFFER_EXPIRED' }],
     ['a code that is no text', withCode(['OFFER_EXPIRED'])],
     ['a code that is a property of every object', withCode('constructor')],
     ['a message that is no text', { message: {}, extensions: { code: 'OFFER_EXPIRED' } }],
-    ['a path that is no list', { message: 'theirs', path: 'x' }],
     ['a path of objects', { message: 'theirs', path: [{}] }],
   ])('is masked if it is only %s', (_, error) => {
     const { response, lines } = read({ data: { _entities: [] }, errors: [error] });
     expect(response).toEqual({ data: { _entities: [] }, errors: [INTERNAL] });
     expect(lines).toHaveLength(1);
-  });
-
-  test('is logged by the names of the fields, and once for all errors of a response', () => {
-    const path = ['_entities', 3, 'x', 0, 'id'];
-    const { response, lines } = read({
-      data: null,
-      errors: [withCode('OFFER_EXPIRED'), { ...withCode('Secret text'), path }, {}],
-    });
-    expect(response?.errors).toEqual([withCode('OFFER_EXPIRED'), { ...INTERNAL, path }, INTERNAL]);
-    expect(lines).toEqual([
-      {
-        requestId: 'r',
-        subgraph: 'offers',
-        field: '_entities.offers.id',
-        code: undefined,
-        count: 2,
-      },
-    ]);
   });
 
   test.each([
@@ -384,13 +315,11 @@ describe('entities', () => {
   });
 
   test.each([
-    ['missing', undefined],
     ['null', null],
     ['an object', { 0: {}, 1: {}, length: 2 }],
     ['too few', [{}]],
     ['too many', [{}, {}, {}]],
     ['of another type', [{}, { __typename: 'Activity' }]],
-    ['text', [{}, 'Member']],
     ['lists', [[], []]],
   ])('are no response if they are %s', (_, entities) => {
     expect(read({ data: { _entities: entities } }, { entityTypes }).response).toBeUndefined();
@@ -405,14 +334,6 @@ describe('entities', () => {
 // The protocol between gateway and subgraph: messages arrive unchanged, or not at all.
 describe('wire', () => {
   const text = anyText();
-  const caller: fc.Arbitrary<Caller> = fc.oneof(
-    fc.record({ kind: fc.constant('partner' as const), partnerId: text }),
-    fc.record(
-      { kind: fc.constant('member' as const), memberId: text, partnerId: text },
-      { requiredKeys: ['kind', 'memberId'] },
-    ),
-    fc.constant<Caller>({ kind: 'service' }),
-  );
   const request: fc.Arbitrary<SubgraphRequest> = fc.record(
     {
       query: text,
@@ -478,13 +399,6 @@ describe('wire', () => {
     expect(many(2, { long: 'x'.repeat(400_000) })).toEqual([1, 1]);
   });
 
-  test('null is the same as what is left out', () => {
-    const body = '{"query":"{a}","variables":null,"operationName":null,"extensions":null}';
-    expect(decodeRequest(SERVICE, 'r', body)).toEqual({
-      operation: { query: '{a}', caller: { kind: 'service' }, requestId: 'r' },
-    });
-  });
-
   const OPERATION = '"query":"{a}"';
   const EXTENSIONS = '"extensions":{"scope":{"kind":"service"},"requestId":"r"}';
 
@@ -529,12 +443,9 @@ describe('wire', () => {
 
   test.each([
     '',
-    'null',
-    '[]',
     '{}',
     '{"requestIndex":1,"data":{}}',
     '{"requestIndex":-1,"data":{}}',
-    '{"requestIndex":0.5,"data":{}}',
     '{"requestIndex":"0","data":{}}',
     '{"requestIndex":0,"data":{}',
   ])('a malformed line is no response: %s', (line) => {

@@ -23,19 +23,13 @@ test('is the HMAC of node:crypto, for secrets and texts of any length', () => {
       fc.array(ascii(500)),
       (key, texts) => {
         const mac = createMac(key);
+        // Around the limits of a block and of headers too.
+        texts.push(...[63, 64, 19_999, 20_000, 20_001].map((size) => 't'.repeat(size)));
         for (const text of [...texts, '', texts.join('').repeat(50)])
           expect(mac(text)).toBe(createHmac('sha256', key).update(text).digest('base64'));
       },
     ),
   );
-});
-
-test('is the HMAC of node:crypto, around the limits of a block and of headers', () => {
-  for (const length of [1, 63, 64, 65, 200])
-    for (const size of [0, 1, 63, 64, 19_999, 20_000, 20_001]) {
-      const [key, text] = ['k'.repeat(length), 't'.repeat(size)];
-      expect(createMac(key)(text)).toBe(createHmac('sha256', key).update(text).digest('base64'));
-    }
 });
 
 // A signed request passes if the secret is right, the time is recent, and it is the first time.
@@ -64,15 +58,10 @@ describe('signature', () => {
     return { clock, sign, refusal, passes };
   }
 
-  test('a signed request passes', () => {
-    const { sign, passes } = setup();
-    expect(passes(sign(request))).toBe(true);
-  });
-
   test('a request passes only once, however its signature is written', () => {
     const { sign, passes } = setup();
     const headers = sign(request);
-    expect([passes(headers), passes(headers)]).toEqual([true, false]);
+    expect([passes(headers), passes(headers), passes(sign(request))]).toEqual([true, false, true]);
     for (const name of ['signature', 'signature-input'])
       expect(passes({ ...headers, [name]: `${headers[name]?.replace('sig=', ' sig=')} ` })).toBe(
         false,
@@ -82,11 +71,6 @@ describe('signature', () => {
       signature: headers.signature?.replace('sig=', 'other=') ?? '',
     };
     expect(passes({ ...headers, ...relabelled })).toBe(false);
-  });
-
-  test('two equal requests have different signatures, and both pass', () => {
-    const { sign, passes } = setup();
-    expect([passes(sign(request)), passes(sign(request))]).toEqual([true, true]);
   });
 
   test.each<[string, Partial<SignedRequest>]>([
@@ -227,15 +211,6 @@ describe('signature', () => {
     expect(guard.firstUse(9_000, signature(5))).toBe(true);
   });
 
-  test('both secrets pass during a rotation, others do not', () => {
-    for (const secret of ['the new secret', SECRET]) {
-      const { sign, passes } = setup(['the new secret', SECRET], secret);
-      expect(passes(sign(request))).toBe(true);
-    }
-    const { sign, passes } = setup(['the new secret'], SECRET);
-    expect(passes(sign(request))).toBe(false);
-  });
-
   test('a wrong secret, a clock that differs and a request sent twice have reasons of their own', () => {
     const reasons = new Set<unknown>();
     reasons.add(setup(['the new secret'], SECRET).refusal(setup().sign(request)));
@@ -258,11 +233,6 @@ describe('signature', () => {
         'signed over 30 seconds ago or ahead: the clocks may differ',
       ]),
     );
-  });
-
-  test('a request signed for another subgraph with the same secret does not pass', () => {
-    const { sign, passes } = setup([SECRET], SECRET, 'standings');
-    expect(passes(sign(request))).toBe(false);
   });
 
   test('a request with a parameter that a later version adds passes', () => {
