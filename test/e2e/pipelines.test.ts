@@ -47,9 +47,10 @@ beforeAll(async () => {
   mkdirSync(repository);
   git('init', '--quiet');
   // bin/package.languages.test.ts installs the package.
-  const command = `#!/bin/sh\nexec ${[process.execPath, ...programArgs('bin/loyalty.ts')].join(' ')} "$@"\n`;
-  writeFileSync(join(bin, 'packed'), command, { mode: 0o755 });
-  const install = `#!/bin/sh\n[ "$*" = 'install --global ${PACKAGE}' ] && cp ${bin}/packed ${bin}/loyalty\n`;
+  const installed = join(bin, 'installed');
+  const command = `#!/bin/sh\n[ -e ${installed} ] && exec ${[process.execPath, ...programArgs('bin/loyalty.ts')].join(' ')} "$@"\n`;
+  writeFileSync(join(bin, 'loyalty'), command, { mode: 0o755 });
+  const install = `#!/bin/sh\n[ "$*" = 'install --global ${PACKAGE}' ] && : >${installed}\n`;
   writeFileSync(join(bin, 'npm'), install, { mode: 0o755 });
 });
 afterAll(async () => {

@@ -1,7 +1,7 @@
 // The service reads a data directory of the present format, which make.ts describes, as it is.
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { temporaryFolder } from '../support/folder.ts';
 import { type Client, createClient } from '../support/service/client.ts';
 import { type Env, loyalty, loyaltyJson } from '../support/service/loyalty.ts';
@@ -19,8 +19,13 @@ let send: Client;
 
 beforeAll(async () => {
   mkdirSync(env.DATA_DIR ?? '', { mode: 0o700 });
-  const archive = join(import.meta.dirname, 'data.tar.gz');
-  execFileSync('tar', ['-xzf', archive, '-C', env.DATA_DIR ?? '']);
+  const archive = gunzipSync(readFileSync(join(import.meta.dirname, 'data.json.gz')));
+  const files: Record<string, string> = JSON.parse(archive.toString());
+  for (const [path, content] of Object.entries(files)) {
+    const target = join(env.DATA_DIR ?? '', path);
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    writeFileSync(target, content, { encoding: 'base64', mode: 0o600 });
+  }
 });
 afterAll(async () => {
   await service?.kill();

@@ -3,9 +3,9 @@
 //   node --import tsx test/format/make.ts
 //
 // Run it only before a first release: what is released stays, and every later version reads it.
-import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { openMembersStore } from '@partner-loyalty/members';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { open } from 'lmdb';
@@ -82,8 +82,15 @@ await service.stop();
 
 process.stdout.write(`${lines(await run('verify'))}\n`);
 for (const store of ['members', 'standings', 'graph', 'usage', 'keys']) await nameEmpty(store);
-const target = join(import.meta.dirname, 'data.tar.gz');
-execFileSync('tar', ['-czf', target, '--exclude=lock.mdb', '-C', data, '.']);
+const files = readdirSync(data, { recursive: true, encoding: 'utf8' }).filter(
+  (path) => statSync(join(data, path)).isFile() && !path.endsWith('lock.mdb'),
+);
+// Each file in base64, by its path.
+const archive = files.map((path) => [path, readFileSync(join(data, path), 'base64')]);
+writeFileSync(
+  join(import.meta.dirname, 'data.json.gz'),
+  gzipSync(JSON.stringify(Object.fromEntries(archive))),
+);
 writeFileSync(
   join(import.meta.dirname, 'keys.json'),
   `${JSON.stringify({ inn: inn?.key, spa: spa?.key }, null, 2)}\n`,

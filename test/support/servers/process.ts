@@ -8,7 +8,10 @@ import { text } from 'node:stream/consumers';
 export type ServerCommand = {
   command: string;
   args: string[];
-  env?: Record<string, string>;
+  /** Added to this process's environment, or with `isWhole` all of it. */
+  env?: NodeJS.ProcessEnv;
+  isWhole?: boolean;
+  cwd?: string;
   /** The signal that ends it, KILL by default. If it still runs 30 seconds later, it is killed. */
   signal?: 'KILL' | 'QUIT' | 'TERM';
   /** A folder to remove after it has ended. */
@@ -53,9 +56,9 @@ signal=$1 patience=$2 folder=$3; shift 3
 pid=$!
 echo $pid
 exec 2>&-
-cat >/dev/null
+while read -r _; do :; done
 kill -s "$signal" $pid
-( trap 'kill -s KILL $!; exit' TERM; sleep "$patience" & wait; kill -s KILL $pid ) &
+( trap 'kill -s KILL $!; exit' TERM; sleep "$patience" & wait $! && kill -s KILL $pid ) &
 wait $pid
 code=$?
 kill $!
@@ -68,6 +71,8 @@ export async function startProcess({
   command,
   args,
   env,
+  isWhole = false,
+  cwd,
   signal = 'KILL',
   folder = '',
 }: ServerCommand): Promise<ServerProcess> {
@@ -76,7 +81,8 @@ export async function startProcess({
     ['-c', GUARD, 'sh', signal, `${PATIENCE_SECONDS}`, folder, command, ...args],
     {
       detached: true,
-      env: { ...process.env, ...env },
+      env: { ...(!isWhole && process.env), ...env },
+      cwd,
     },
   );
   let written = '';

@@ -163,21 +163,14 @@ async function openStores(env: Env, opened: (() => unknown)[]): Promise<Stack['s
 }
 
 async function startMain(name: keyof typeof MAINS, settings: Env, root = ROOT): Promise<Running> {
-  const variables = Object.entries({
-    ...bareEnv(),
-    PORT: '0',
-    ADMIN_PORT: '0',
-    ...settings,
-    LOG_LEVEL: 'info',
-  });
-  const env = variables.flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${value}`],
-  );
   const former = join(root, FORMER_MAINS[name] ?? '');
   const program = root !== ROOT && existsSync(former) ? FORMER_MAINS[name] : undefined;
-  const node = [process.execPath, ...programArgs(program ?? MAINS[name], root)];
-  const args = ['-C', root, '-i', ...env, ...node];
-  const running = await startProcess({ command: 'env', args, signal: 'TERM' });
+  const running = await startProcess({
+    command: process.execPath,
+    args: programArgs(program ?? MAINS[name], root),
+    env: { ...bareEnv(), PORT: '0', ADMIN_PORT: '0', ...settings, LOG_LEVEL: 'info' },
+    ...{ isWhole: true, cwd: root, signal: 'TERM' },
+  });
   try {
     const [, line = ''] = await running.wrote(/^(\{.*"listening".*\})$/m);
     const { port, adminPort }: { port: number; adminPort: number } = JSON.parse(line);
