@@ -577,6 +577,22 @@ describe('sessions', () => {
       expect(await personOf(second)).toBeUndefined();
     });
 
+    test('a sign-in that is repeated, at once too, leads to the session that it has begun', async () => {
+      const uses = Array.from({ length: 30 }, () =>
+        sessions.begin(requestWith(''), { address: ADA }, 'secret'),
+      );
+      const begun = await Promise.all(uses);
+      const again = await sessions.begin(
+        requestWith('__Host-console=secret'),
+        { address: ADA },
+        'secret',
+      );
+      expect(new Set([...begun, again].map((one) => one?.cookie)).size).toBe(1);
+      expect(begun.filter((one) => one?.staff)).toHaveLength(1);
+      expect(await (await keys.staffTables()).sessions.select(() => true)).toHaveLength(1);
+      expect((await current('__Host-console=secret'))?.staff?.email).toBe(ADA);
+    });
+
     test('notices go to whoever has signed in to the partner, or chosen it', async () => {
       const tables = await keys.staffTables();
       const reached = async () => {

@@ -72,26 +72,35 @@ export function createSessions(keys: Pick<KeyStore, 'staffTables'>, cookies: Coo
     },
 
     /**
-     * Begins a session with a new ID, so that nobody can know it before, and ends the one that the
-     * browser has. Resolves with the cookie, or undefined if the person is nobody's staff.
+     * Begins a session with a new ID, so that nobody can know it before, and ends another one that
+     * the browser has. Resolves with the cookie, or undefined if the person is nobody's staff.
+     * `held` is the secret of the session: if it has begun one already, that stays as it is, and
+     * there is no `staff`.
      */
     async begin(
       request: HttpRequest,
       who: Pick<ConsoleSession, 'address' | 'demoPartnerId'>,
+      held = randomBytes(32).toString('base64url'),
     ): Promise<{ cookie: string; staff: Staff | undefined } | undefined> {
-      const held = randomBytes(32).toString('base64url');
       const now = Date.now();
-      const session = { ...who, sessionId: idOf(held), expiresAt: now + SESSION_MS };
+      const sessionId = idOf(held);
+      const session = { ...who, sessionId, expiresAt: now + SESSION_MS };
       const [staff, ...others] = await placesIn(session);
       if (staff === undefined) return undefined;
       const chosen = others.length === 0 ? staff : undefined;
       const tables = await keys.staffTables();
       const { sessions } = tables;
       if (chosen !== undefined) await joinStaff(tables, chosen.staffId);
-      await sessions.remove(idOf(cookies.read(request, SESSION_COOKIE)));
-      await sessions.put({ ...session, ...(chosen && { staffId: chosen.staffId }) });
+      const former = cookies.read(request, SESSION_COOKIE);
+      if (former !== held) await sessions.remove(idOf(former));
+      let isNew = true;
+      await sessions.update(sessionId, (before) => {
+        isNew = before === undefined;
+        return before ?? { ...session, ...(chosen && { staffId: chosen.staffId }) };
+      });
       await sessions.removeUntil('expiresAt', now);
-      return { cookie: cookies.write(SESSION_COOKIE, held, SESSION_MS), staff: chosen };
+      const cookie = cookies.write(SESSION_COOKIE, held, SESSION_MS);
+      return { cookie, staff: isNew ? chosen : undefined };
     },
 
     async choose({ sessionId }: SignedIn, { staffId }: Staff): Promise<void> {

@@ -96,16 +96,17 @@ export function createStaffSignInPage(parts: Parts) {
     const { id = '' } = answer;
     const left = cookies.write(COOKIE, id, id === '' ? 0 : SIGN_IN_MS);
     const remembered = cookies.write(KNOWN_COOKIE, answer.known, YEAR_MS);
-    return enter(request, { address: answer.address }, [left, remembered]);
+    return enter(request, { address: answer.address }, [left, remembered], answer.session);
   }
 
   async function enter(
     request: HttpRequest,
     who: Pick<ConsoleSession, 'address' | 'demoPartnerId'>,
     set: string[] = [],
+    held?: string,
   ): Promise<HttpResponse> {
     const former = await sessions.current(request);
-    const begun = await sessions.begin(request, who);
+    const begun = await sessions.begin(request, who, held);
     // Whoever was removed since the mail was sent.
     if (begun === undefined) return messagePage(410, textsOf(request), 'invalidLink');
     await keepLanguage(await keyStore.staffTables(), who.address, textsOf(request).language);

@@ -29,8 +29,17 @@ export type StaffSignInAnswer =
   | { outcome: 'wrong' | 'expired'; address: string }
   /** The sign-in of a link was begun in another browser, or it is over. */
   | { outcome: 'elsewhere' }
-  /** `id` is what the browser is to hold, if anything; `address` is canonical. */
-  | { outcome: 'proven'; id?: string | undefined; address: string; known: string };
+  /**
+   * `id` is what the browser is to hold, if anything; `address` is canonical. `session` is the
+   * secret of its session, the same if the sign-in is repeated; the former version sends none.
+   */
+  | {
+      outcome: 'proven';
+      id?: string | undefined;
+      address: string;
+      known: string;
+      session?: string;
+    };
 
 /** A mail about something of a partner, to all of its staff, or to the person it is about. */
 export type StaffNotice = {

@@ -331,9 +331,11 @@ describe('staffsignin', () => {
         outcome: 'proven',
         address: 'eve@inn.example',
         known: expect.any(String),
+        session: expect.any(String),
       });
       // The answer may be lost.
-      expect(await ask({ kind: 'code', id, code })).toMatchObject({ outcome: 'proven' });
+      for (const known of [undefined, 'forged'])
+        expect(await ask({ kind: 'code', id, code, known })).toEqual(proven);
     });
 
     test('every mail works in the browser that asked, and goes to the address as it was invited', async () => {
@@ -385,6 +387,26 @@ describe('staffsignin', () => {
       for (let n = 1; n < 5; n += 1) expect((await begin()).outcome).toBe('begun');
       expect(await begin()).toEqual({ outcome: 'limited' });
       expect((await begin({ known })).outcome).toBe('begun');
+    });
+
+    test('mail bombing: the last 10 browsers that signed in are known, and share a limit', async () => {
+      const browsers = Array.from({ length: 11 }, (_, n) => `browser ${n}`);
+      for (const [n, known] of browsers.entries()) {
+        const { id, code } = await mailed({ clientAddress: `192.0.2.${n}` });
+        expect(await ask({ kind: 'code', id, code, known })).toMatchObject({ known });
+      }
+      const hour = { key: 'console\neve@inn.example', count: 20, windowMs: 3_600_000 };
+      while (await stage.store.outbox.admit(hour, Date.now()));
+      const outcomes = async (known = '', times = 1) => {
+        const all = [];
+        for (let n = 0; n < times; n += 1) all.push((await begin({ known })).outcome);
+        return all;
+      };
+      const [first, ...others] = browsers;
+      expect(await outcomes(first)).toEqual(['limited']);
+      for (const known of others.slice(0, 4))
+        expect(new Set(await outcomes(known, 5))).toEqual(new Set(['begun']));
+      expect(await outcomes(others.at(-1))).toEqual(['limited']);
     });
 
     test('confused sign-ins: one of a member is of no use at the console, nor the reverse', async () => {

@@ -76,7 +76,7 @@ export function createPages(
       const { memberId, interactionId, address } = proven;
       if (interactionId === undefined) {
         if (!(await signIns.confirm(ctx, proven))) return say(ctx, 410, 'invalidLink');
-        await sessions.signIn(ctx, provider, memberId);
+        await sessions.signIn(ctx, provider, memberId, { id: proven.session });
         return redirect(ctx, `${basePath}/account`);
       }
       const interaction = await authorizations.open(ctx, proven.signIn.request ?? '');
@@ -154,7 +154,7 @@ export function createPages(
         return say(ctx, 410, 'invalidLink');
       }
       const limitedTo = link && inbox?.readerOf(link.address, link.partnerId);
-      const signedIn = await sessions.signIn(ctx, provider, member.memberId, limitedTo);
+      const signedIn = await sessions.signIn(ctx, provider, member.memberId, { limitedTo });
       // A browser is sent on, so that reloading the page does not send the used token again.
       if (ctx.get('sec-fetch-mode') === 'navigate') return redirect(ctx, `${basePath}/sign-in`);
       await account.view(ctx, signedIn);

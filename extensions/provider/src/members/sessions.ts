@@ -1,5 +1,6 @@
 // The sessions of browsers: oidc-provider's own, each of which the member can see and end.
 
+import { randomBytes } from 'node:crypto';
 import type { MembersCore } from '@partner-loyalty/members/ports.ts';
 import { digest, SESSION_MS } from '@partner-loyalty/members/tables/access.ts';
 import type { KoaContextWithOIDC as Context, Provider, Session } from 'oidc-provider';
@@ -76,16 +77,30 @@ export function createSessions({
       const login = result?.login as { limitedTo?: string } | undefined;
       await (login ? begin(ctx, memberId, session, login.limitedTo) : use(ctx, memberId, session));
     },
-    /** Signs the browser in with a new ID of its session, so that nobody can know it before. */
-    async signIn(ctx: Context, provider: Provider, memberId: string, limitedTo?: string) {
+    /**
+     * Signs the browser in with a new ID of its session, so that nobody can know it before. With
+     * an ID that has begun one already, it is that one.
+     */
+    async signIn(
+      ctx: Context,
+      provider: Provider,
+      memberId: string,
+      {
+        limitedTo,
+        id = randomBytes(32).toString('base64url'),
+      }: { limitedTo?: string | undefined; id?: string },
+    ) {
       let session = await provider.Session.get(ctx);
       if (session.accountId !== undefined && session.accountId !== memberId) {
         await session.destroy();
         forgetForms(ctx);
         session = new provider.Session();
       }
+      session = (await provider.Session.find(id)) ?? session;
+      if (session.accountId === undefined) session.uid = digest(id);
       session.loginAccount({ accountId: memberId });
-      session.resetIdentifier();
+      if (session.jti !== id) session.resetIdentifier();
+      session.jti = id;
       await begin(ctx, memberId, session, limitedTo);
       return keep(ctx, session, memberId, limitedTo);
     },

@@ -351,6 +351,28 @@ describe('signing in', () => {
     expect((await browser.submit(codePage, { code })).page).toMatchObject({ problem: 'expired' });
   });
 
+  test('a code that is used by many requests at once signs in once', async () => {
+    const { codePage, code } = await begun();
+    const held = new Map(browser.cookies);
+    const uses = Array.from({ length: 30 }, (_, n) => {
+      const use = createBrowser(stage);
+      for (const [key, cookie] of held) use.cookies.set(key, cookie);
+      if (n >= 15) use.cookies.set('__Host-known /', { value: `forged ${n}`, path: '/' });
+      return use;
+    });
+    for (const some of [uses.slice(0, 15), uses.slice(15)])
+      await Promise.all(some.map((use) => use.submit(codePage, { code })));
+    const known = (by: Browser) => by.cookies.get('__Host-known /')?.value;
+    expect(new Set(uses.map((use) => `${session(use)} ${known(use)}`)).size).toBe(1);
+    const { sessions } = (await stage.store.access.find('ada')) ?? {};
+    expect(sessions).toHaveLength(1);
+    const kept = await stage.store.payloads.select(() => true);
+    expect(kept.filter(({ id }) => id.startsWith('Session:'))).toHaveLength(1);
+    const { browsers } = JSON.parse(kept.find(({ id }) => id.startsWith('Known:'))?.json ?? '{}');
+    expect(browsers).toHaveLength(1);
+    for (const use of uses) expect((await use.open('/account')).page?.name).toBe('account');
+  });
+
   test('mail bombing: a forged cookie makes no browser one that the address knows', async () => {
     const attacker = createBrowser(stage);
     const page = await attacker.open('/sign-in');

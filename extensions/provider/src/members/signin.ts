@@ -1,6 +1,6 @@
 // Signing a member in by a mailed link or code, in the browser that oidc-provider talks to.
 
-import { SIGN_IN_MS, type SignIn } from '@partner-loyalty/members/tables/signins.ts';
+import { SIGN_IN_MS } from '@partner-loyalty/members/tables/signins.ts';
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { SignInCard } from '@partner-loyalty/runtime/pages/cards.ts';
 import type { KoaContextWithOIDC as Context } from 'oidc-provider';
@@ -29,10 +29,9 @@ export type SignInOf = {
 };
 
 /** Whoever proved to read the mail of a member. */
-export type Proven = {
+export type Proven = Pick<Finished, 'signIn' | 'known' | 'session'> & {
   memberId: string;
   address: string;
-  signIn: SignIn;
   /** The app's request that the sign-in was begun for; none on the member's own page. */
   interactionId: string | undefined;
 };
@@ -42,13 +41,16 @@ export function createSignIns(parts: SignInParts) {
   const mailed = createMailedSignIns(parts);
   const cookie = sessions.cookieName('sign-in');
   const knownCookie = sessions.cookieName('known');
-  const heldBy = (ctx: Context) => ctx.cookies.get(cookie) ?? '';
+  const heldBy = (ctx: Context) => ({
+    held: ctx.cookies.get(cookie),
+    known: ctx.cookies.get(knownCookie),
+  });
 
   function provenBy(ctx: Context, finished: Finished): Proven | undefined {
-    const { signIn, mailed: to, purpose: interactionId, held } = finished;
+    const { mailed: to, purpose: interactionId, held } = finished;
     sessions.setCookie(ctx, cookie, held || null, SIGN_IN_MS);
     const { memberId, mailbox: address } = to;
-    return memberId === undefined ? undefined : { memberId, address, signIn, interactionId };
+    return memberId === undefined ? undefined : { ...finished, memberId, address, interactionId };
   }
 
   return {
@@ -58,8 +60,7 @@ export function createSignIns(parts: SignInParts) {
       const typed = email.trim();
       const canonical = canonicalEmail(typed);
       if (canonical === undefined) return { problem: 'invalid' };
-      const known = ctx.cookies.get(knownCookie);
-      const browser = { clientAddress: ctx.ip, held: heldBy(ctx), known };
+      const browser = { clientAddress: ctx.ip, ...heldBy(ctx) };
       const { language } = textsOf(ctx);
       const beginning = { ...browser, purpose: interactionId, request, partnerId, language };
       const held = await mailed.begin({ typed, canonical }, beginning);
@@ -87,13 +88,12 @@ export function createSignIns(parts: SignInParts) {
      * is not the member's any more, or locked.
      */
     async confirm(ctx: Context, proven: Proven): Promise<boolean> {
-      const { memberId, address, signIn } = proven;
+      const { memberId, address } = proven;
       const member = await store.tokens.confirmSignIn(memberId, { address });
       metrics.signIn(member === undefined ? 'refused' : 'success');
       if (member === undefined) return false;
-      const { canonical } = signIn.address;
-      const known = await mailed.remember(canonical, ctx.cookies.get(knownCookie), memberId);
-      sessions.setCookie(ctx, knownCookie, known, YEAR_MS);
+      await mailed.remember(proven, memberId);
+      sessions.setCookie(ctx, knownCookie, proven.known, YEAR_MS);
       return true;
     },
   };

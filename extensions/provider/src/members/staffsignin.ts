@@ -25,25 +25,23 @@ export function createStaffSignIn(parts: MailedSignInParts): (request: string) =
     return id === undefined ? { outcome: 'limited' } : { outcome: 'begun', id, address: typed };
   }
 
-  async function proven(
-    { signIn, held }: Finished,
-    known: string | undefined,
-  ): Promise<StaffSignInAnswer> {
+  async function proven(finished: Finished): Promise<StaffSignInAnswer> {
     parts.metrics.signIn('success');
+    await mailed.remember(finished);
+    const { signIn, held, known, session } = finished;
     const { canonical: address } = signIn.address;
-    const id = held || undefined;
-    return { outcome: 'proven', id, address, known: await mailed.remember(address, known) };
+    return { outcome: 'proven', id: held || undefined, address, known, session };
   }
 
   async function answer(request: StaffSignIn): Promise<StaffSignInAnswer> {
     if (request.kind === 'begin') return begin(request);
-    const { id, known } = request;
+    const browser = { held: request.id, known: request.known };
     if (request.kind === 'link') {
-      const proof = await mailed.byLink(id, request.token, CONSOLE);
-      return proof === undefined ? { outcome: 'elsewhere' } : proven(proof, known);
+      const proof = await mailed.byLink(browser, request.token, CONSOLE);
+      return proof === undefined ? { outcome: 'elsewhere' } : proven(proof);
     }
-    const proof = await mailed.byCode(id, request.code, CONSOLE);
-    if (!('problem' in proof)) return proven(proof, known);
+    const proof = await mailed.byCode(browser, request.code, CONSOLE);
+    if (!('problem' in proof)) return proven(proof);
     return { outcome: proof.problem, address: proof.address };
   }
 

@@ -60,8 +60,8 @@ export function partnerLimits(
 /**
  * The limits on codes: for an address from a client address, from a client address, and for an
  * address. The first and the last count the members' page and the console apart. A browser that has
- * signed in with the address before has its own limit instead, which nobody else can use up.
- * Nothing counts against a partner.
+ * signed in with the address before has a limit of its own instead, and one that such browsers
+ * share, so that no stranger can use them up. Nothing counts against a partner.
  */
 export function codeLimits(
   kind: 'code' | 'console',
@@ -71,7 +71,10 @@ export function codeLimits(
 ): Limit[] {
   const key = `${kind}\n${address}`;
   if (browser !== undefined)
-    return [{ key: `${key}\nbrowser ${browser}`, count: PER_MAILBOX, windowMs: WINDOW_MS }];
+    return [
+      { key: `${key}\nbrowser ${browser}`, count: PER_MAILBOX, windowMs: WINDOW_MS },
+      { key: `${key}\nknown`, count: 20, windowMs: HOUR_MS },
+    ];
   return [
     { key: `${key}\n${client}`, count: PER_MAILBOX, windowMs: WINDOW_MS },
     { key: `codes of\n${client}`, count: 100, windowMs: HOUR_MS },

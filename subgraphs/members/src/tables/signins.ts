@@ -25,8 +25,11 @@ export type SignIn = {
   request?: string | undefined;
   /** Set once mail is composed. */
   mailed?: Mailed | undefined;
-  /** The code or the link has been used, which the same browser may do again for a minute. */
-  isUsed?: true;
+  /**
+   * Once the code or the link has been used, which the same browser may do again for a minute: the
+   * hash of what that browser was known by, empty if by nothing.
+   */
+  usedBy?: string;
 };
 
 /** `mailbox` is canonical, and staff need not be members; the codes are hashes. */
@@ -114,19 +117,25 @@ export async function openSignIns(open: OpenTable, slice = SLICE) {
     },
     /**
      * Ends the sign-in if the code or token is the mailed one. For a minute, it can be used again:
-     * the answer may be lost. The fifth wrong code ends the sign-in too.
+     * the answer may be lost, and `usedBy` stays that of the first use. The fifth wrong code ends
+     * the sign-in too.
      */
-    async finish(signInId: string, kind: 'code' | 'token', typed: string): Promise<Outcome> {
+    async finish(
+      signInId: string,
+      kind: 'code' | 'token',
+      typed: string,
+      by: string,
+    ): Promise<Outcome> {
       let ended: { client: string; left: Open[] } | undefined;
       let outcome: Outcome = 'ended';
       await signIns.update(signInId, (before) => {
         [ended, outcome] = [undefined, 'ended'];
         const now = Date.now();
         if (before === undefined || before.expiresAt <= now) return before;
-        const { mailed, tries, isUsed, expiresAt } = before;
+        const { mailed, tries, usedBy = by, expiresAt } = before;
         const isRight = mailed?.[kind] === secretHash(signInId, typed);
-        if (isRight) outcome = { signIn: before, mailed };
-        if (isUsed) return before;
+        if (isRight) outcome = { signIn: { ...before, usedBy }, mailed };
+        if (before.usedBy !== undefined) return before;
         if (!isRight && tries + 1 < MAX_TRIES) {
           outcome = 'wrong';
           return { ...before, tries: tries + 1 };
@@ -134,7 +143,7 @@ export async function openSignIns(open: OpenTable, slice = SLICE) {
         const until = isRight ? Math.min(expiresAt, now + REPEAT_MS) : undefined;
         const left = until === undefined ? [] : [{ id: signInId, expiresAt: until }];
         ended = { client: before.client, left };
-        return until === undefined ? until : { ...before, isUsed: true, expiresAt: until };
+        return until === undefined ? until : { ...before, usedBy, expiresAt: until };
       });
       if (ended !== undefined) {
         const { client, left } = ended;

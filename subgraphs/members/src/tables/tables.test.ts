@@ -319,9 +319,9 @@ describe('at most six sign-ins at the same time', () => {
     const mailbox = 'ada@example.com';
     const [code, token] = [secretHash('a-1', '123'), secretHash('a-1', 'si_')];
     await signIns.mailed('a-1', { mailbox, code, token });
-    const finish = (typed: string) => signIns.finish('a-1', 'code', typed);
-    const proof = { mailed: { mailbox } };
-    expect([await finish('123'), await finish('123')]).toMatchObject([proof, proof]);
+    const finish = (typed: string, by = '') => signIns.finish('a-1', 'code', typed, by);
+    const proof = { mailed: { mailbox }, signIn: { usedBy: '' } };
+    expect([await finish('123'), await finish('123', 'b')]).toMatchObject([proof, proof]);
     for (let tries = 0; tries < 5; tries += 1) expect(await finish('wrong')).toBe('ended');
     expect(await finish('123')).toMatchObject(proof);
     const [{ expiresAt = 0 } = {}] = await signIns.select(() => true);
@@ -344,7 +344,7 @@ describe('at most six sign-ins at the same time', () => {
 
   test('those that are finished or of an erased address take no place', async () => {
     await beginAll('a-1', 'a-2', 'a-3', 'b-1', 'b-2', 'c-1');
-    for (let tries = 0; tries < 5; tries += 1) await signIns.finish('a-3', 'code', 'wrong');
+    for (let tries = 0; tries < 5; tries += 1) await signIns.finish('a-3', 'code', 'wrong', '');
     await begin('d-1');
     expect(await open('a-1', 'a-2', 'b-1', 'b-2', 'c-1', 'd-1')).toHaveLength(6);
     await signIns.discard(() => true);
