@@ -95,6 +95,7 @@ function executePlanned(
     trace,
     data: {},
     errors: [],
+    together: plan.together,
   };
   if (plan.kind === 'apollo' && plan.apollo.plan.node !== undefined)
     return import('./run.apollo.ts')

@@ -13,36 +13,38 @@ import { openExecutor } from './executor.ts';
 type Asked = Pick<SubgraphRequest, 'query' | 'variables'> & { name: string };
 type Answer = (request: SubgraphRequest, name: string) => Promise<SubgraphResponse>;
 
-const { supergraph, transports } = openGraph(repeats);
+const graph = openGraph(repeats);
+const { transports } = graph;
 const right: Answer = async (request, name) => (await transports[name]?.execute(request)) ?? {};
 
 /** Runs an operation, and says what the subgraphs were asked; `answer` may answer for them. */
-async function ask(query: string, answer: Answer = right) {
+async function ask(query: string, answer: Answer = right, { times = 1, opened = graph } = {}) {
   const asked: Asked[] = [];
-  const recorded = Object.entries(transports).map(([name, transport]): [string, Transport] => [
-    name,
-    {
-      ...transport,
-      execute(request) {
-        asked.push({ name, query: request.query, variables: request.variables });
-        return answer(request, name);
+  const recorded = Object.entries(opened.transports).map(
+    ([name, transport]): [string, Transport] => [
+      name,
+      {
+        ...transport,
+        execute(request) {
+          asked.push({ name, query: request.query, variables: request.variables });
+          return answer(request, name);
+        },
       },
-    },
-  ]);
-  const executor = await openExecutor(
-    undefined,
-    supergraph,
-    Object.fromEntries(recorded),
-    createCaches(),
+    ],
   );
-  const { data, errors } = await executor.execute({
-    key: query,
-    variables: {},
-    coerced: {},
-    caller: { kind: 'service' },
-    requestId: 'r',
-    size: new ResponseSize(),
-  });
+  const over = Object.fromEntries(recorded);
+  const executor = await openExecutor(undefined, opened.supergraph, over, createCaches());
+  const run = () =>
+    executor.execute({
+      key: query,
+      variables: {},
+      coerced: {},
+      caller: { kind: 'service' },
+      requestId: 'r',
+      size: new ResponseSize(),
+    });
+  for (let more = 1; more < times; more += 1) await run();
+  const { data, errors } = await run();
   executor.close();
   return {
     asked,
@@ -123,4 +125,75 @@ test('an answer finds its place after another one has parted what was shared', a
     { weight: 1, color: 'color 2' },
     { weight: 2, color: 'color 1' },
   ]);
+});
+
+describe('fetches of one level to one subgraph', () => {
+  const QUERY =
+    '{ orders { items { stock } gift { fee } nearest { fee owner { id } } } best { stock } }';
+  const isMerged = ({ query }: { query: string }) => query.includes('e0:_entities');
+  const to = (asked: readonly Asked[], subgraph: string) =>
+    asked.filter(({ name }) => name === subgraph);
+
+  test('are one operation, which asks for an entity once for each selection', async () => {
+    const { asked, errors } = await ask(QUERY);
+    expect(asked.map(({ name }) => name).sort()).toEqual(['routes', 'shop', 'stock']);
+    const [{ query, variables } = { query: '' }] = to(asked, 'stock');
+    expect(query).toBe(
+      'query($representations0:[_Any!]! $representations1:[_Any!]!){e0:_entities(representations:$representations0){...on Item{stock}} e1:_entities(representations:$representations1){...on Item{owner{id}}}}',
+    );
+    const skus = Object.values(variables ?? {}).map((each) =>
+      (each as { sku: string }[]).map(({ sku }) => sku),
+    );
+    expect(skus).toEqual([
+      ['1', '2', '3'],
+      ['1', '4'],
+    ]);
+    expect(errors).toEqual([
+      'orders.1.items.0.stock',
+      'orders.1.items.1.stock',
+      'orders.2.nearest.fee',
+    ]);
+  });
+
+  test('wait for a later one if nothing waits for them', async () => {
+    const { asked } = await ask('{ best { fee } orders { items { related { fee } } } }');
+    expect(asked.map(({ name }) => name)).toEqual(['shop', 'stock', 'shop', 'routes']);
+  });
+
+  test('are also one if Apollo runs the plan', async () => {
+    const { asked } = await ask('{ any { ... on Item { stock } ... on Set { items { stock } } } }');
+    expect(asked.map(({ name }) => name)).toEqual(['shop', 'stock']);
+  });
+
+  test('are apart to subgraphs of the service', async () => {
+    const { stock, ...others } = repeats.subgraphs;
+    const opened = openGraph({ subgraphs: { ...others, ...(stock && { members: stock }) } });
+    const answer: Answer = async (request, name) =>
+      (await opened.transports[name]?.execute(request)) ?? {};
+    const { asked } = await ask(QUERY, answer, { opened });
+    expect(asked.map(({ name }) => name).sort()).toEqual([
+      ...['members', 'members', 'members', 'routes', 'shop'],
+    ]);
+  });
+
+  const error = { message: 'x', extensions: { code: 'INTERNAL_SERVER_ERROR' } };
+  test.each<[string, Answer]>([
+    ['is refused as a whole', async () => ({ data: null, errors: [error] })],
+    ['has no answer in time', () => new Promise(() => {})],
+    ['lacks an entity', async () => ({ data: { e0: [null], e1: [null] } })],
+    [
+      'has errors that cannot be told apart',
+      async (...asked) => ({ ...(await right(...asked)), errors: [error] }),
+    ],
+  ])('are asked apart, and stay so for a while, if the operation %s', async (_, answer) => {
+    const expected = await ask(QUERY);
+    const got = await ask(
+      QUERY,
+      (request, name) => (isMerged(request) ? answer : right)(request, name),
+      { times: 2 },
+    );
+    expect(got.data).toEqual(expected.data);
+    expect(got.errors).toEqual(expected.errors);
+    expect(to(got.asked, 'stock').map(isMerged)).toEqual([true, ...Array(6).fill(false)]);
+  });
 });

@@ -20,6 +20,7 @@ import { planDirectly } from './plan.direct.ts';
 import { type RenamedOperation, renameFields } from './rename.ts';
 import type { ApolloPlan } from './run.apollo.ts';
 import { compileShape, type Shape } from './shape.ts';
+import { inLevels, type Together } from './together.ts';
 
 export type Planned = {
   /** The operations for the subgraphs. */
@@ -32,7 +33,7 @@ export type Planned = {
  * A plan with the way it is run, and its length in JSON. The node is undefined if no field needs a
  * subgraph.
  */
-type Plan = { characters: number } & (
+type Plan = { characters: number; together?: Together | undefined } & (
   | { kind: 'direct'; node: PlanNode | undefined }
   | { kind: 'apollo'; apollo: ApolloPlan }
 );
@@ -101,8 +102,11 @@ export async function openPlanner(
     const isWhole = whole !== undefined;
     const direct = isAbstract || isWhole ? undefined : planDirectly(document, schema, ownership);
     if (direct === undefined) return planInThread(document, key, { isAbstract, isWhole });
-    const { node } = direct;
-    return keepPlan(key, { kind: 'direct', node, characters: JSON.stringify(direct).length });
+    return keepPlan(key, {
+      kind: 'direct',
+      ...inLevels(direct.node),
+      characters: JSON.stringify(direct).length,
+    });
   }
 
   async function planInThread(
@@ -113,14 +117,16 @@ export async function openPlanner(
     const { plan: text, isDirect } = await thread.plan(key, isAbstract, isWhole);
     // Cast: the thread wrote it from a QueryPlan.
     const plan = JSON.parse(text) as QueryPlan;
-    const node = plan.node as PlanNode | undefined; // No surface has subscriptions.
-    const characters = text.length;
-    return keepPlan(
-      key,
-      isDirect
-        ? { kind: 'direct', node, characters }
-        : { kind: 'apollo', apollo: { plan, document, apolloSchemas }, characters },
-    );
+    // No surface has subscriptions.
+    const { node, together } = inLevels(plan.node as PlanNode | undefined);
+    const common = { together, characters: text.length };
+    if (isDirect) return keepPlan(key, { kind: 'direct', node, ...common });
+    const levelled: QueryPlan = node === undefined ? plan : { ...plan, node };
+    return keepPlan(key, {
+      kind: 'apollo',
+      apollo: { plan: levelled, document, apolloSchemas },
+      ...common,
+    });
   }
 
   function keepPlan(key: string, plan: Plan): Plan {

@@ -5,14 +5,12 @@ import { buildOperationContext, executeQueryPlan, type ServiceMap } from '@apoll
 import type { QueryPlan } from '@apollo/query-planner';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import { unavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
-import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
+import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { type DocumentNode, type GraphQLSchema, Kind, type SelectionSetNode } from 'graphql';
 import { withVerbatim } from '../document/literals.ts';
 import {
   addErrors,
-  ask,
   type Data,
-  distinct,
   endFetch,
   merge,
   objectsAt,
@@ -20,6 +18,7 @@ import {
   type PlanRun,
   type Steps,
 } from './run.direct.ts';
+import { ask, copyOf, distinct } from './together.ts';
 
 /** A plan with what Apollo's execution reads beside it. */
 export type ApolloPlan = {
@@ -96,8 +95,9 @@ function createServices(run: PlanRun): ServiceMap {
 function createProcess(
   name: string,
   transport: Transport,
-  { caller, requestId, sandboxNow, errors, trace: parent, data: root }: PlanRun,
+  run: PlanRun,
 ): ServiceMap[string]['process'] {
+  const { caller, requestId, sandboxNow, errors, trace: parent, data: root } = run;
   return async (options) => {
     const { variables = {}, operationName } = options.request;
     const query = withVerbatim(options.request.query ?? '', variables);
@@ -108,7 +108,7 @@ function createProcess(
     // Before other responses change the data.
     const placed = once && objectsOf(all, objectsAt(root, path.map(String)));
     const trace = parent?.child(`subgraph ${name}`, 'client');
-    const response = await ask(transport, {
+    const request: SubgraphRequest = {
       query,
       variables,
       operationName,
@@ -118,7 +118,8 @@ function createProcess(
       // Only the plan knows which types the entities may have.
       entityTypes: once?.representations.map(() => undefined),
       trace,
-    });
+    };
+    const response = await ask(name, transport, request, run);
     if (trace !== undefined) endFetch(trace, response);
     const places = placed && (() => placesOf(placed, once.indexes));
     addErrors(errors, response, places);
@@ -149,7 +150,7 @@ function repeated(entities: readonly unknown[], indexes: readonly number[]): unk
   return indexes.map((index) => {
     const isFirst = !used.has(index);
     used.add(index);
-    return isFirst ? entities[index] : structuredClone(entities[index]);
+    return isFirst ? entities[index] : copyOf(entities[index]);
   });
 }
 

@@ -3,11 +3,7 @@ import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-
 import { isServerError } from '@partner-loyalty/runtime/errors.ts';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
-import {
-  MAX_ENTITIES,
-  tooManyEntities,
-  unavailable,
-} from '@partner-loyalty/runtime/transport/deadline.ts';
+import { unavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
 import type {
   SubgraphError,
   SubgraphRequest,
@@ -15,6 +11,7 @@ import type {
   Transport,
 } from '@partner-loyalty/runtime/transport/types.ts';
 import { Verbatim, withVerbatim } from '../document/literals.ts';
+import { ask, distinct, type Meeting } from './together.ts';
 
 export type Data = Record<string, unknown>;
 
@@ -32,7 +29,8 @@ export type PlanRun = Asker & {
   /** What the fetches have returned so far. */
   data: Data;
   errors: PlacedError[];
-} & Sharing;
+} & Sharing &
+  Meeting;
 
 /** Objects and lists that are at several places of the data, since these asked for the same. */
 type Sharing = {
@@ -121,7 +119,7 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
     variables.representations = asked.representations;
   }
   const trace = run.trace?.child(`subgraph ${serviceName}`, 'client');
-  const response = ask(transport, {
+  const request: SubgraphRequest = {
     query,
     variables,
     operationName,
@@ -130,7 +128,8 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
     sandboxNow: run.sandboxNow,
     entityTypes: asked?.representations.map(({ __typename }) => __typename),
     trace,
-  });
+  };
+  const response = ask(serviceName, transport, request, run);
   if (!(response instanceof Promise)) return take(response, run, asked, trace);
   return response.then((late) => take(late, run, asked, trace));
 }
@@ -166,32 +165,6 @@ function askedAt(
     if (object !== undefined) objects[index]?.push(object);
   }
   return { path, requires, representations, objects, copies };
-}
-
-/** Each representation once, and for each of all its index among these. */
-export function distinct(all: readonly Data[]): {
-  representations: readonly Data[];
-  indexes: number[];
-} {
-  if (all.length === 1) return { representations: all, indexes: [0] };
-  const known = new Map<string, number>();
-  const representations: Data[] = [];
-  const indexes = all.map((representation) => {
-    const text = JSON.stringify(representation);
-    const index = known.get(text) ?? representations.push(representation) - 1;
-    known.set(text, index);
-    return index;
-  });
-  return { representations, indexes };
-}
-
-/** Asks a subgraph, unless it is about too many entities. */
-export function ask(
-  transport: Transport,
-  request: SubgraphRequest,
-): SubgraphResponse | Promise<SubgraphResponse> {
-  const { entityTypes = [] } = request;
-  return entityTypes.length > MAX_ENTITIES ? tooManyEntities() : transport.execute(request);
 }
 
 export function endFetch(trace: Trace, { errors }: SubgraphResponse): void {

@@ -80,7 +80,10 @@ export function createResponseReader({
 }
 
 /** Whether there is one entity for each type, and none of another type. */
-function areEntities(entities: unknown, types: readonly unknown[]): boolean {
+export function areEntities(
+  entities: unknown,
+  types: readonly unknown[],
+): entities is readonly unknown[] {
   return (
     Array.isArray(entities) &&
     entities.length === types.length &&

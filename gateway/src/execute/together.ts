@@ -1,0 +1,379 @@
+// Asks a subgraph once for what several fetches of one level need of it.
+import type { FetchNode, PlanNode } from '@apollo/query-planner';
+import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
+import { isBuiltIn } from '@partner-loyalty/runtime/settings/subgraphs.ts';
+import {
+  DEADLINE_MS,
+  MAX_ENTITIES,
+  tooManyEntities,
+  unavailable,
+  withDeadline,
+} from '@partner-loyalty/runtime/transport/deadline.ts';
+import { areEntities } from '@partner-loyalty/runtime/transport/response.ts';
+import type {
+  SubgraphRequest,
+  SubgraphResponse,
+  Transport,
+} from '@partner-loyalty/runtime/transport/types.ts';
+import { type ASTNode, Kind, parse, print, stripIgnoredCharacters } from 'graphql';
+
+type Data = Record<string, unknown>;
+
+/** What the fetches of entities of a plan are in an operation of several. */
+export type Together = {
+  /** By the fetch's own operation. */
+  parts: ReadonlyMap<string, Part>;
+  /** Until then they go apart, since an operation of several has failed. */
+  apartUntil: number;
+};
+
+/** What is selected of the entities, and the variables and fragments as they are defined. */
+type Part = { selections: string; variables: Definitions; fragments: Definitions };
+type Definitions = ReadonlyMap<string, string>;
+
+/**
+ * The plan with its fetches of entities in levels where several ask the same subgraph: a level
+ * begins when the one before has ended. The service's own subgraphs are asked apart, and get all
+ * that is asked in a tick in one request. Nothing is `together` in most plans.
+ */
+export function inLevels(plan: PlanNode | undefined): {
+  node: PlanNode | undefined;
+  together?: Together | undefined;
+} {
+  if (plan === undefined) return { node: plan };
+  const parts = new Map<string, Part>();
+  const node = levelled(plan, parts);
+  return { node, together: parts.size === 0 ? undefined : { parts, apartUntil: 0 } };
+}
+
+function levelled(node: PlanNode, parts: Map<string, Part>): PlanNode {
+  if (node.kind === 'Sequence')
+    return { kind: 'Sequence', nodes: node.nodes.map((each) => levelled(each, parts)) };
+  if (node.kind !== 'Parallel') return node;
+  const branches = node.nodes.map((each) => levelled(each, parts));
+  return parallel(grouped(branches).flatMap((group) => joined(group, parts)));
+}
+
+/** Branches that ask the same subgraphs for entities. */
+function grouped(branches: readonly PlanNode[]): PlanNode[][] {
+  let groups: { branches: PlanNode[]; asked: Set<string> }[] = [];
+  for (const branch of branches) {
+    const asked = new Set(levelsOf(branch).flatMap((level) => level.flatMap(askedBy)));
+    const isNear = (group: { asked: Set<string> }) =>
+      [...asked].some((each) => group.asked.has(each));
+    const near = [...groups.filter(isNear), { branches: [branch], asked }];
+    groups = groups.filter((group) => !near.includes(group));
+    groups.push({
+      branches: near.flatMap((group) => group.branches),
+      asked: new Set(near.flatMap((group) => [...group.asked])),
+    });
+  }
+  return groups.map((group) => group.branches);
+}
+
+/** The branches as one of levels, if any of these asks a subgraph for several fetches. */
+function joined(branches: PlanNode[], parts: Map<string, Part>): PlanNode[] {
+  const levels = withLast(sideBySide(branches));
+  const { size } = parts;
+  for (const level of levels) addParts(level, parts);
+  if (parts.size === size) return branches;
+  const nodes = levels.map((level) => parallel(level.map(({ node }) => node)));
+  return nodes.length === 1 ? nodes : [{ kind: 'Sequence', nodes }];
+}
+
+function parallel(nodes: PlanNode[]): PlanNode {
+  const [only, ...others] = nodes;
+  return only !== undefined && others.length === 0 ? only : { kind: 'Parallel', nodes };
+}
+
+/** A fetch with its conditions, and whether no other one waits for it. */
+type Leaf = { node: PlanNode; isLast: boolean };
+
+function levelsOf(node: PlanNode): Leaf[][] {
+  if (node.kind === 'Parallel') return sideBySide(node.nodes);
+  if (node.kind === 'Sequence')
+    return node.nodes.flatMap((each, index) =>
+      index === node.nodes.length - 1
+        ? levelsOf(each)
+        : mapLeaves(each, (leaf) => ({ ...leaf, isLast: false })),
+    );
+  if (node.kind !== 'Condition') return [[{ node, isLast: true }]];
+  const { ifClause, elseClause } = node;
+  if (ifClause !== undefined && elseClause !== undefined) return [[{ node, isLast: true }]];
+  return mapLeaves(ifClause ?? elseClause ?? parallel([]), (leaf) => ({
+    ...leaf,
+    node: ifClause ? { ...node, ifClause: leaf.node } : { ...node, elseClause: leaf.node },
+  }));
+}
+
+function mapLeaves(node: PlanNode, change: (leaf: Leaf) => Leaf): Leaf[][] {
+  return levelsOf(node).map((level) => level.map(change));
+}
+
+function sideBySide(branches: readonly PlanNode[]): Leaf[][] {
+  const levels: Leaf[][] = [];
+  for (const branch of branches)
+    for (const [depth, level] of levelsOf(branch).entries())
+      levels[depth] = [...(levels[depth] ?? []), ...level];
+  return levels;
+}
+
+/** What no other fetch waits for, in the last level that asks its subgraph. */
+function withLast(levels: readonly Leaf[][]): Leaf[][] {
+  const depthOf = (leaf: Leaf, depth: number) => {
+    const [name] = askedBy(leaf);
+    const last = levels.findLastIndex((level) => level.flatMap(askedBy).includes(name ?? ''));
+    return leaf.isLast && last > depth ? last : depth;
+  };
+  const moved: Leaf[][] = levels.map(() => []);
+  for (const [depth, level] of levels.entries())
+    for (const leaf of level) moved[depthOf(leaf, depth)]?.push(leaf);
+  return moved.filter((level) => level.length > 0);
+}
+
+/** The subgraph of a fetch of entities, if it is a team's. */
+function askedBy({ node }: Leaf): string[] {
+  const fetch = fetchIn(node);
+  return fetch === undefined ? [] : [fetch.serviceName];
+}
+
+function fetchIn(node: PlanNode | undefined): FetchNode | undefined {
+  if (node?.kind === 'Condition') return fetchIn(node.ifClause ?? node.elseClause);
+  if (node?.kind === 'Flatten') return fetchIn(node.node);
+  const isPart = node?.kind === 'Fetch' && node.requires !== undefined;
+  return isPart && !isBuiltIn(node.serviceName) ? node : undefined;
+}
+
+function addParts(level: readonly Leaf[], parts: Map<string, Part>): void {
+  const fetches = level.flatMap(({ node }) => fetchIn(node) ?? []);
+  for (const { serviceName, operation } of fetches) {
+    if (fetches.filter((each) => each.serviceName === serviceName).length === 1) continue;
+    const part = partOf(operation);
+    if (part !== undefined) parts.set(operation, part);
+  }
+}
+
+const REPRESENTATIONS = 'representations';
+
+/** Undefined if the operation has more than entities. */
+function partOf(operation: string): Part | undefined {
+  const variables = new Map<string, string>();
+  const fragments = new Map<string, string>();
+  let selections: string | undefined;
+  for (const node of parse(operation, { noLocation: true }).definitions) {
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, textOf(node));
+    if (node.kind !== Kind.OPERATION_DEFINITION) continue;
+    const [root, ...others] = node.selectionSet.selections;
+    const isPlain = root?.kind === Kind.FIELD && !root.alias && !root.directives?.length;
+    if (!isPlain || !root.selectionSet || others.length > 0) return undefined;
+    selections = textOf(root.selectionSet);
+    for (const each of node.variableDefinitions ?? [])
+      variables.set(each.variable.name.value, textOf(each));
+  }
+  variables.delete(REPRESENTATIONS);
+  return selections === undefined ? undefined : { selections, variables, fragments };
+}
+
+function textOf(node: ASTNode): string {
+  return stripIgnoredCharacters(print(node));
+}
+
+/** A fetch that waits for the others of its tick. */
+type Asking = {
+  part: Part;
+  request: SubgraphRequest;
+  resolve(response: SubgraphResponse | Promise<SubgraphResponse>): void;
+};
+
+/** What of a run has to do with going together. */
+export type Meeting = {
+  together?: Together | undefined;
+  /** By the subgraph's name. */
+  waiting?: Map<string, Asking[]>;
+};
+
+/** Asks a subgraph, together with the other fetches of the tick if they are of one level. */
+export function ask(
+  name: string,
+  transport: Transport,
+  request: SubgraphRequest,
+  run: Meeting,
+): SubgraphResponse | Promise<SubgraphResponse> {
+  const part = run.together?.parts.get(request.query);
+  if (part === undefined) return askApart(transport, request);
+  return new Promise((resolve) => {
+    run.waiting ??= new Map();
+    const waiting = run.waiting.get(name) ?? [];
+    run.waiting.set(name, waiting);
+    if (waiting.push({ part, request, resolve }) > 1) return;
+    process.nextTick(() => {
+      run.waiting?.delete(name);
+      void askAll(transport, waiting, run);
+    });
+  });
+}
+
+/** Asks a subgraph, unless it is about too many entities. */
+function askApart(
+  transport: Transport,
+  request: SubgraphRequest,
+): SubgraphResponse | Promise<SubgraphResponse> {
+  const { entityTypes = [] } = request;
+  return entityTypes.length > MAX_ENTITIES ? tooManyEntities() : transport.execute(request);
+}
+
+/** How long fetches that have failed together go apart. */
+const APART_MS = 60_000;
+
+/** If the operation of all fails as a whole, each is asked once more, within the same deadline. */
+async function askAll(
+  transport: Transport,
+  all: readonly Asking[],
+  { together }: Meeting,
+): Promise<void> {
+  const startedAt = performance.now();
+  const isApart = together === undefined || startedAt < together.apartUntil;
+  const merged = isApart ? undefined : mergedOf(all);
+  if (merged !== undefined && together !== undefined) {
+    const asked = promised(transport.execute(merged.request));
+    const responses = responsesIn(await withDeadline(asked, DEADLINE_MS / 2), merged, all);
+    if (responses !== undefined) {
+      for (const [index, { resolve }] of all.entries()) resolve(responses[index] ?? unavailable());
+      return;
+    }
+    together.apartUntil = performance.now() + APART_MS;
+  }
+  const left = DEADLINE_MS - (performance.now() - startedAt);
+  for (const { request, resolve } of all) {
+    const response = askApart(transport, request);
+    const isLate = merged !== undefined && response instanceof Promise;
+    resolve(isLate ? withDeadline(response, left) : response);
+  }
+}
+
+type Merged = { request: SubgraphRequest; fields: Field[] };
+/** A field of the operation, with the indexes of its entities for each fetch. */
+type Field = { types: readonly unknown[]; indexes: ReadonlyMap<Asking, readonly number[]> };
+
+/** Undefined if there is nothing to merge, too much, or if definitions would not differ. */
+function mergedOf(all: readonly Asking[]): Merged | undefined {
+  const [first] = all;
+  const definitions = union(all.map(({ part }) => part.variables));
+  const fragments = union(all.map(({ part }) => part.fragments));
+  if (first === undefined || all.length === 1 || !definitions || !fragments) return undefined;
+  const bySelections = new Map<string, Asking[]>();
+  for (const each of all) {
+    const { selections } = each.part;
+    bySelections.set(selections, [...(bySelections.get(selections) ?? []), each]);
+  }
+  const variables: Data = Object.create(null); // One may be named __proto__.
+  const fields: Field[] = [];
+  const texts: string[] = [];
+  for (const [selections, askings] of bySelections) {
+    const name = `${REPRESENTATIONS}${fields.length}`;
+    const { representations, field } = fieldOf(askings);
+    if (definitions.has(name)) return undefined;
+    texts.push(`${aliasOf(fields.length)}:_entities(${REPRESENTATIONS}:$${name})${selections}`);
+    definitions.set(name, `$${name}:[_Any!]!`);
+    fields.push(field);
+    for (const { request } of askings) Object.assign(variables, request.variables);
+    variables[name] = representations;
+  }
+  delete variables[REPRESENTATIONS];
+  if (fields.reduce((sum, { types }) => sum + types.length, 0) > MAX_ENTITIES) return undefined;
+  const head = `query(${[...definitions.values()].join(' ')})`;
+  const query = [`${head}{${texts.join(' ')}}`, ...fragments.values()].join(' ');
+  const whole = { query, variables, operationName: undefined, entityTypes: undefined };
+  return { request: { ...first.request, ...whole }, fields };
+}
+
+/** All definitions, or undefined if a name has several. */
+function union(all: readonly Definitions[]): Map<string, string> | undefined {
+  const united = new Map<string, string>();
+  for (const [name, text] of all.flatMap((each) => [...each])) {
+    if ((united.get(name) ?? text) !== text) return undefined;
+    united.set(name, text);
+  }
+  return united;
+}
+
+/** Each of all representations once. */
+function fieldOf(askings: readonly Asking[]): { representations: readonly Data[]; field: Field } {
+  // Cast: the fetches have written them.
+  const lists = askings.map(({ request }) => request.variables?.[REPRESENTATIONS] as Data[]);
+  const { representations, indexes } = distinct(lists.flat());
+  const types: unknown[] = [];
+  const ofAsking = new Map<Asking, number[]>();
+  let from = 0;
+  for (const [place, asking] of askings.entries()) {
+    const own = indexes.slice(from, from + (lists[place]?.length ?? 0));
+    for (const [at, index] of own.entries()) types[index] = asking.request.entityTypes?.[at];
+    ofAsking.set(asking, own);
+    from += own.length;
+  }
+  return { representations, field: { types, indexes: ofAsking } };
+}
+
+function aliasOf(index: number): string {
+  return `e${index}`;
+}
+
+/** The response to each, unless entities are missing or errors cannot be told apart. */
+function responsesIn(
+  { data, errors = [] }: SubgraphResponse,
+  { fields }: Merged,
+  all: readonly Asking[],
+): SubgraphResponse[] | undefined {
+  if (data === undefined || data === null) return undefined;
+  const byAsking = new Map<Asking, Required<SubgraphResponse>>();
+  for (const [place, { types, indexes }] of fields.entries()) {
+    const entities = data[aliasOf(place)];
+    if (!areEntities(entities, types)) return undefined;
+    const isUsed = new Set<number>();
+    for (const [asking, own] of indexes) {
+      // What fetches share differs as soon as one of them is merged with something else.
+      const answers = own.map((at) => (isUsed.has(at) ? copyOf(entities[at]) : entities[at]));
+      for (const at of own) isUsed.add(at);
+      byAsking.set(asking, { data: { _entities: answers }, errors: [] });
+    }
+  }
+  for (const error of errors) {
+    const [alias, index, ...steps] = error.path ?? [];
+    const field = fields.find((_, place) => aliasOf(place) === alias);
+    if (field === undefined || typeof index !== 'number') return undefined;
+    for (const [asking, own] of field.indexes) {
+      const at = own.indexOf(index);
+      const path = ['_entities', at, ...steps];
+      if (at >= 0) byAsking.get(asking)?.errors.push({ ...error, path });
+    }
+  }
+  return all.map((asking) => byAsking.get(asking) ?? unavailable());
+}
+
+/** Each representation once, and for each of all its index among these. */
+export function distinct(all: readonly Data[]): {
+  representations: readonly Data[];
+  indexes: number[];
+} {
+  if (all.length === 1) return { representations: all, indexes: [0] };
+  const known = new Map<string, number>();
+  const representations: Data[] = [];
+  const indexes = all.map((representation) => {
+    const text = JSON.stringify(representation);
+    const index = known.get(text) ?? representations.push(representation) - 1;
+    known.set(text, index);
+    return index;
+  });
+  return { representations, indexes };
+}
+
+/** A copy of a value in JSON, down to its leaves. */
+export function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copyOf(each)]));
+}
+
+async function promised<T>(value: T | Promise<T>): Promise<T> {
+  return value;
+}
