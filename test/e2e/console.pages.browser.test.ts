@@ -106,7 +106,6 @@ test('an admin adds an endpoint, tests it and removes it by keyboard', async () 
     .getByRole('status')
     .filter({ hasText: /The test (was delivered|is on its way)/ })
     .waitFor();
-  await page.getByRole('link', { name: 'Back to the endpoint' }).press('Enter');
   const messages = page.getByRole('list', { name: 'Latest messages' });
   await until(async () => {
     await page.reload();

@@ -233,6 +233,7 @@ describe('staff', () => {
       const invited = await post({ action: 'invite', email: other, role: 'viewer' });
       const says = `Invited ${other} as viewer: they sign in at http://localhost:4000/console.`;
       expect(notice(invited)).toBe(`${says} We sent them an email that says so.`);
+      expect(invited.html).toContain(`<h2>${other} <span class="state viewer"`);
     });
     expect(mail).toContain('http://localhost:4000/console');
     expect(await listed()).toEqual([`${staff.email} admin`, `${other} viewer`]);

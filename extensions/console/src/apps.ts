@@ -8,7 +8,6 @@ import {
 } from '@partner-loyalty/runtime/manage/apps.ts';
 import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
 import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
-
 import { timeText } from '@partner-loyalty/runtime/time.ts';
 import { actionForm, confirmed, field, hidden, type Typed, typedInto } from './forms.ts';
 import type { Manage } from './manage.ts';

@@ -11,7 +11,7 @@ import {
 } from '@partner-loyalty/runtime/pages/layout.ts';
 import { FRAME_STYLE, PARTS_STYLE } from '@partner-loyalty/runtime/pages/style.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import type { Section } from './section.ts';
+import type { Notice, Section } from './section.ts';
 import type { SignedIn } from './sessions.ts';
 import { CHOICE_PATH, CONSOLE_PATH } from './signin.ts';
 
@@ -29,7 +29,7 @@ export type ConsolePage = {
   content: Html;
   status?: number;
   /** Shown above the content. */
-  notice?: { text: string; isProblem: boolean } | undefined;
+  notice?: Notice | undefined;
 };
 
 type FrameParts = {

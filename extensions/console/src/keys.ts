@@ -12,7 +12,6 @@ import { createParser, omitUndefined, text } from '@partner-loyalty/runtime/inpu
 import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
 import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-
 import { timeText } from '@partner-loyalty/runtime/time.ts';
 import { typedInto } from './forms.ts';
 import { keyList, limitsOf, nameOf, newKeyForm } from './keylist.ts';

@@ -19,11 +19,15 @@ export function isAdmin({ staff }: ConsoleVisit): boolean {
   return staff.role === 'admin';
 }
 
+/** What a page says above its content. */
+export type Notice = { text: string; isProblem: boolean };
+
 /**
- * Does what a form asks for. Resolves with what is shown once, such as a new secret; undefined
- * leads back to the section. Rejects with a ConsoleError whose message is for the reader.
+ * Does what a form asks for. Resolves with what is shown once, such as a new secret, or with a
+ * notice on the page of the form; undefined leads back to the section. Rejects with a ConsoleError
+ * whose message is for the reader.
  */
-type Action = (visit: ConsoleVisit, form: URLSearchParams) => Promise<Html | undefined>;
+type Action = (visit: ConsoleVisit, form: URLSearchParams) => Promise<Html | Notice | undefined>;
 
 export type Section = {
   /** Its path below /console/, such as `keys`. */

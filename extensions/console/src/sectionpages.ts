@@ -11,6 +11,7 @@ import {
   ConsoleError,
   type ConsoleVisit,
   NotFoundError,
+  type Notice,
   type Section,
 } from './section.ts';
 import type { SignedIn } from './sessions.ts';
@@ -36,6 +37,7 @@ export function createSectionPages({ audit, page }: Parts) {
     visitor: Visitor,
     section: Section,
     rejected?: { rejected: URLSearchParams; problem: ConsoleError },
+    said?: Notice,
   ): Promise<HttpResponse> {
     const visit = { ...visitOf(request, visitor.staff), ...rejected };
     const { title } = section;
@@ -53,7 +55,7 @@ export function createSectionPages({ audit, page }: Parts) {
     }
     const isProblem = visit.query.has(INTERRUPTED);
     const text = isProblem ? CHECK : doneText(section, visit.query);
-    const notice = text === undefined ? undefined : { text, isProblem };
+    const notice = said ?? (text === undefined ? undefined : { text, isProblem });
     return page(request, visitor, { title, content, notice });
   }
 
@@ -74,7 +76,7 @@ export function createSectionPages({ audit, page }: Parts) {
       const operation = `console.${section.name}.${name}`;
       audit?.staff({ requestId: request.requestId, staff, operation, target, failed });
     };
-    let shown: Html | undefined;
+    let shown: Html | Notice | undefined;
     try {
       shown = await actionOf(section, name)({ ...visitOf(request, staff), changed }, form);
     } catch (error) {
@@ -84,9 +86,10 @@ export function createSectionPages({ audit, page }: Parts) {
       throw error;
     }
     record();
-    return shown === undefined
-      ? redirect(`${request.path}?${DONE}=${name}`, signedIn.cookies)
-      : page(request, visitor, { title: section.title, content: shown });
+    if (shown === undefined) return redirect(`${request.path}?${DONE}=${name}`, signedIn.cookies);
+    return 'html' in shown
+      ? page(request, visitor, { title: section.title, content: shown })
+      : show(request, visitor, section, undefined, shown);
   }
 
   return { show, submit };

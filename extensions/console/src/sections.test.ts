@@ -103,7 +103,8 @@ const show = async (name: 'webhooks' | 'apps', given = visit()) =>
 const submit = async (name: 'webhooks' | 'apps', form: Form, given = visit()) => {
   const typed = typedIn(form);
   const act = actionOf(sections[name], typed.get('action') ?? '');
-  return (await act(given, typed))?.html;
+  const shown = await act(given, typed);
+  return shown && ('html' in shown ? shown.html : shown.text);
 };
 const refusal = async (name: 'webhooks' | 'apps', form: Form, given = visit()) => {
   const error = await submit(name, form, given).then(

@@ -9,9 +9,7 @@ import {
   type Staff,
 } from '@partner-loyalty/gateway/identity/staff.ts';
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
-import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
-
 import { timeText } from '@partner-loyalty/runtime/time.ts';
 import { actionForm, confirmed, field, hidden, type Typed, typedInto } from './forms.ts';
 import type { StaffMail } from './manage.ts';
@@ -21,6 +19,7 @@ import {
   type ConsoleVisit,
   isAdmin,
   NotFoundError,
+  type Notice,
   type Section,
 } from './section.ts';
 
@@ -35,7 +34,7 @@ export function createStaffSection({ keyStore, members, ownUrl }: StaffParts): S
   async function invite(
     { staff, changed }: ConsoleVisit,
     form: URLSearchParams,
-  ): Promise<Html | undefined> {
+  ): Promise<Notice | undefined> {
     const { partnerId } = staff;
     const email = field(form, 'email');
     const role = STAFF_ROLES.find((one) => one === form.get('role'));
@@ -62,7 +61,7 @@ export function createStaffSection({ keyStore, members, ownUrl }: StaffParts): S
   async function welcome(
     { staffId, partnerId, email, role }: Staff,
     address: string,
-  ): Promise<Html> {
+  ): Promise<Notice> {
     const about = { letter: 'staffInvited', partnerId, about: address } as const;
     const recipients = [{ staffId, address, email }];
     const mailed = await members.mailStaff({ noticeId: staffId, ...about, recipients }).then(
@@ -70,7 +69,7 @@ export function createStaffSection({ keyStore, members, ownUrl }: StaffParts): S
       () => 'No email could be sent: tell them.',
     );
     const text = `Invited ${email} as ${role}: they sign in at ${ownUrl}/console. ${mailed}`;
-    return html`${noticeBox(text, false)}<p><a href="/console/staff">All staff</a></p>`;
+    return { text, isProblem: false };
   }
 
   async function remove(

@@ -7,7 +7,6 @@ import type {
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
 import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
-
 import { timeText } from '@partner-loyalty/runtime/time.ts';
 import { actionForm, confirmed, hidden, type Typed, typedInto } from './forms.ts';
 import { empty, facts, rowList, stateText } from './parts.ts';
@@ -135,11 +134,6 @@ export function secretPage(
 <p>Save the secret of <strong>${webhook.url}</strong> now: it is not shown again. ${GUIDE}</p>
 ${codeBlock('Secret', secret)}
 <p><a href="${pathOf(webhook.webhookId)}">I have saved it: go to the endpoint</a></p>`;
-}
-
-export function outcomePage(webhookId: string, text: string, isProblem = false): Html {
-  return html`${noticeBox(text, isProblem)}
-<p><a href="${pathOf(webhookId)}">Back to the endpoint</a></p>`;
 }
 
 export function testText(sent: WebhookDelivery | undefined): string {

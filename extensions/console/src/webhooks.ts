@@ -4,18 +4,16 @@ import type {
   WebhookInput,
   WebhookRefusal,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
-import type { Html } from '@partner-loyalty/runtime/pages/html.ts';
 import { field } from './forms.ts';
 import type { Manage } from './manage.ts';
-import { ConsoleError, type ConsoleVisit, NotFoundError, type Section } from './section.ts';
 import {
-  endpointPage,
-  listPage,
-  messagePage,
-  outcomePage,
-  secretPage,
-  testText,
-} from './webhookpages.ts';
+  ConsoleError,
+  type ConsoleVisit,
+  NotFoundError,
+  type Notice,
+  type Section,
+} from './section.ts';
+import { endpointPage, listPage, messagePage, secretPage, testText } from './webhookpages.ts';
 
 const REFUSALS: Readonly<Record<Exclude<WebhookRefusal['refused'], 'url'>, string>> = {
   unknown: 'There is no such endpoint. Choose one from the list.',
@@ -52,11 +50,10 @@ export function createWebhooksSection({ webhooks: manage }: Pick<Manage, 'webhoo
     name: Name,
     input: Omit<WebhookInput<Name>, 'webhookId'>,
     text: string,
-  ): Promise<Html> {
-    const id = idIn(visit);
+  ): Promise<Notice> {
     // Cast: an input has the ID of its endpoint beside the rest.
-    await ask(visit, name, { ...input, ...id } as WebhookInput<Name>);
-    return outcomePage(id.webhookId, text);
+    await ask(visit, name, { ...input, ...idIn(visit) } as WebhookInput<Name>);
+    return { text, isProblem: false };
   }
 
   return {
@@ -84,9 +81,8 @@ export function createWebhooksSection({ webhooks: manage }: Pick<Manage, 'webhoo
         return change(visit, 'edit', { url, types }, 'The endpoint was changed.');
       },
       async test(visit) {
-        const id = idIn(visit);
-        const { sent } = await ask(visit, 'test', id);
-        return outcomePage(id.webhookId, testText(sent), sent?.outcome === 'failed');
+        const { sent } = await ask(visit, 'test', idIn(visit));
+        return { text: testText(sent), isProblem: sent?.outcome === 'failed' };
       },
       disable: (visit) => change(visit, 'disable', {}, DISABLED),
       enable: (visit) => change(visit, 'enable', {}, ENABLED),
@@ -103,8 +99,8 @@ export function createWebhooksSection({ webhooks: manage }: Pick<Manage, 'webhoo
 const DISABLED = 'The endpoint is disabled. It receives nothing until you enable it.';
 const ENABLED = 'The endpoint is enabled. It receives events from now on.';
 const REPLAYED =
-  'Events since then are being sent again, at most 600 a minute. The endpoint says how far it is.';
-const RESENT = 'The message is being sent. Its page shows the outcome within some seconds.';
+  'Events since then are being sent again, at most 600 a minute. Below you see how far it is.';
+const RESENT = 'The message is being sent. Its page shows the outcome within a few seconds.';
 
 function done<Answer extends object>(answer: Answer): Exclude<Answer, WebhookRefusal> {
   if (!('refused' in answer)) return answer as Exclude<Answer, WebhookRefusal>;
