@@ -51,6 +51,7 @@ export const mixReads: Part = {
         mixToApollo: answers(MANY, stock),
         mixToMercurius: answers(MANY, jit),
         mixInOneToApollo: answers(IN_ONE, stock),
+        mixTail: ratioOf(all, 'p99Ms', MANY, jit),
         mixKeys: answers(ONE, MANY),
       },
       bars: all

@@ -8,10 +8,10 @@ import { progress } from '../run/progress.ts';
 import { measureAlternating, type Rounds, WARM_UP, warmUp } from '../run/rounds.ts';
 import type { Testbed } from '../run/testbed.ts';
 import { ours } from '../variants/ours.ts';
-import { apollo, floor, type Variant } from '../variants/peers.ts';
+import { floor, type Variant } from '../variants/peers.ts';
 import type { Part } from './part.ts';
 
-const SHARES = [0.1, 0.25, 0.5, 0.75, 0.9, 1, 1.1];
+const SHARES = [0.1, 0.5, 0.9, 1, 1.1];
 const CONNECTIONS = { saturated: 32, atRate: 128 };
 
 /** What was measured at one rate. */
@@ -32,18 +32,15 @@ export const offered: Part = {
   async run(testbed, options) {
     const run = { testbed, options };
     const saturation = await saturationOf(ours, run);
-    const stockSaturation = await saturationOf(apollo, run);
-    const ratesOf = (most: number) => SHARES.map((share) => Math.round(most * share));
-    const ourPoints = await pointsOf(ours, run, ratesOf(saturation));
-    const floorPoints = await pointsOf(floor, run, ratesOf(saturation));
+    const rates = SHARES.map((share) => Math.round(saturation * share));
+    const ourPoints = await pointsOf(ours, run, rates);
+    const floorPoints = await pointsOf(floor, run, rates);
     const tenth = await sideBySide(run, saturation / 10);
     const half = await sideBySide(run, saturation / 2);
-    const stockPoints = await pointsOf(apollo, run, ratesOf(stockSaturation));
     return {
       tables: [
         table(`${ours.title}, saturated at ${shown(saturation)}/s`, ourPoints),
         table(`${floor.title}, at the same rates`, floorPoints),
-        table(`${apollo.title}, saturated at ${shown(stockSaturation)}/s`, stockPoints),
         tenth.table,
         half.table,
       ],
