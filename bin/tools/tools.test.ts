@@ -33,34 +33,11 @@ test('an expression that is built at run time is refused', () => {
 
 // Resolver types: the code does not compile if it forgets a field of the schema.
 describe('resolvertypes', () => {
-  type Addition = {
-    subgraph: string;
-    type: string;
-    field: string;
-    returns: string;
-    /** What the compiler misses: the field, or all resolvers of a type that had none before. */
-    missing: string;
-  };
-
-  const added = (
-    subgraph: string,
-    type: string,
-    field: string,
-    returns: string,
-    missing = field,
-  ): Addition => ({ subgraph, type, field, returns, missing });
-
   const ADDITIONS = [
-    added('members', 'Query', 'memberCount', 'Int!'),
-    added('members', 'Query', 'newestMember', 'PartnerMemberRead'),
-    added('members', 'PartnerMemberRead', 'memberSince', 'String!'),
-    added('members', 'PartnerMemberRead', 'nickname', 'String'),
-    added('members', 'MemberProfile', 'memberSince', 'String!'),
-    added('members', 'EndEnrollmentPayload', 'endedAt', 'String'),
-    added('standings', 'PartnerMemberRead', 'stays', 'Int!'),
+    { subgraph: 'members', type: 'Query', field: 'newestMember', returns: 'PartnerMemberRead' },
+    { subgraph: 'members', type: 'PartnerMemberRead', field: 'nickname', returns: 'String' },
     // The objects of this type have a property of this name and another type.
-    added('standings', 'Standing', 'program', 'Int!'),
-    added('standings', 'PartnerStanding', 'stays', 'Int!'),
+    { subgraph: 'standings', type: 'Standing', field: 'program', returns: 'Int!' },
   ];
 
   let folder: ReturnType<typeof temporaryFolder>;
@@ -80,8 +57,8 @@ describe('resolvertypes', () => {
 
   test.each(ADDITIONS)(
     '$subgraph: $field of type $type ($returns) does not compile without a resolver',
-    ({ subgraph, type, field, missing }) => {
-      expect(errorsIn(`${subgraph}-${type}-${field}`)).toMatch(`'${missing}' is missing in type`);
+    ({ subgraph, type, field }) => {
+      expect(errorsIn(`${subgraph}-${type}-${field}`)).toMatch(`'${field}' is missing in type`);
     },
   );
 

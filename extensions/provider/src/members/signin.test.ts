@@ -153,39 +153,6 @@ describe('signing in', () => {
     expect((await browser.submit(codePage, { code })).page?.name).toBe('account');
   });
 
-  test('agreeing confirms the partner of the app but no other, with a session too', async () => {
-    const address = { typed: 'eve@example.com', canonical: 'eve@example.com' };
-    await stage.store.enroll({ partnerId: 'spa', address });
-    await stage.store.enroll({ partnerId: 'inn', address });
-    const config = configure(stage, await addApp(stage));
-    const marks = async () => {
-      const found = await stage.store.memberByEmail('spa', 'eve@example.com');
-      const record = await stage.store.member(found?.memberId ?? '');
-      expect(record).not.toHaveProperty('unconfirmed');
-      return record?.enrollments.map((one) => [one.partnerId, one.unconfirmed]);
-    };
-    const page = await browser.open((await authorization(config)).url);
-    const refused = await signInByCode(stage, browser, page, 'eve@example.com');
-    await browser.submit(refused, { cancel: 'yes' });
-    expect(await marks()).toEqual([
-      ['spa', true],
-      ['inn', true],
-    ]);
-    const consent = await browser.open((await authorization(config)).url);
-    await browser.submit(consent, { agree: 'yes' });
-    expect(await marks()).toEqual([
-      ['spa', undefined],
-      ['inn', true],
-    ]);
-    const account = await browser.open('/account');
-    const clientId = account.page?.apps?.[0]?.clientId;
-    await browser.submit(account, { revoke: clientId || '' });
-    expect(await marks()).toEqual([
-      ['spa', true],
-      ['inn', true],
-    ]);
-  });
-
   test('no app confirms a partner silently, nor by a page with openid only, nor once it is removed', async () => {
     const app = await addApp(stage);
     const config = configure(stage, app);

@@ -10,18 +10,18 @@ const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.9
 const GUESTS = `
   directive @fast on FIELD
   type Query {
-    guest(id: ID!, exact: Boolean = true): Guest @tag(name: "partner") @shareable
+    guest(id: ID!, exact: Boolean = true): Guest @p @shareable
     find(level: Wish): Found
     page: PageInfo
   }
-  type Mutation { add(input: NewGuest!): Guest @tag(name: "partner") @tag(name: "scope-enroll") }
-  interface Node @key(fields: "id") { id: ID! @tag(name: "partner") }
+  type Mutation { add(input: NewGuest!): Guest @p @tag(name: "scope-enroll") }
+  interface Node @key(fields: "id") { id: ID! @p }
   type Guest implements Node @key(fields: "id") @key(fields: "email") {
     "Never changes."
-    id: ID! @tag(name: "partner")
-    email: String @tag(name: "partner")
-    name(short: Boolean = false): String @tag(name: "partner")
-    nick: String! @shareable @tag(name: "partner")
+    id: ID! @p
+    email: String @p
+    name(short: Boolean = false): String @p
+    nick: String! @shareable @p
     room: Room
     level: Level
   }
@@ -37,20 +37,23 @@ const GUESTS = `
 const SCORES = `
   directive @fast on FIELD
   type Query { best(limit: Int): Guest }
-  type Guest @key(fields: "id") { id: ID!  points(on: Day): Int! @tag(name: "partner") }
+  type Guest @key(fields: "id") { id: ID!  points(on: Day): Int! @p }
   scalar Day @specifiedBy(url: "https://example.com/day")
   type PageInfo @shareable { more: Boolean!  end: String }
 `;
 const OFFERS = `
   directive @fast on FIELD
-  type Query { offers: [Offer!] @tag(name: "partner") }
-  type Guest @key(fields: "id") { id: ID!  offers(sort: Sort = NEW): [Offer!] @tag(name: "partner") }
+  type Query { offers: [Offer!] @p }
+  type Guest @key(fields: "id") { id: ID!  offers(sort: Sort = NEW): [Offer!] @p }
   interface Sold { price: Int }
   type Offer implements Sold @key(fields: "code") {
-    code: ID! @tag(name: "partner")  price: Int  guest: Guest
+    code: ID! @p  price: Int  guest: Guest
   }
   enum Sort { NEW OLD }
 `;
+
+// `@p` stands for the tag of the partner surface.
+const whole = (sdl: string) => `${LINK} ${sdl.replace(/@p\b/g, '@tag(name: "partner")')}`;
 
 function contentOf(
   offers: string | undefined,
@@ -58,9 +61,9 @@ function contentOf(
   scores = SCORES,
 ) {
   const schemas = {
-    guests: `${LINK} ${GUESTS}`,
-    scores: `${LINK} ${scores}`,
-    ...(offers !== undefined && { offers: `${LINK} ${offers}` }),
+    guests: whole(GUESTS),
+    scores: whole(scores),
+    ...(offers !== undefined && { offers: whole(offers) }),
   };
   const subgraphs = Object.keys(schemas).map((name) => {
     return {
@@ -99,25 +102,19 @@ const node = (fields: string) => `
 const WISH = 'enum Wish { LOW HIGH }';
 const NAME = 'name(short: Boolean = false): String @external';
 
+const POINTS = 'points(on: Day): Int!';
+const TAKEN = 'resolves Guest.points scores';
 test.each<[attack: string, sdl: string, ...needs: string[]]>([
   // (a)
-  [
-    'takes a field over',
-    guest('points(on: Day): Int! @override(from: "scores")', '', 'scalar Day'),
-    'resolves Guest.points scores',
-  ],
+  ['takes a field over', guest(`${POINTS} @override(from: "scores")`, '', 'scalar Day'), TAKEN],
   [
     'takes a share of a field, by a label',
-    guest('points(on: Day): Int! @override(from: "scores", label: "percent(1)")', '', 'scalar Day'),
-    'resolves Guest.points scores',
+    guest(`${POINTS} @override(from: "scores", label: "percent(1)")`, '', 'scalar Day'),
+    TAKEN,
   ],
+  ['resolves a shared field too', guest('nick: String! @shareable'), 'resolves Guest.nick guests'],
   [
-    'resolves a shareable field too',
-    guest('nick: String! @shareable'),
-    'resolves Guest.nick guests',
-  ],
-  [
-    'resolves a shareable root field too',
+    'resolves a shared root field',
     more('extend type Query { guest(id: ID!, exact: Boolean = true): Guest @shareable }'),
     'resolves Query.guest guests',
   ],
@@ -298,7 +295,7 @@ test.each<[attack: string, sdl: string, ...needs: string[]]>([
 test.each<[what: string, sdl: string]>([
   ['changes nothing', OFFERS],
   ['goes away', ''],
-  ['adds a field to a type of another', guest('more(a: Int): Int @tag(name: "partner")')],
+  ['adds a field to a type of another', guest('more(a: Int): Int @p')],
   [
     'changes, deprecates and describes what is its own',
     OFFERS.replace('price: Int  g', '"In cents." price: Int! @deprecated  g')
@@ -332,8 +329,7 @@ test.each<[what: string, sdl: string]>([
 
 test('what was approved needs no approval again, and is given back without one', () => {
   const share = '@override(from: "scores", label: "percent(1)")';
-  const taken = (how: string, rest = '') =>
-    guest(`points(on: Day): Int! ${how} ${rest}`, '', 'scalar Day');
+  const taken = (how: string, rest = '') => guest(`${POINTS} ${how} ${rest}`, '', 'scalar Day');
   const shared = contentOf(taken(share));
   expect(needed(taken(share, '@deprecated'), shared)).toEqual(['shape Guest.points scores']);
   expect(needed(taken('@override(from: "scores")'), shared)).toEqual([
