@@ -64,8 +64,10 @@ const respond = (token: string, operation: string, body: () => Promise<Buffer>) 
     body,
   });
 
+const jsonOf = (body: object) => async () => Buffer.from(JSON.stringify(body));
+
 const ask = async (token: string, operation: string, body: object = {}) => {
-  const response = await respond(token, operation, async () => Buffer.from(JSON.stringify(body)));
+  const response = await respond(token, operation, jsonOf(body));
   expect([response.status, String(response.body)]).toEqual([200, expect.any(String)]);
   return response.body;
 };
@@ -123,7 +125,7 @@ test('429 for a team whose last schema took long to assess, with any of its toke
   handle = open({ longMs: 0 });
   const check = async (token: string, name: string) => {
     const body = { name, sdl: 'type Query {', file: 'f.graphql' };
-    return respond(token, 'check', async () => Buffer.from(JSON.stringify(body)));
+    return respond(token, 'check', jsonOf(body));
   };
   const [games, spa] = [await tokenOf('games', 'offers-team'), await tokenOf('spa')];
   expect(await check(await tokenOf('offers'), 'offers')).toMatchObject({ status: 200 });
@@ -166,8 +168,7 @@ test('429 for the 61st change of a subgraph within an hour, and for no other sub
   const [offers, spa] = [await tokenOf('offers'), await tokenOf('spa')];
   for (let version = 1; version <= 60; version += 1)
     await append(version, committedContent(), { change: 'publish offers', owner: 'offers-team' });
-  const rollBack = (token: string, name: string) =>
-    respond(token, 'rollback', async () => Buffer.from(JSON.stringify({ name })));
+  const rollBack = (token: string, name: string) => respond(token, 'rollback', jsonOf({ name }));
   expect(await rollBack(offers, 'offers')).toMatchObject({
     status: 429,
     headers: { 'retry-after': expect.stringMatching(/^3[56]\d\d$/) },
@@ -194,9 +195,7 @@ test('a token that is revoked while its request arrives, or is assessed, changes
   };
   const sdl = committedContent().schemas.standings;
   const body = { name: 'standings', sdl: `${sdl} scalar Added`, file: 'standings.graphql' };
-  const published = await respond(await tokenOf('standings'), 'publish', async () =>
-    Buffer.from(JSON.stringify(body)),
-  );
+  const published = await respond(await tokenOf('standings'), 'publish', jsonOf(body));
   expect([published.status, await store.latest()]).toEqual([401, 1]);
 });
 
@@ -225,9 +224,7 @@ test('a body with strings of every length has a short fault', async () => {
     { name: 'offers', sdl: '', file: 'f', codes: Array(101).fill('A') },
     { [long]: long, codes: [long] },
   ]) {
-    const { status, body } = await respond(token, 'check', async () =>
-      Buffer.from(JSON.stringify(given)),
-    );
+    const { status, body } = await respond(token, 'check', jsonOf(given));
     expect([status, String(body).length < 1_000]).toEqual([400, true]);
   }
 });

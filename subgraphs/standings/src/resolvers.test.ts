@@ -230,18 +230,6 @@ describe('the standings subgraph', () => {
         },
       ]);
     });
-
-    test('reads each year once for all fields', async () => {
-      const more = entitiesQuery(
-        '... on PartnerMemberRead { points tier standing { tierFrom previousYear { points } } }',
-      );
-      await ask(more, reads('ada'), club);
-      expect(storeReads.toSorted()).toEqual([
-        'program club',
-        'standing club ada 2025-07-01',
-        'standing club ada 2026-07-01',
-      ]);
-    });
   });
 
   describe('the year before', () => {

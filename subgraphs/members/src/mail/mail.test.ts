@@ -118,6 +118,8 @@ describe('template', () => {
   });
   afterEach(() => folder.remove());
 
+  const magicLink = (partner = 'The Inn') =>
+    write('magicLink', 'ada@example.com', { partner, link: LINK, minutes: 15 });
   const outbox = () => join(folder.path, 'outbox');
   const send = (email: Email, messageId = 'job@api.example') =>
     openMailer({ mailFrom: 'Loyalty <no-reply@api.example>', dataDir: folder.path }).send(
@@ -131,9 +133,7 @@ describe('template', () => {
   };
 
   test("magic link mail has the partner's name, the link and its lifetime, as text and HTML", async () => {
-    const { mail } = await sent(
-      write('magicLink', 'ada@example.com', { partner: 'The Inn', link: LINK, minutes: 15 }),
-    );
+    const { mail } = await sent(magicLink());
     expect(mail).toMatchObject({
       subject: 'Sign in to The Inn',
       messageId: '<job@api.example>',
@@ -162,7 +162,7 @@ describe('template', () => {
   test('a name keeps the joiners that its script needs, and nothing else that is invisible', () => {
     const partner =
       '\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u0915\u094d\u200d\u0937\u202e\u200b\u2028';
-    const { subject, text, html } = write('magicLink', 'ada@example.com', { partner, link: LINK });
+    const { subject, text, html } = magicLink(partner);
     const shown = partner.slice(0, -3);
     for (const part of [subject, text, html]) expect(part).toContain(shown);
     for (const part of [subject, text]) expect(part).toContain(`\u2068${shown}\u2069`);
@@ -186,7 +186,7 @@ describe('template', () => {
 
   test('mail loads nothing and tracks nobody: the link is its only URL', async () => {
     for (const email of [
-      write('magicLink', 'ada@example.com', { partner: 'The Inn', link: LINK, minutes: 15 }),
+      magicLink(),
       write('change', 'ada@example.com', { link: LINK, minutes: 15 }),
       write('changed', 'ada@example.com', { link: LINK, until: new Date('2026-03-11T05:06:07Z') }),
       write('undone', 'ada@example.com', { link: LINK, until: new Date('2026-03-11T05:06:07Z') }),
@@ -217,16 +217,14 @@ describe('template', () => {
       days: 7,
     });
     expect(subject).toBe('Inn Bcc: eve@example.com Body x evil invites you');
-    const { mail } = await sent(
-      write('magicLink', 'ada@example.com', { partner: name, link: LINK, minutes: 15 }),
-    );
+    const { mail } = await sent(magicLink(name));
     expect(mail.subject).toBe('Sign in to Inn Bcc: eve@example.com Body x evil');
     expect([mail.bcc ?? [], mail.to]).toEqual([[], [{ address: 'ada@example.com', name: '' }]]);
   });
 
   test("HTML injection: a partner's name is escaped", () => {
     const partner = `<img src=x onerror="alert('1')">&amp;`;
-    const { html } = write('magicLink', 'ada@example.com', { partner, link: LINK, minutes: 15 });
+    const { html } = magicLink(partner);
     expect(html).not.toContain('<img');
     expect(html).toContain('&#60;img src=x onerror=&#34;alert(&#39;1&#39;)&#34;&#62;&#38;amp;');
   });
@@ -237,10 +235,7 @@ describe('template', () => {
     await fc.assert(
       fc.asyncProperty(anyText({ maxLength: 100 }), async (name) => {
         count += 1;
-        await mailer.send(
-          write('magicLink', 'ada@example.com', { partner: name, link: LINK, minutes: 15 }),
-          `n${count}@x`,
-        );
+        await mailer.send(magicLink(name), `n${count}@x`);
         const file = readdirSync(outbox()).find((one) => one.endsWith(`_n${count}.eml`)) ?? '';
         const mail = await PostalMime.parse(readFileSync(join(outbox(), file)));
         expect(mail.to).toEqual([{ address: 'ada@example.com', name: '' }]);

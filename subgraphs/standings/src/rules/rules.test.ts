@@ -203,42 +203,27 @@ const source = (times: number[], until = Number.POSITIVE_INFINITY): Source<Timed
   events: times.map((occurredAt) => ({ occurredAt })),
   until,
 });
+/** The times in their order, and how many of each outbox were taken. */
 const merge = (members: Source<Timed>, own: Source<Timed>, ownUntil = Number.POSITIVE_INFINITY) => {
-  const { events, ...taken } = mergeSources(members, own, ownUntil);
-  return { times: events.map(({ occurredAt }) => occurredAt), ...taken };
+  const merged = mergeSources(members, own, ownUntil);
+  return [merged.events.map(({ occurredAt }) => occurredAt), merged.members, merged.own];
 };
 
 test('the earlier event comes first, and each outbox keeps its order', () => {
-  expect(merge(source([1, 5, 3]), source([2, 4]))).toEqual({
-    times: [1, 2, 4, 5, 3],
-    members: 3,
-    own: 2,
-  });
+  expect(merge(source([1, 5, 3]), source([2, 4]))).toEqual([[1, 2, 4, 5, 3], 3, 2]);
 });
 
 test('an event waits while the other outbox may still have an earlier one', () => {
-  expect(merge(source([1, 5], 5), source([2, 6]))).toEqual({
-    times: [1, 2, 5],
-    members: 2,
-    own: 1,
-  });
-  expect(merge(source([1, 9]), source([2, 3], 3))).toEqual({
-    times: [1, 2, 3],
-    members: 1,
-    own: 2,
-  });
+  expect(merge(source([1, 5], 5), source([2, 6]))).toEqual([[1, 2, 5], 2, 1]);
+  expect(merge(source([1, 9]), source([2, 3], 3))).toEqual([[1, 2, 3], 1, 2]);
 });
 
 test('an own event that was made after members were asked waits', () => {
-  expect(merge(source([1, 9]), source([2, 8]), 5)).toEqual({
-    times: [1, 2, 9],
-    members: 2,
-    own: 1,
-  });
+  expect(merge(source([1, 9]), source([2, 8]), 5)).toEqual([[1, 2, 9], 2, 1]);
 });
 
 test('whatever the clocks say, the outbox that ends first gives at least one event', () => {
-  expect(merge(source([7, 8], 3), source([5]))).toEqual({ times: [5, 7], members: 1, own: 1 });
+  expect(merge(source([7, 8], 3), source([5]))).toEqual([[5, 7], 1, 1]);
 });
 
 // Which programs are accepted, and the faults of the others.
@@ -493,43 +478,14 @@ describe('year', () => {
   const program = (start: string, timeZone: string): Program =>
     programOf({ membershipYear: { start, timeZone }, tiers: [{ name: 'Member', points: 0 }] });
 
-  /** Membership years with their first instants. */
-  const BORDERS: [what: string, start: string, timeZone: string, first: string, year: string][] = [
-    [
-      'São Paulo, whose clocks skipped midnight',
-      '11-04',
-      'America/Sao_Paulo',
-      '2018-11-04T01:00:00-02:00',
-      '2018-11-04',
-    ],
-    [
-      'Havana, where midnight comes twice',
-      '11-01',
-      'America/Havana',
-      '2026-11-01T00:00:00-04:00',
-      '2026-11-01',
-    ],
-    [
-      'St. John’s, which went back past midnight',
-      '11-04',
-      'America/St_Johns',
-      '2007-11-04T00:00:00-02:30',
-      '2007-11-04',
-    ],
-    [
-      'Apia, which skipped the day as a whole',
-      '12-30',
-      'Pacific/Apia',
-      '2011-12-31T00:00:00+14:00',
-      '2011-12-30',
-    ],
-    [
-      'a time before time zones',
-      '01-01',
-      'Europe/Paris',
-      '1900-01-01T00:00:00+00:09:21',
-      '1900-01-01',
-    ],
+  /** Membership years with their first instants, where the day begins in an unusual way. */
+  const BORDERS: [why: string, start: string, timeZone: string, first: string, year: string][] = [
+    // At midnight: clocks skip it, it comes twice, they go back past it, and the day is skipped.
+    ['skipped', '11-04', 'America/Sao_Paulo', '2018-11-04T01:00:00-02:00', '2018-11-04'],
+    ['twice', '11-01', 'America/Havana', '2026-11-01T00:00:00-04:00', '2026-11-01'],
+    ['back', '11-04', 'America/St_Johns', '2007-11-04T00:00:00-02:30', '2007-11-04'],
+    ['no day', '12-30', 'Pacific/Apia', '2011-12-31T00:00:00+14:00', '2011-12-30'],
+    ['before zones', '01-01', 'Europe/Paris', '1900-01-01T00:00:00+00:09:21', '1900-01-01'],
   ];
 
   /** Milliseconds of an instant whose offset may have seconds, which Date does not parse. */
