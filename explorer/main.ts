@@ -138,7 +138,7 @@ async function run(): Promise<void> {
   running = mine;
   showRunning();
   try {
-    const response = await send(asked, credential, mine.signal);
+    const response = await send(asked, credential, mine.signal, sandboxHeaders());
     if (running === mine) showResponse(responseView, response);
   } catch {
     if (running !== mine) return;
@@ -152,7 +152,19 @@ function curl(): string | undefined {
   const asked = readOperation();
   if (asked === undefined) return undefined;
   const surface = credential?.kind ?? examples[choice.selectedIndex]?.surface ?? 'partner';
-  return withoutCredential(curlOf(endpoint, surface, asked));
+  return withoutCredential(curlOf(endpoint, surface, asked, sandboxHeaders()));
+}
+
+/** What the menus have chosen, which only the page of a sandbox has. */
+function sandboxHeaders(): Record<string, string> {
+  const [fault, days] = ['fault', 'days'].map(
+    (id) => document.querySelector<HTMLSelectElement>(`#${id}`)?.value,
+  );
+  const time = new Date(Date.now() + Number(days) * 86_400_000);
+  return {
+    ...(fault && { 'x-sandbox-fault': fault }),
+    ...(days && { 'x-sandbox-now': time.toISOString() }),
+  };
 }
 
 function link(): string | undefined {

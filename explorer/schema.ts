@@ -1,5 +1,7 @@
 // The panel that shows the schema: operations first, then types, with a search.
 import {
+  astFromValue,
+  type GraphQLArgument,
   type GraphQLNamedType,
   type GraphQLSchema,
   type GraphQLType,
@@ -11,13 +13,18 @@ import {
   isObjectType,
   isSpecifiedScalarType,
   isUnionType,
+  print,
 } from 'graphql';
 import { element } from './copy.ts';
 
+type Input = Pick<GraphQLArgument, 'name' | 'type' | 'defaultValue'>;
+
 type Entry = {
   name: string;
-  args: readonly { name: string; type: GraphQLType }[];
+  args: readonly Input[];
   type?: GraphQLType;
+  /** The default of an input field. */
+  initial?: string;
   description?: string | null | undefined;
   deprecationReason?: string | null | undefined;
 };
@@ -75,25 +82,40 @@ function typeElement(type: GraphQLNamedType, isRoot: boolean): HTMLElement {
 function entriesOf(type: GraphQLNamedType): Entry[] {
   if (isObjectType(type) || isInterfaceType(type)) return Object.values(type.getFields());
   if (isInputObjectType(type))
-    return Object.values(type.getFields()).map((field) => ({ ...field, args: [] }));
+    return Object.values(type.getFields()).map((field) => {
+      return { ...field, args: [], initial: defaultText(field) };
+    });
   if (isEnumType(type)) return type.getValues().map((value) => ({ ...value, args: [] }));
   if (isUnionType(type))
     return type.getTypes().map((member) => ({ name: '', args: [], type: member }));
   return [];
 }
 
-function entryElement({ name, args, type, description, deprecationReason }: Entry): HTMLElement {
+function entryElement({ name, args, type, initial = '', ...entry }: Entry): HTMLElement {
+  const { description, deprecationReason } = entry;
   const code = element('code', {}, element('b', {}, name));
   args.forEach((argument, index) => {
     code.append(index === 0 ? '(' : ', ', `${argument.name}: `, ...typeParts(argument.type));
+    code.append(defaultText(argument));
   });
   if (args.length > 0) code.append(')');
-  if (type !== undefined) code.append(name === '' ? '' : ': ', ...typeParts(type));
-  const entry = element('div', { class: 'entry' }, code);
+  if (type !== undefined) code.append(name === '' ? '' : ': ', ...typeParts(type), initial);
+  const shown = element('div', { class: 'entry' }, code);
   if (deprecationReason != null)
-    entry.append(element('p', { class: 'deprecated' }, `Deprecated. ${deprecationReason}`));
-  if (description) entry.append(element('p', {}, description));
-  return entry;
+    shown.append(element('p', { class: 'deprecated' }, `Deprecated. ${deprecationReason}`));
+  if (description) shown.append(element('p', {}, description));
+  return shown;
+}
+
+/** As in the schema; a default of a custom scalar, which may be any object, as JSON. */
+function defaultText({ type, defaultValue }: Input): string {
+  if (defaultValue === undefined) return '';
+  try {
+    const literal = astFromValue(defaultValue, type);
+    return literal ? ` = ${print(literal)}` : '';
+  } catch {
+    return ` = ${JSON.stringify(defaultValue)}`;
+  }
 }
 
 /** A type as text, in which its name is a link to it. */

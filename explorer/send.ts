@@ -35,6 +35,7 @@ export async function send(
   operation: Operation,
   credential: Credential | undefined,
   signal?: AbortSignal,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<TimedResponse> {
   const startedAt = performance.now();
   const response = await fetch('/graphql', {
@@ -42,6 +43,7 @@ export async function send(
     headers: {
       'content-type': 'application/json',
       ...(credential && credentialHeader(credential)),
+      ...more,
     },
     body: JSON.stringify(operation),
     credentials: 'omit',
@@ -87,14 +89,16 @@ export async function loadSchema(credential: Credential, memberSchema: string) {
  */
 const UNSAFE = /['\u2028\u2029\p{Cf}]|(?!\n)\p{Cc}/gu;
 
-/** Safe to paste, whoever wrote the operation. */
+/** Safe to paste, whoever wrote the operation. The headers are not the reader's, but the page's. */
 export function curlOf(
   endpoint: string,
   surface: Credential['kind'],
   operation: Operation,
+  headers: Readonly<Record<string, string>>,
 ): string {
   const body = JSON.stringify(operation, null, 2).replace(UNSAFE, escaped);
-  return filled(template, surface, { endpoint, body });
+  const more = Object.entries(headers).map(([name, value]) => ` \\\n  -H '${name}: ${value}'`);
+  return filled(template, surface, { endpoint: `${endpoint}${more.join('')}`, body });
 }
 
 function escaped(character: string): string {

@@ -374,6 +374,38 @@ describe('the explorer', () => {
     expect(faults).toEqual([]);
   });
 
+  test('the menus of a sandbox send a fault and a time, in the command to copy too, but not for the schema', async () => {
+    const { page, faults } = await openPage(`/explorer#key=${service.keys.alpha}`, CLIPBOARD);
+    await types(page).getByText('memberByEmail').waitFor();
+    await page.locator('#fault').selectOption('unavailable');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await shown(page).getByText('"SERVICE_UNAVAILABLE"').waitFor();
+    await page.locator('#fault').selectOption('none');
+    await page.locator('#days').selectOption('in a year');
+    const query = '{ memberById(memberId: "m-both") { standing { asOf } } }';
+    await operation(page).fill(query);
+    await setVariables(page, {});
+    await page.getByRole('button', { name: 'Run' }).click();
+    const year = new Date(Date.now() + 366 * 86_400_000).getUTCFullYear();
+    await shown(page).getByText(`"${year}-`).waitFor();
+    expect(await copied(page, 'Copy as curl')).toMatch(
+      /^curl -s \S+ \\\n {2}-H 'x-sandbox-now: \d{4}-[-\dT:.]+Z' \\\n {2}-H 'content-type/,
+    );
+    await page.locator('#fault').selectOption('error');
+    await use(page, service.keys.alpha);
+    await page.getByText(/The partner surface: \d+ queries/).waitFor();
+    // What browsers say about the 503.
+    expect(faults.filter((each) => !each.includes('503'))).toEqual([]);
+  });
+
+  test('the schema has the defaults of arguments and of input fields', async () => {
+    const { page } = await openPage(`/explorer#key=${service.keys.alpha}`);
+    await types(page).getByText('memberByEmail').waitFor();
+    const text = await types(page).locator('code').allTextContents();
+    expect(text.find((each) => each.startsWith('members('))).toContain('first: Int = 100');
+    expect(text).toContain('stays: Int = 0');
+  });
+
   const CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] };
   const copied = async (page: Page, name: string) => {
     await page.getByRole('button', { name }).click();

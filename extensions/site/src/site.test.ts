@@ -7,6 +7,7 @@ import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { buildSchema, parse } from 'graphql';
 import { UNSHARED } from '../../../test/support/requests/unshared.ts';
+import { explorerPage } from './explorer/explorer.ts';
 import { homePage } from './home.ts';
 import { createPages } from './pages.ts';
 
@@ -241,6 +242,16 @@ describe('pages', () => {
       expect(String((await pages(schema))?.body)).toContain('first: String');
       current = graph(2, 'type Query { second: String }');
       expect(String((await pages(schema))?.body)).toContain('second: String');
+    });
+
+    test('has menus for what only a sandbox does', () => {
+      const page = (environment: 'sandbox' | 'production') =>
+        explorerPage(
+          { ...ABOUT, environment },
+          { scriptPath: '', licensesPath: '', memberSchemaPath: '', memberClaim: 'sub' },
+        );
+      expect(page('sandbox')).toMatch(/<select id="fault".*<select id="days"/s);
+      expect(page('production')).not.toMatch(/<select id="(fault|days)"/);
     });
 
     test('has the licenses of what is in its script', async () => {

@@ -62,6 +62,16 @@ type ExplorerPage = {
   memberClaim: string;
 };
 
+/** What a sandbox does with the next request. Browsers would keep a choice when the page reloads. */
+const SANDBOX_MENUS = html`<div class="tools">
+<label>Fault <select id="fault" autocomplete="off"><option value="">none</option>
+<option>rate-limited</option><option>unavailable</option><option>timeout</option><option>error</option>
+</select></label>
+<label>Time <select id="days" autocomplete="off"><option value="">now</option>
+<option value="30">in 30 days</option><option value="182">in 6 months</option>
+<option value="366">in a year</option><option value="731">in two years</option></select></label>
+</div>`;
+
 export function explorerPage(about: About, parts: ExplorerPage): string {
   const { scriptPath, licensesPath, memberSchemaPath, memberClaim } = parts;
   const main = html`<h1 class="unseen">Explorer</h1>
@@ -89,6 +99,7 @@ and sent only to this service. Requests count against your budget, and changes a
 <h3>Variables</h3>
 <p id="operation-problem" class="notice problem" role="alert" hidden></p>
 <div id="variables" class="editor"></div>
+${about.environment === 'sandbox' ? SANDBOX_MENUS : ''}
 <div id="copies" class="tools">
 <button type="button" id="format" class="quiet">Format</button>
 </div>
