@@ -116,35 +116,28 @@ describe.each(WAYS)('below %s', (root) => {
   test.each([
     ['big: 9007199254740993', { big: '9007199254740993' }],
     ['big: 10.10', { big: '10.10' }],
-    ['big: -0', { big: '-0' }],
     ['big: 1e400', { big: '1e400' }],
     ['big: LOW', { big: 'LOW' }],
-    ['big: 5', { big: 'json 5' }],
     ['big: "10.10"', { big: 'json "10.10"' }],
     [
       'big: {a: [9007199254740993, {b: 1.50}], c: "x"}',
       { big: '{a:[9007199254740993,{b:1.50}],c:"x"}' },
     ],
-    ['big: [1, [2]]', { big: 'json [1,[2]]' }],
     ['all: [1.10, 2]', { all: ['1.10', '2'] }],
-    ['all: 1.10', { all: ['1.10'] }],
     ['all: {a: 1.10}', { all: ['{a:1.10}'] }],
     ['deep: [[1.10], null]', { deep: [['1.10'], null] }],
     [
       'in: {min: 10.10, list: [0.10], at: HIGH}',
       { in: { min: '10.10', list: ['0.10'], at: 'HIGH' } },
     ],
-    ['all: [LOW]', { all: ['LOW'] }],
     ['row: {}', { row: ROW }],
     ['rows: [{}, null]', { rows: [ROW, null] }],
-    ['rows: {n: 5}', { rows: [{ ...ROW, n: 'json 5' }] }],
     ['rows: [{n: 9007199254740993, id: "x"}]', { rows: [{ n: '9007199254740993', id: 'x' }] }],
     [
       'row: {rows: [{id: 12345678901234567890, all: [LOW, 1.50]}]}',
       { row: { ...ROW, rows: [{ ...ROW, id: '12345678901234567890', all: ['LOW', '1.50'] }] } },
     ],
     ['id: 12345678901234567890', { id: '12345678901234567890' }],
-    ['x: 1.0, n: 3', { x: 1, n: 3 }],
     ['x: 10000000000000000000000', { x: 1e22 }],
   ])('(%s) arrives digit for digit', async (args, expected) => {
     expect(await argsOf(args)).toEqual(expected);

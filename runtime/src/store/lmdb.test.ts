@@ -31,15 +31,32 @@ import { isOutage } from './outage.ts';
 import { makeFolder, makePrivateFolder } from './private.ts';
 import { markErased, rewriteErased, rewriteStores } from './rewrite.lmdb.ts';
 
+let folder: ReturnType<typeof temporaryFolder>;
+const opened: EmbeddedStore[] = [];
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(async () => {
+  await closeAll();
+  folder.remove();
+});
+
+async function openIn(dataDir: string, name: 'keys' | 'members'): Promise<EmbeddedStore> {
+  const store = await openLmdb(dataDir, name, 'sandbox');
+  opened.push(store);
+  return store;
+}
+
+async function closeAll(): Promise<void> {
+  for (const { root } of opened.splice(0)) await root.close();
+}
+
 // Who may read the embedded store, as the modes of its files and folders say it.
 describe('private', () => {
-  let folder: ReturnType<typeof temporaryFolder>;
   let dataDir: string;
   beforeEach(() => {
-    folder = temporaryFolder();
     dataDir = join(folder.path, 'data', 'sandbox');
   });
-  afterEach(() => folder.remove());
 
   const modeOf = (...path: string[]) => (statSync(join(...path)).mode & 0o777).toString(8);
 
@@ -117,27 +134,11 @@ describe('health', () => {
   const PAGE = 4_096;
   const ROWS = 3_000;
 
-  let folder: ReturnType<typeof temporaryFolder>;
   let file: string;
-  const opened: EmbeddedStore[] = [];
   beforeEach(() => {
-    folder = temporaryFolder();
     file = join(folder.path, 'keys', 'data.mdb');
   });
-  afterEach(async () => {
-    await closeAll();
-    folder.remove();
-  });
-
-  async function closeAll(): Promise<void> {
-    for (const { root } of opened.splice(0)) await root.close();
-  }
-
-  async function open(): Promise<EmbeddedStore> {
-    const store = await openLmdb(folder.path, 'keys', 'sandbox');
-    opened.push(store);
-    return store;
-  }
+  const open = () => openIn(folder.path, 'keys');
 
   const tableOf = ({ root }: EmbeddedStore) =>
     root.openDB<{ text: string }, string>({ name: 'rows', encoding: 'json' });
@@ -245,29 +246,18 @@ describe('rewrite', () => {
   /** Longer than what chance spells. */
   const SECRET = 'a-secret-to-erase';
 
-  let folder: ReturnType<typeof temporaryFolder>;
   let dataDir: string;
-  const opened: EmbeddedStore[] = [];
   const children: ChildProcessWithoutNullStreams[] = [];
   beforeEach(() => {
-    folder = temporaryFolder();
     dataDir = join(folder.path, 'data');
     mkdirSync(dataDir);
   });
-  afterEach(async () => {
+  afterEach(() => {
     for (const child of children.splice(0)) child.kill('SIGKILL');
-    await closeAll();
-    folder.remove();
   });
 
-  async function closeAll(): Promise<void> {
-    for (const { root } of opened.splice(0)) await root.close();
-  }
-
   async function open() {
-    const store = await openLmdb(dataDir, 'members', 'sandbox');
-    opened.push(store);
-    const { root } = store;
+    const { root } = await openIn(dataDir, 'members');
     return {
       root,
       json: root.openDB<{ text: string }, string>({ name: 'json', encoding: 'json' }),
