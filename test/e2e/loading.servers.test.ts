@@ -47,15 +47,6 @@ test.each([
   },
 );
 
-test('a process whose members sign in with another provider never loads ours', async () => {
-  await start('one process');
-  const token = await service.provider.issue('m-both');
-  expect((await service.send({ query: PROFILE, token })).code).toBeUndefined();
-  const paths = ['/sign-in', '/account', '/oauth/authorize', '/.well-known/openid-configuration'];
-  for (const path of paths) expect(await get(path)).not.toBe(500);
-  expect(await loaded()).toEqual([false]);
-});
-
 /** What only some requests, settings or commands need: parts of the paths of files. */
 const LATER = [
   ...['/undici/', '/nodemailer/', '/ioredis/', '/mongodb/', '/oidc-provider/'],

@@ -18,10 +18,8 @@ import { freePort } from '../support/servers/process.ts';
 import { createVisitor, type Visited, type Visitor } from '../support/servers/visitor.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import { BUILT_IN, newMember, nextEmail } from '../support/service/mailbox.ts';
-import { until } from '../support/until.ts';
 
 const CALLBACK = 'http://app.localhost:1/callback';
-const PROFILE = 'query ($id: ID!) { memberProfile(id: $id) { email } }';
 
 describe('an app', () => {
   let service: InProcessService;
@@ -87,54 +85,6 @@ describe('an app', () => {
       expect((await visitor.send(next, {}, 'agree')).url).toBe(back.url);
     return back;
   };
-  const canRead = async (token: string, id: string) =>
-    (await service.send({ query: PROFILE, variables: { id }, token })).code === undefined;
-
-  test('openid-client: discovery, sign-in, userinfo, the API, refresh, revocation, sign-out', async () => {
-    const { memberId, email } = await newMember(service, { firstName: 'Ada', lastName: 'Byron' });
-    const { config } = await register();
-    const visitor = createVisitor((url) => url.startsWith(CALLBACK));
-    const pkceCodeVerifier = client.randomPKCECodeVerifier();
-    const [expectedState, expectedNonce] = [client.randomState(), client.randomNonce()];
-    const start = client.buildAuthorizationUrl(config, {
-      redirect_uri: CALLBACK,
-      scope: 'openid profile email',
-      code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
-      code_challenge_method: 'S256',
-      state: expectedState,
-      nonce: expectedNonce,
-    });
-    const back = await signIn(visitor, await visitor.visit(start.href), email);
-    const checks = { pkceCodeVerifier, expectedState, expectedNonce };
-    const tokens = await client.authorizationCodeGrant(config, new URL(back.url), checks);
-    const claims = tokens.claims();
-    expect(claims).toMatchObject({ sub: memberId, email, partner_id: 'alpha' });
-    const userinfo = await client.fetchUserInfo(config, tokens.access_token, memberId);
-    expect(userinfo).toMatchObject({ email, email_verified: true });
-
-    expect(await canRead(tokens.access_token, memberId)).toBe(true);
-    expect(await canRead(tokens.id_token ?? '', memberId)).toBe(true);
-    const change = { query: 'mutation { updateProfile(input: {}) { email } }' };
-    const refused = await service.send({ ...change, token: tokens.id_token });
-    expect(refused.code).toBe('FORBIDDEN');
-
-    const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token ?? '');
-    expect(await canRead(refreshed.access_token, memberId)).toBe(true);
-    await client.tokenRevocation(config, refreshed.refresh_token ?? '');
-    await until(async () => !(await canRead(refreshed.access_token, memberId)));
-
-    const end = client.buildEndSessionUrl(config, {
-      id_token_hint: tokens.id_token ?? '',
-      post_logout_redirect_uri: CALLBACK,
-    });
-    const question = await visitor.visit(end.href);
-    expect((await visitor.send(question, {}, 'logout')).url).toBe(CALLBACK);
-    const account = await visitor.visit(`${issuer}/account`);
-    expect([account.url, account.html.includes('type="email"')]).toEqual([
-      `${issuer}/sign-in`,
-      true,
-    ]);
-  });
 
   test('an app sees what the member agreed to, and its partner only after a click, until it is revoked', async () => {
     const { members } = service.stores;

@@ -140,14 +140,6 @@ test('the workflow checks pull requests and publishes after merges, with no more
   }
 });
 
-test('the jobs of GitLab check merge requests and publish the default branch', () => {
-  const rules = ['check-subgraph', 'publish-subgraph'].map((name) => gitlab[name].rules);
-  expect(rules).toEqual([
-    [{ if: '$CI_PIPELINE_SOURCE == "merge_request_event"' }],
-    [{ if: '$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH' }],
-  ]);
-});
-
 test.each([
   ['the workflow of GitHub', onGitHub, 'check', 'publish', 'starts'],
   ['the jobs of GitLab', onGitLab, 'check-subgraph', 'publish-subgraph', 'ends'],

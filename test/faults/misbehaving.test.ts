@@ -141,32 +141,6 @@ describe('the other root fields are served, and the log names the fields, if it'
   });
 });
 
-test('an answer over 1 MiB is OPERATION_TOO_COMPLEX where it belongs, with status 200', async () => {
-  const title = 'x'.repeat(1024 * 1024);
-  answer = inJson(
-    { data: { offer: { title, endsAt: 'e' } } },
-    { data: { _entities: [{ offers: [{ title }] }] } },
-  );
-  const code = 'OPERATION_TOO_COMPLEX';
-  const both = await service.send({ query: QUERY });
-  expect([both.status, both.body]).toMatchObject([
-    200,
-    {
-      data: { own: OWN, more: { email: 'Both@Example.com', offers: null }, offer: null },
-      errors: [
-        { path: ['more'], extensions: { code } },
-        { path: ['offer'], extensions: { code } },
-      ],
-    },
-  ]);
-  expect(lines).toContainEqual(expect.objectContaining({ reason: 'too large', field: 'offer' }));
-  const alone = await service.send({ query: '{ offer(offerId: "o1") { title } }' });
-  expect([alone.status, alone.body]).toMatchObject([
-    200,
-    { data: { offer: null }, errors: [{ path: ['offer'], extensions: { code } }] },
-  ]);
-});
-
 test.each<[string, unknown, unknown]>([
   ['an object for text', { title: { a: 1 }, endsAt: 'e' }, { offers: [{ title: {} }] }],
   ['a list for text', { title: ['t'], endsAt: 'e' }, { offers: [{ title: [] }] }],

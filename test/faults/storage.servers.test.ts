@@ -13,10 +13,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { openAuditFile } from '../../extensions/audit/src/file.ts';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
 import { ROOT } from '../support/programs/programs.ts';
-import { loyalty, loyaltyJson, spawnLoyalty } from '../support/service/loyalty.ts';
+import { loyaltyJson, spawnLoyalty } from '../support/service/loyalty.ts';
 import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -159,22 +158,6 @@ test('a full disk: the log goes on once there is room, and each line is whole', 
     }
   }));
 
-test('a disk without room for a copy: compact fails with one line, and succeeds once there is room', async () => {
-  if (process.getuid?.() !== 0) return; // Only root can mount a small disk.
-  await withDisk(async (disk) => {
-    const env = { DATA_DIR: join(disk, 'data') };
-    await loyaltyJson(env, 'partners', 'create', 'inn', '--name', 'Inn');
-    fillUp(disk);
-    const refused = await spawnLoyalty(env, 'compact').ran;
-    expect([refused.code, refused.stdout]).toEqual([1, '']);
-    expect(refused.stderr).toMatch(
-      /^loyalty: the disk has no room for a copy of the store members\n$/,
-    );
-    rmSync(join(disk, 'filler'));
-    expect((await spawnLoyalty(env, 'compact').ran).code).toBe(0);
-  });
-});
-
 test('a disk without a byte: erase changes nothing and says so in one line, and succeeds once there is room', async () => {
   if (process.getuid?.() !== 0) return; // Only root can mount a small disk.
   await withDisk(async (disk) => {
@@ -198,19 +181,6 @@ test('a disk without a byte: erase changes nothing and says so in one line, and 
   });
 });
 
-test('a data folder on a disk that is read-only: the line names the folder', async () => {
-  if (process.getuid?.() !== 0) return; // Only root can mount a disk.
-  await withDisk(async (disk) => {
-    const env = { DATA_DIR: join(disk, 'data') };
-    await loyaltyJson(env, 'partners', 'create', 'inn', '--name', 'Inn');
-    execFileSync('mount', ['-o', 'remount,ro', disk]);
-    const { code, stderr } = await loyalty(env, 'partners', 'list');
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^loyalty: .*\n$/);
-    expect(stderr).toContain(`${env.DATA_DIR}/lock cannot be opened: Read-only file system`);
-  });
-});
-
 test('a limit on the size of files: the same, and the limit does not end the process', async () => {
   service = await startDeployed('one process', { RATE_LIMIT_BUDGET: '1000000' });
   const { stack } = service;
@@ -224,30 +194,4 @@ test('a limit on the size of files: the same, and the limit does not end the pro
   limit('unlimited:');
   await expectWrites(service);
   expect((await reported(service)).dependencies.members).toBe('up');
-});
-
-test('a disk that fills up in the middle of a line of the audit log: every line is there whole', async () => {
-  if (process.getuid?.() !== 0) return; // Only root can mount a small disk.
-  await withDisk(async (disk) => {
-    const path = join(disk, 'audit.log');
-    let failures = 0;
-    const observe = {
-      log: { outage() {}, recovered() {} },
-      metrics: {
-        audit(outcome: string) {
-          if (outcome === 'failed') failures += 1;
-        },
-      },
-    };
-    const sink = openAuditFile(path, observe);
-    const lines = Array.from({ length: 2_000 }, (_, n) => `${n} ${'x'.repeat(1_000)}`);
-    for (const line of lines) sink.write(`${line}\n`);
-    await until(() => failures > 0);
-    execFileSync('mount', ['-o', 'remount,size=8m', disk]);
-    await sink.close();
-    const written = readFileSync(path, 'utf8').split('\n');
-    const torn = written.filter((line) => line !== '' && !lines.includes(line));
-    expect(written.filter((line) => line !== '' && !torn.includes(line))).toEqual(lines);
-    expect(torn).toHaveLength(1);
-  });
 });
