@@ -150,35 +150,10 @@ describe('an app', () => {
     expect(await seenByKey()).toEqual(none);
   });
 
-  test('a silent authorization in progress brings back no app that the member revokes meanwhile', async () => {
-    const { access, payloads } = service.stores.members;
-    const { memberId, email } = await newMember(service);
-    const { clientId, config } = await register();
-    const visitor = createVisitor((url) => url.startsWith(CALLBACK));
-    const asked = { scope: 'openid profile email' };
-    await signIn(visitor, (await authorize(visitor, config, asked)).page, email);
-    const account = await visitor.visit(`${issuer}/account`);
-    const silently = async () => {
-      const { page } = await authorize(visitor, config, { ...asked, prompt: 'none' });
-      return new URL(page.url).searchParams.get('error');
-    };
-    const { grant } = access;
-    access.grant = async (...given) => {
-      access.grant = grant;
-      await visitor.send(account, {}, 'revoke');
-      return grant(...given);
-    };
-    expect([await silently(), await silently()]).toEqual(['consent_required', 'consent_required']);
-    expect(await access.find(memberId)).toMatchObject({ apps: [] });
-    const left = await payloads.select(
-      ({ id, json }) => /^Grant:/.test(id) && json.includes(clientId),
-    );
-    expect(left).toEqual([]);
-  });
-
   test.each([
     ['sign-out', 'a partner’s app', undefined],
     ['tokens revoke', 'a partner’s app', undefined],
+    ['revoking it', 'a partner’s app', undefined],
     ['sign-out', 'a first-party app', true as const],
     ['tokens revoke', 'a first-party app', true as const],
   ])(
@@ -191,10 +166,12 @@ describe('an app', () => {
       const asked = { scope: 'openid' };
       await signIn(visitor, (await authorize(visitor, config, asked)).page, email);
       const { sessions } = (await access.find(memberId)) ?? {};
+      const account = await visitor.visit(`${issuer}/account`);
       const { grant } = access;
       access.grant = async (...given) => {
         access.grant = grant;
         if (ending === 'tokens revoke') await access.endAll(memberId);
+        else if (ending === 'revoking it') await visitor.send(account, {}, 'revoke');
         else await access.endSession(memberId, sessions?.[0]?.sessionId ?? '');
         return grant(...given);
       };

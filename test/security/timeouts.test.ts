@@ -53,35 +53,21 @@ test.concurrent('a client that reads a response slowly is not cut off', async ()
   await server.close();
 });
 
-test.concurrent('slow drip: a receiver has 15 seconds, and what follows its status does not matter', async () => {
+test.concurrent('slow drip: a receiver has 15 seconds for its status', async () => {
   const sockets = new Set<Socket>();
-  const dripping = async (head: string, drop: string, everyMs: number) => {
-    const server = createServer((socket) => {
-      sockets.add(socket.on('error', () => {}));
-      socket.write(head);
-      const timer = setInterval(() => socket.write(drop), everyMs);
-      socket.on('close', () => clearInterval(timer));
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return server;
-  };
-  const receivers = await Promise.all([
-    dripping('', '', 500),
-    dripping('HTTP/1.1 200 OK\r\n', 'a: b\r\n', 500),
-    dripping('', 'HTTP/1.1 103 Early Hints\r\n\r\n', 5_000),
-    dripping('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n', 'a', 500),
-  ]);
+  const receiver = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}));
+    socket.write('HTTP/1.1 200 OK\r\n');
+    const timer = setInterval(() => socket.write('a: b\r\n'), 500);
+    socket.on('close', () => clearInterval(timer));
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
   const { post, close } = createOutgoing((reach) => reach !== 'never');
+  // Cast: it listens on a port.
+  const url = new URL(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`);
   const content = { headers: { 'content-type': 'text/plain' }, body: 'hello' };
-  const sent = receivers.map((server) => {
-    // Cast: it listens on a port.
-    const { port } = server.address() as AddressInfo;
-    return post(new URL(`http://127.0.0.1:${port}/`), content, new AbortController().signal);
-  });
-  const late = { reason: 'TIMEOUT' };
-  expect(await Promise.all(sent)).toEqual([late, late, late, { status: 200 }]);
+  expect(await post(url, content, new AbortController().signal)).toEqual({ reason: 'TIMEOUT' });
   await close();
   for (const socket of sockets) socket.destroy();
-  for (const server of receivers) server.close();
+  receiver.close();
 });
