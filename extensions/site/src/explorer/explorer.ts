@@ -62,7 +62,7 @@ type ExplorerPage = {
   memberClaim: string;
 };
 
-/** What a sandbox does with the next request. Browsers would keep a choice when the page reloads. */
+/** What a sandbox does with requests. Browsers would keep a choice when the page loads again. */
 const SANDBOX_MENUS = html`<div class="tools">
 <label>Fault <select id="fault" autocomplete="off"><option value="">none</option>
 <option>rate-limited</option><option>unavailable</option><option>timeout</option><option>error</option>
