@@ -133,25 +133,6 @@ export const SLOW: Record<string, (round: number) => HeavyRequest> = {
       repeat(50, (n) => `...F${n}`),
       fragments(50, (n) => `a: email b${n}: tier c: points`),
     ),
-  'fragments that are never used': (round) =>
-    read(
-      round,
-      'email',
-      fragments(50, (n) => `x${n}: ${MEMBER} { email }`, 'Query'),
-    ),
-  'a fragment within itself': (round) =>
-    read(
-      round,
-      '...F0',
-      fragments(50, (n) => `...F${(n + 1) % 50} ...F${(n + 7) % 50}`),
-    ),
-  'fragments that double at each step': (round) =>
-    read(
-      round,
-      '...F0',
-      fragments(49, (n) => `email ...F${n + 1} ...F${n + 1}`) +
-        ' fragment F49 on PartnerMemberRead { email }',
-    ),
   'two operations, where the fragments of the other double at each step': (round) => ({
     query: `query A1 { x${round}: __typename } query Other { ...F0 } ${fragments(48, (n) => `...F${n + 1} ...F${(n + 2) % 48}`, 'Query')} fragment F48 on Query { __typename }`,
     operationName: 'A1',
@@ -191,32 +172,8 @@ export const SLOW: Record<string, (round: number) => HeavyRequest> = {
     query(
       `query ($email: String!, $a: Boolean = true) { x${round}: ${MEMBER} { ${repeat(90, () => 'email @include(if: $a)')} } }`,
     ),
-  'unknown fields': (round) =>
-    read(
-      round,
-      repeat(900, (n) => `f${n}r${round}`),
-    ),
-  'unknown arguments': (round) =>
-    query(`{ x${round}: memberByEmail(${repeat(300, (n) => `a${n}: 1`)}) { email } }`, {}),
-  'a long list': (round) =>
-    query(`{ x${round}: memberByEmail(email: [${repeat(970, () => '1')}]) { email } }`, {}),
-  'a deep list': (round) =>
-    query(
-      `{ x${round}: memberByEmail(email: ${'['.repeat(480)}${']'.repeat(480)}) { email } }`,
-      {},
-    ),
-  'sixty thousand braces': (round) => query(`{ x${round} ${'{'.repeat(60_000)}`, {}),
-  'a name of sixty thousand letters': (round) => query(`{ x${round}${'a'.repeat(60_000)} }`, {}),
-  'sixty thousand commas': (round) => query(`{ x${round}: __typename ${','.repeat(60_000)} }`, {}),
-  'a type of nested lists': (round) =>
-    query(`query x${round}($v: ${'['.repeat(480)}Int${']'.repeat(480)}) { __typename }`, {}),
-  'a number of sixty thousand digits': (round) =>
-    query(`{ x${round}: memberByEmail(email: ${'1'.repeat(60_000)}) { email } }`, {}),
-  'nested fields': (round) => query(`{ x${round} ${'{ a '.repeat(490)}${'}'.repeat(491)}`, {}),
   'a string of line breaks': (round) =>
     query(`{ x${round}: memberByEmail(email: """${' \n'.repeat(20_000)}""") { email } }`, {}),
-  'a string of escapes': (round) =>
-    query(`{ x${round}: memberByEmail(email: "${'\\u0041'.repeat(9_000)}") { email } }`, {}),
   'many operations': (round) => ({
     query: `${repeat(70, (n) => `query A${n} { ...F }`)} fragment F on Query {
       x${round}: memberByEmail(email: "a") { email } ${repeat(8, (n) => `t${n}: __typename`)} }`,
@@ -229,23 +186,6 @@ export const SLOW: Record<string, (round: number) => HeavyRequest> = {
       {
         input: Object.fromEntries(Array.from({ length: 5_500 }, (_, n) => [`f${n}`, 1])),
       },
-    ),
-  'a deep input': (round) =>
-    query(
-      `mutation ($input: EnrollMemberInput!) { x${round}: enrollMember(input: $input) { created } }`,
-      {
-        input: { email: JSON.parse('['.repeat(3_000) + ']'.repeat(3_000)) },
-      },
-    ),
-  'introspection of everything': (round) =>
-    query(
-      `{ x${round}: __schema { types { ...T fields(includeDeprecated: true) { name description args { ...A } type { ...R } isDeprecated deprecationReason }
-      inputFields { ...A } interfaces { ...R } enumValues(includeDeprecated: true) { name description } possibleTypes { ...R } }
-      directives { name description locations args { ...A } } queryType { name } mutationType { name } } }
-      fragment T on __Type { kind name description specifiedByURL }
-      fragment A on __InputValue { name description type { ...R } defaultValue }
-      fragment R on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } }`,
-      {},
     ),
   'introspection of ten types': (round) =>
     query(
