@@ -38,39 +38,70 @@ beforeAll(() => {
   const blocks = [...README.matchAll(/^```js\n(.*?)^```/gms)].map(([, block = '']) => block);
   writeFileSync(join(folder.path, 'consumer/readme.mts'), blocks.join('\n'));
   writeFileSync(join(folder.path, 'consumer/readme.mjs'), blocks.join('\n'));
+  // A module of CommonJS has no await at its top.
+  const [imports, rest] = [/^import .*/gm, blocks.join('\n').replace(/^import .*/gm, '')];
+  const body = `${blocks.join('\n').match(imports)?.join('\n')}\nasync () => {${rest}};`;
+  writeFileSync(join(folder.path, 'consumer/required.cts'), body);
 });
 afterAll(() => folder.remove());
 
 test('the package holds what was built and the README, and nothing else', () => {
   expect(packed).toEqual(expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'README.md']));
   const others = packed.filter((path) => !/^dist\/[\w/.]+\.(js|d\.ts)$/.test(path));
-  expect(others.sort()).toEqual(['README.md', 'package.json']);
+  expect(others.sort()).toEqual(['README.md', 'dist/cjs/package.json', 'package.json']);
   expect(packed.filter((path) => /test/.test(path))).toEqual([]);
   const manifest = JSON.parse(readFileSync(join(CLIENT, 'package.json'), 'utf8'));
   expect(manifest).not.toHaveProperty('dependencies');
 });
 
+test('a program gets the same names by require as by import', () => {
+  const consumer = join(folder.path, 'consumer');
+  const print = 'console.log(Object.keys(client).sort().join(), client.createPartnerClient.length)';
+  writeFileSync(
+    join(consumer, 'required.cjs'),
+    `const client = require('@partner-loyalty/client'); ${print}`,
+  );
+  writeFileSync(
+    join(consumer, 'imported.mjs'),
+    `import * as client from '@partner-loyalty/client'; ${print}`,
+  );
+  const [required, imported] = ['required.cjs', 'imported.mjs'].map((file) =>
+    // Otherwise recent versions of Node load a module by require too.
+    run(consumer, process.execPath, '--no-experimental-require-module', file),
+  );
+  expect(required).toContain('createPartnerClient,isCallError,verifyWebhook 1');
+  expect(imported).toBe(required);
+});
+
 test.each([
+  [
+    'CommonJS',
+    { module: 'node16', moduleResolution: 'node16', lib: ['es2022'], types: ['node'] },
+    'required.cts',
+  ],
   ['Node', { module: 'node16', moduleResolution: 'node16', lib: ['es2022'], types: ['node'] }],
   [
     'a bundler',
     { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'], types: ['node'] },
   ],
-])('the README compiles for %s, with the declarations checked', (_, options) => {
-  const config = {
-    compilerOptions: {
-      target: 'es2022',
-      strict: true,
-      noEmit: true,
-      exactOptionalPropertyTypes: true,
-      ...options,
-    },
-    files: ['readme.mts'],
-  };
-  const consumer = join(folder.path, 'consumer');
-  writeFileSync(join(consumer, 'tsconfig.json'), JSON.stringify(config));
-  expect(compile(consumer)).toBe('');
-});
+])(
+  'the README compiles for %s, with the declarations checked',
+  (_, options, file = 'readme.mts') => {
+    const config = {
+      compilerOptions: {
+        target: 'es2022',
+        strict: true,
+        noEmit: true,
+        exactOptionalPropertyTypes: true,
+        ...options,
+      },
+      files: [file],
+    };
+    const consumer = join(folder.path, 'consumer');
+    writeFileSync(join(consumer, 'tsconfig.json'), JSON.stringify(config));
+    expect(compile(consumer)).toBe('');
+  },
+);
 
 test("the README's examples run against npm start", async () => {
   const data = temporaryFolder();
