@@ -1,13 +1,17 @@
 // Delivers to one endpoint for as long as this process holds its lease.
-import { setTimeout as pause } from 'node:timers/promises';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { type Metrics, WEBHOOK_ATTEMPTS } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Event } from '@partner-loyalty/standings/rules/event.ts';
+import type { EventPage } from '@partner-loyalty/standings/store/feed.ts';
 import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
-import { dropWaiting, type WaitingMessage } from '@partner-loyalty/standings/store/webhooks.ts';
+import {
+  dropWaiting,
+  type Endpoint,
+  type WaitingMessage,
+} from '@partner-loyalty/standings/store/webhooks.ts';
 import { type EndpointEnd, type Hold, saveEndpoint, takeShare } from './holding.ts';
-import { eventAt } from './place.ts';
+import { eventsFrom } from './place.ts';
 import { FAILING_MS } from './queue.ts';
 import type { Send, Sent } from './send.ts';
 
@@ -18,16 +22,21 @@ export type DeliveryOptions = {
   /** Returns milliseconds since 1970. */
   now: () => number;
   /**
-   * How many attempts an endpoint may have in progress now, and how many messages may wait for a
-   * retry, or behind one.
+   * How many attempts a partner may have in progress now, and how many messages of an endpoint may
+   * wait for a retry, or behind one.
    */
   shares: { attempts: number; rows: number };
+  /** The attempts in progress of each endpoint of the partner. */
+  ofPartner: Set<ReadonlySet<unknown>>;
+  /** Resolves when an attempt of the endpoint may use the event loop. */
+  turn: (endpoint: Endpoint) => Promise<void>;
 };
 
 export type Delivery = ReturnType<typeof startDelivery>;
 
 const POLL_MS = 1_000;
 const PAGE_SIZE = 100;
+const MAX_RECENT = 5 * PAGE_SIZE;
 const SAVE_MS = 500;
 const MIN_REST_MS = 5;
 const RENEW_MS = 5_000;
@@ -42,23 +51,24 @@ const MAX_ANSWERS = 1_000;
 export function startDelivery(
   store: Pick<StandingsStore, 'feed' | 'webhooks'>,
   hold: Hold,
-  { send, log, metrics, now, shares }: DeliveryOptions,
+  { send, log, metrics, now, shares, ofPartner, turn }: DeliveryOptions,
 ) {
   const { endpoint, queue } = hold;
   const { webhookId, partnerId } = endpoint;
   const types = endpoint.types && new Set(endpoint.types);
   const attempts = new Set<Promise<void>>();
+  ofPartner.add(attempts);
   const sending = new AbortController();
-  let woken = new AbortController();
+  let wake = () => {};
   /** Once set, it ends, and writes this to the endpoint; or nothing, without a sound lease. */
   let ending: EndpointEnd | 'lost' | undefined;
   let readAt = 0;
   let savedAt = now();
   let isChanged = false;
-  /** The latest page, for a second: an erasure may have changed what it has. */
+  /** What was read within a second, and not sent: later, an erasure may have changed it. */
   let recent = { events: new Map<number, Event>(), until: 0 };
+  let finding: Promise<unknown> = Promise.resolve();
 
-  const wake = () => woken.abort();
   /** After a command has changed the endpoint, what is in progress is finished, and all is kept. */
   function change(): void {
     ending ??= {};
@@ -79,14 +89,41 @@ export function startDelivery(
   }
 
   const mayBegin = () => now() < hold.until - ATTEMPT_MS;
-  const mostAttempts = () => (queue.isOneByOne() ? 1 : shares.attempts);
+
+  /** An equal part of the partner's share. Each of its endpoints may have one at any time. */
+  function mostAttempts(): number {
+    if (queue.isOneByOne()) return 1;
+    let [count, free] = [0, shares.attempts];
+    for (const own of ofPartner) {
+      if (own.size > 0 || own === attempts) count += 1;
+      free -= Math.max(1, own.size);
+    }
+    const most = Math.min(Math.max(1, attempts.size) + free, Math.floor(shares.attempts / count));
+    return Math.max(1, most);
+  }
+
+  function remember(events: EventPage['events']): void {
+    if (now() >= recent.until || recent.events.size > MAX_RECENT)
+      recent = { events: new Map(), until: now() + POLL_MS };
+    for (const { position, event } of events) recent.events.set(position, event);
+  }
+
+  async function find(position: number): Promise<Event | undefined> {
+    if (now() >= recent.until || !recent.events.has(position))
+      remember(await eventsFrom(store.feed, partnerId, position, PAGE_SIZE));
+    const event = recent.events.get(position);
+    recent.events.delete(position);
+    return event;
+  }
 
   async function attempt(message: WaitingMessage): Promise<void> {
     const { position } = message;
-    const event =
-      (now() < recent.until ? recent.events.get(position) : undefined) ??
-      (await eventAt(store.feed, partnerId, position));
+    // One after the other, since the page that one reads has what the next ones want.
+    const found = finding.then(() => find(position));
+    finding = found;
+    const event = await found;
     if (event === undefined) return queue.drop(message);
+    await turn(endpoint);
     const { signal } = sending;
     const sent = mayBegin() && (await send(endpoint, contentOf(event), { signal, now: now() }));
     if (sent === false || signal.aborted) {
@@ -148,8 +185,7 @@ export function startDelivery(
       isChanged = true;
     }
     queue.add(page.events, page.end);
-    const events = new Map(page.events.map(({ position, event }) => [position, event]));
-    recent = { events, until: now() + POLL_MS };
+    remember(page.events);
   }
 
   /** Whether the lease is still held, and the position still the one that was written last. */
@@ -161,14 +197,18 @@ export function startDelivery(
 
   async function work(): Promise<void> {
     while (ending === undefined) {
-      woken = new AbortController();
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
       if (now() >= readAt && queue.wantsEvents(shares.rows)) await read();
       if (attempts.size < mostAttempts() && queue.wantsShare(now(), shares.rows))
         queue.share(await takeShare(store.webhooks, partnerId, now()));
       begin();
       const isDue = queue.hasChanges() || now() - savedAt >= (isChanged ? SAVE_MS : RENEW_MS);
       if (isDue && !(await save())) ending = 'lost';
-      await pause(restMs(), undefined, { signal: woken.signal }).catch(() => undefined);
+      const timer = setTimeout(wake, restMs());
+      await woken;
+      clearTimeout(timer);
     }
   }
 
@@ -182,6 +222,7 @@ export function startDelivery(
   async function end(): Promise<void> {
     if (ending === 'lost') sending.abort();
     await Promise.all(attempts);
+    ofPartner.delete(attempts);
     if (ending !== 'lost') await saveEndpoint(store.webhooks, hold, now(), ending);
     const row = await store.webhooks.endpoints.get(webhookId);
     if (row?.state === 'active') return;
@@ -209,7 +250,6 @@ export function startDelivery(
       change();
       return ended;
     },
-    isSending: () => attempts.size > 0,
     hasRows: queue.hasRows,
     /** How many events it has not delivered yet, those of other types included. */
     async backlog(): Promise<number> {

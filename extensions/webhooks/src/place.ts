@@ -42,11 +42,22 @@ export async function eventAt(
   partnerId: string,
   position: number,
 ): Promise<Event | undefined> {
-  const page = await feed.page(partnerId, { after: position - 1, first: 1, types: undefined });
-  if (page === 'expired') return undefined;
-  const [found] = page === 'unknown' ? [] : page.events;
-  if (found?.position !== position) throw new Error('the feed lacks an event that it had');
-  return found.event;
+  const [found] = await eventsFrom(feed, partnerId, position, 1);
+  return found?.event;
+}
+
+/** Reads the event at a position and those after it; resolves with none if it was dropped. */
+export async function eventsFrom(
+  feed: Pick<Feed, 'page'>,
+  partnerId: string,
+  position: number,
+  first: number,
+): Promise<EventPage['events']> {
+  const page = await feed.page(partnerId, { after: position - 1, first, types: undefined });
+  if (page === 'expired') return [];
+  const events = page === 'unknown' ? [] : page.events;
+  if (events[0]?.position !== position) throw new Error('the feed lacks an event that it had');
+  return events;
 }
 
 /** Undefined if events after the position were dropped. */

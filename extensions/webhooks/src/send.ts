@@ -1,5 +1,6 @@
 // Sends one message to an endpoint, as the Standard Webhooks specification has it.
 
+import type { Reach } from '@partner-loyalty/runtime/http/publicaddress.ts';
 import { omitUndefined, withoutAltering } from '@partner-loyalty/runtime/input.ts';
 import { ERASED_FIELDS, type Event } from '@partner-loyalty/standings/rules/event.ts';
 import type { Endpoint } from '@partner-loyalty/standings/store/webhooks.ts';
@@ -53,14 +54,14 @@ export function createSender(
   settings: Parameters<typeof rulesFor>[1],
   secrets: Pick<WebhookSecrets, 'unseal'>,
 ): { send: Send; close(): Promise<void> } {
-  const opened = new Map<TargetRules['webhookPrivate'], Outgoing>();
+  const opened = new Map<TargetRules['webhookPrivate'], Promise<Outgoing>>();
 
   /** Its client takes 4 MB: most processes send no message. */
-  async function open(rules: TargetRules): Promise<Outgoing> {
-    const { createOutgoing } = await import('./outgoing.ts');
-    const known = opened.get(rules.webhookPrivate);
-    if (known !== undefined) return known;
-    const outgoing = createOutgoing((reach) => allowsReach(reach, rules));
+  function open(rules: TargetRules): Promise<Outgoing> {
+    const allows = (reach: Reach) => allowsReach(reach, rules);
+    const outgoing =
+      opened.get(rules.webhookPrivate) ??
+      import('./outgoing.ts').then(({ createOutgoing }) => createOutgoing(allows));
     opened.set(rules.webhookPrivate, outgoing);
     return outgoing;
   }
@@ -101,7 +102,7 @@ export function createSender(
       return omitUndefined({ ...sent, durationMs: Math.round(performance.now() - startedAt) });
     },
     async close() {
-      await Promise.all([...opened.values()].map(({ close }) => close()));
+      await Promise.all([...opened.values()].map(async (outgoing) => (await outgoing).close()));
     },
   };
 }

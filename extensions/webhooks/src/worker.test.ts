@@ -59,7 +59,7 @@ describe('webhooks', () => {
   });
 
   const now = () => Date.now() + laterMs;
-  function start(of = store) {
+  function start(of: Pick<StandingsStore, 'feed' | 'webhooks'> = store, send = sender.send) {
     const log = {
       ...createLog('silent'),
       info: (fields: LogFields, message: string) => void lines.push(lineOf(fields, message)),
@@ -68,7 +68,7 @@ describe('webhooks', () => {
         else lines.push(lineOf(fields, message));
       },
     };
-    const worker = startDeliveries(of, { send: sender.send, log, metrics, now });
+    const worker = startDeliveries(of, { send, log, metrics, now });
     workers.push(worker);
     return worker;
   }
@@ -400,20 +400,62 @@ describe('webhooks', () => {
     expect([warnings, await rows()]).toEqual([['FAILING'], []]);
   });
 
-  test('one slow receiver delays no other', async () => {
-    await create();
-    await create('wh_2');
-    let release = (_: number) => {};
-    const hangs = new Promise<number>((resolve) => {
-      release = resolve;
-    });
-    receiver.respond = ({ path }) => (path === '/wh_1' ? hangs : 204);
+  test("attack: a partner's endpoints that hang share ten attempts, of which each has one, and delay no other endpoint", async () => {
+    for (let at = 1; at <= 5; at += 1) await create(`wh_${at}`);
+    await create('wh_6', { partnerId: 'spa', position: 0 });
+    const answering = new Set(['/wh_6']);
+    receiver.respond = async ({ path }) => {
+      await until(() => answering.has(path));
+      return 204;
+    };
     start();
-    await record(...Array.from({ length: 30 }, (_, index) => `m-${index}`));
+    const everybody = Array.from({ length: 30 }, (_, index) => `m-${index}`);
+    for (const memberId of everybody)
+      await store.record([activity(`spa-${memberId}`, 1, { memberId, partnerId: 'spa' })]);
+    await record(...everybody);
+    await until(() => members('/wh_6').length === 30);
+    await receives(40);
+    const ofInn = () => [1, 2, 3, 4, 5].map((at) => members(`/wh_${at}`).length);
+    expect(ofInn()).not.toContain(0);
+    expect(ofInn().reduce((sum, one) => sum + one)).toBe(10);
+    answering.add('/wh_2');
     await until(() => members('/wh_2').length === 30);
-    expect(members('/wh_1')).toHaveLength(10);
-    release(204);
-    await until(() => members('/wh_1').length === 30);
+    expect(ofInn().reduce((sum, one) => sum + one)).toBeLessThanOrEqual(40);
+    for (const at of [1, 3, 4, 5]) answering.add(`/wh_${at}`);
+    await receives(180);
+  });
+
+  test('attack: attempts that take long to begin leave other work its part of the event loop', async () => {
+    await create();
+    let tick = 0;
+    let ticking = setImmediate(function next() {
+      tick += 1;
+      ticking = setImmediate(next);
+    });
+    const ticks = new Set<number>();
+    start(store, async () => {
+      ticks.add(tick);
+      const begunAt = performance.now();
+      while (performance.now() < begunAt + 6);
+      return { ok: true, status: 204, durationMs: 6 };
+    });
+    await record(...Array.from({ length: 30 }, (_, index) => `m-${index}`));
+    await until(async () => (await log())?.delivered.length === 30);
+    clearImmediate(ticking);
+    expect(ticks.size).toBeGreaterThan(15);
+  });
+
+  test('a burst of messages reads the feed in pages', async () => {
+    await create();
+    let reads = 0;
+    const page: StandingsStore['feed']['page'] = (...query) => {
+      reads += 1;
+      return store.feed.page(...query);
+    };
+    await record(...Array.from({ length: 300 }, (_, index) => `m-${index}`));
+    start({ ...store, feed: { ...store.feed, page } });
+    await receives(300);
+    expect(reads).toBeLessThan(100);
   });
 
   test('the backlog and its age come from the process that delivers', async () => {

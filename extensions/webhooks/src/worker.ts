@@ -1,14 +1,16 @@
 // The delivery of a process: it takes the leases of endpoints that are free, and delivers to them.
 import { startLoop } from '@partner-loyalty/runtime/eventloop/loop.ts';
+import { createTurns } from '@partner-loyalty/runtime/eventloop/turns.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
+import type { Endpoint } from '@partner-loyalty/standings/store/webhooks.ts';
 import { type Delivery, type DeliveryOptions, startDelivery } from './delivery.ts';
 import { isFree, takeEndpoint } from './holding.ts';
 
 const LOOK_MS = 1_000;
-/** Limits for an endpoint, and for all that a process delivers to, which share it. */
-const MAX_ROWS = { each: 10_000, all: 100_000 };
-const MAX_ATTEMPTS = { each: 10, all: 500 };
+/** Limits for an endpoint or a partner, and for all that a process delivers to, which share it. */
+const MAX_ROWS_OF_ENDPOINT = { each: 10_000, all: 100_000 };
+const MAX_ATTEMPTS_OF_PARTNER = { each: 10, all: 500 };
 
 type DeliveriesOptions = Pick<DeliveryOptions, 'send' | 'log'> & {
   metrics: Metrics;
@@ -23,11 +25,18 @@ export function startDeliveries(
 ) {
   const deliveries = new Map<string, Delivery>();
   const all = () => [...deliveries.values()];
-  const shares = { attempts: MAX_ATTEMPTS.each, rows: MAX_ROWS.each };
+  /** The attempts in progress of each endpoint, by partner. */
+  const sending = new Map<string, Set<ReadonlySet<unknown>>>();
+  const turns = createTurns();
+  const shares = { attempts: MAX_ATTEMPTS_OF_PARTNER.each, rows: MAX_ROWS_OF_ENDPOINT.each };
 
   async function look(): Promise<void> {
-    shares.attempts = shareOf(MAX_ATTEMPTS, all().filter(({ isSending }) => isSending()).length);
-    shares.rows = shareOf(MAX_ROWS, all().filter(({ hasRows }) => hasRows()).length);
+    const isSending = (own: Set<ReadonlySet<unknown>>) => [...own].some(({ size }) => size > 0);
+    shares.attempts = shareOf(
+      MAX_ATTEMPTS_OF_PARTNER,
+      [...sending.values()].filter(isSending).length,
+    );
+    shares.rows = shareOf(MAX_ROWS_OF_ENDPOINT, all().filter(({ hasRows }) => hasRows()).length);
     const rows = new Map(
       (await store.webhooks.endpoints.select(() => true)).map((row) => [row.webhookId, row]),
     );
@@ -43,10 +52,20 @@ export function startDeliveries(
   async function take(webhookId: string): Promise<void> {
     const hold = await takeEndpoint(store.webhooks, webhookId, now());
     if (hold === undefined) return;
-    const delivery = startDelivery(store, hold, { ...options, shares, now });
+    const { partnerId } = hold.endpoint;
+    const ofPartner = sending.get(partnerId) ?? new Set();
+    sending.set(partnerId, ofPartner);
+    const delivery = startDelivery(store, hold, { ...options, shares, ofPartner, turn, now });
     deliveries.set(webhookId, delivery);
-    delivery.ended.then(() => deliveries.delete(webhookId));
+    delivery.ended.then(() => {
+      deliveries.delete(webhookId);
+      if (sending.get(partnerId)?.size === 0) sending.delete(partnerId);
+    });
   }
+
+  /** Partners take turns within a part of each tick, so that requests run beside attempts. */
+  const turn = ({ partnerId, webhookId }: Endpoint) =>
+    new Promise<void>((run) => turns.add(partnerId, webhookId, { run }));
 
   const { log } = options;
   const loop = startLoop(look, {
