@@ -88,7 +88,7 @@ export const METRICS = {
     labels: ['subgraph', 'outcome'],
     series: pairs(SUBGRAPHS, ['opened', 'closed', 'refused']),
     meaning:
-      'Circuits of subgraphs: `opened` after 5 missed deadlines in a row, `closed` by the next answer, and calls that were `refused` in between.',
+      'Circuits of subgraphs: `opened` after 5 missed deadlines in a row and a probe without an answer, `closed` by the next answer, and calls that were `refused` in between.',
   }),
   limit: counter({
     name: 'loyalty_limit_total',

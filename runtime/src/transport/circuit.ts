@@ -20,10 +20,11 @@ type Options = {
 };
 
 /**
- * One for each subgraph. Counts operations, since each has its own deadline. While the circuit is
- * open, it probes the subgraph every second, so that no caller has to wait; the first response, to
- * a probe or to a call in flight, closes it. If a subgraph floods, and then answers only probes,
- * the next flood opens it again, for twice as long.
+ * One for each subgraph. Counts operations, since each has its own deadline. After failures in a
+ * row it probes the subgraph, every second, so that no caller has to wait. The circuit opens with
+ * the first probe that fails: operations that are slow, which can be one caller's, keep nobody else
+ * out. The first response, to a probe or to a call in flight, closes it. A flood opens it at once;
+ * if a subgraph then answers only probes, the next flood opens it again, for twice as long.
  *
  * Libraries (cockatiel, opossum) wrap each call in promises, even one that a subgraph in this
  * process answers synchronously. Here, a call costs one comparison.
@@ -35,6 +36,7 @@ export class Circuit {
   private isFlooding = false;
   private probeMs = PROBE_MS;
   private probes: Loop | undefined = undefined;
+  private hasOpened = false;
 
   constructor(options: Options) {
     this.options = options;
@@ -42,7 +44,7 @@ export class Circuit {
 
   /** Whether calls fail at once. */
   isOpen(): boolean {
-    return this.probes !== undefined;
+    return this.hasOpened;
   }
 
   /** The response to a call while the circuit is open. */
@@ -66,8 +68,10 @@ export class Circuit {
       this.failures = 0;
       this.probeMs = PROBE_MS;
     }
-    if (!this.isOpen()) return;
+    if (this.probes === undefined) return;
+    const wasOpen = this.isOpen();
     this.close();
+    if (!wasOpen) return;
     const { name: subgraph, metrics, log } = this.options;
     metrics?.circuit(subgraph, 'closed');
     log.recovered({ subgraph }, 'a subgraph answers again: its circuit is closed');
@@ -82,10 +86,29 @@ export class Circuit {
     this.failures += 1;
     this.isFlooding = isFlood;
     if (this.failures < MAX_FAILED || this.isOpen()) return;
-    const { name: subgraph, metrics, log, probe } = this.options;
-    const tryOnce = () => probe().then(() => this.closeIfOpen());
-    this.probes = startLoop(tryOnce, { everyMs: this.probeMs, failed() {} });
+    if (this.probes === undefined) this.startProbes();
+    if (isFlood) this.open();
+  }
+
+  private startProbes(): void {
+    const tryOnce = async () => {
+      await this.options.probe();
+      this.answeredAt = performance.now();
+      this.closeIfOpen();
+    };
+    const failed = () => {
+      if (this.probes === probes) this.open();
+    };
+    const probes = startLoop(tryOnce, { everyMs: this.probeMs, failed });
+    if (!this.isFlooding) probes.wake();
+    this.probes = probes;
     this.probeMs = Math.min(2 * this.probeMs, MAX_PROBE_MS);
+  }
+
+  private open(): void {
+    if (this.isOpen()) return;
+    this.hasOpened = true;
+    const { name: subgraph, metrics, log } = this.options;
     const count = this.failures;
     metrics?.circuit(subgraph, 'opened');
     log.warn({ subgraph, count }, 'a subgraph fails: its circuit is open');
@@ -95,5 +118,6 @@ export class Circuit {
   close(): void {
     void this.probes?.stop();
     this.probes = undefined;
+    this.hasOpened = false;
   }
 }

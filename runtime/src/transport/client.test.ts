@@ -769,7 +769,7 @@ test('every operation is counted once, by its outcome', async () => {
 });
 
 describe('a subgraph that hangs', () => {
-  test('is given up after 5 missed deadlines in a row, so that no further call waits, until it answers', async () => {
+  test('is given up after 5 missed deadlines in a row and a probe, so that no further call waits, until it answers', async () => {
     const counted: string[] = [];
     const seen: string[] = [];
     let hangs = true;
@@ -782,15 +782,16 @@ describe('a subgraph that hangs', () => {
     );
     for (let call = 0; call < 5; call++)
       expect(codeOf(await transport.execute(request('{ caller }')))).toBe('SERVICE_UNAVAILABLE');
+    await until(() => counted.includes('circuit opened'));
     // Not even a promise: the caller does not wait at all.
     for (let call = 0; call < 100; call++)
       expect(transport.execute(request('{ caller }'))).toEqual(UNAVAILABLE);
     await expect(transport.ready()).rejects.toThrow('circuit');
-    expect(seen).toEqual(Array(5).fill('call'));
+    expect(seen).toEqual([...Array(5).fill('call'), 'probe']);
     expect(counted.filter((outcome) => outcome === 'circuit refused')).toHaveLength(100);
     expect(counted.filter((outcome) => outcome === 'circuit opened')).toHaveLength(1);
 
-    await until(() => seen.length >= 7);
+    await until(() => seen.length >= 8);
     expect(seen.slice(5)).toEqual(seen.slice(5).fill('probe'));
     expect(counted).not.toContain('circuit closed');
     hangs = false;
@@ -824,8 +825,9 @@ describe('a subgraph that hangs', () => {
   });
 
   test('in this process is given up as well, and taken back when it is ready', async () => {
-    const held: (() => void)[] = [];
-    const subgraph = things(held);
+    let isReady = false;
+    const ready = () => until(() => isReady).then(() => undefined);
+    const subgraph = { ...things([]), ready };
     const counted: string[] = [];
     const metrics = {
       subgraphCall: () => {},
@@ -834,10 +836,25 @@ describe('a subgraph that hangs', () => {
     const transport = createInProcessTransport(subgraph, log, createCaches(), metrics);
     closing.push(() => transport.close());
     await Promise.all(Array.from({ length: 5 }, () => transport.execute(request('{ slow }'))));
+    await until(() => counted.includes('opened'));
     expect(transport.execute(request('{ caller }'))).toEqual(UNAVAILABLE);
     expect(counted).toEqual(['opened', 'refused']);
+    isReady = true;
     await until(() => counted.includes('closed'));
     expect(codeOf(await transport.execute(request('{ caller }')))).toBe('OK');
+  });
+
+  test('attack: is not given up for slow operations of one caller, even if nobody else asks', async () => {
+    const counted: string[] = [];
+    const metrics = {
+      subgraphCall: () => {},
+      circuit: (_: string, outcome: string) => void counted.push(outcome),
+    };
+    const transport = createInProcessTransport(things([]), log, createCaches(), metrics);
+    closing.push(() => transport.close());
+    await Promise.all(Array.from({ length: 20 }, () => transport.execute(request('{ slow }'))));
+    expect(codeOf(await transport.execute(request('{ caller }')))).toBe('OK');
+    expect(counted).toEqual([]);
   });
 });
 
