@@ -26,10 +26,12 @@ beforeAll(() => {
     { filename: string; files: { path: string }[] },
   ];
   packed = files.map(({ path }) => path);
-  const installed = join(folder.path, 'consumer/node_modules/@partner-loyalty/client');
-  mkdirSync(installed, { recursive: true });
-  run(installed, 'tar', '-xzf', join(copy, filename), '--strip-components=1');
-  mkdirSync(join(folder.path, 'consumer/node_modules/@types'));
+  const consumer = join(folder.path, 'consumer');
+  mkdirSync(consumer);
+  writeFileSync(join(consumer, 'package.json'), '{}');
+  const tarball = join(copy, filename);
+  run(consumer, 'npm', 'install', '--offline', '--no-audit', '--no-package-lock', tarball);
+  mkdirSync(join(consumer, 'node_modules/@types'));
   for (const types of ['@types/node', 'undici-types'])
     symlinkSync(
       join(ROOT, 'node_modules', types),
