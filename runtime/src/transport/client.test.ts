@@ -18,7 +18,7 @@ import { createSubgraphHandler } from '../subgraph/server.ts';
 import type { Subgraph } from '../subgraph/types.ts';
 import { createHttpTransport } from './client.ts';
 import type { AllowsHost } from './hosts.ts';
-import { createReadBudget } from './parts.ts';
+import { countParts, createReadBudget } from './parts.ts';
 import { oneSecret, type SubgraphSecrets } from './secrets.ts';
 import { createArrays } from './send.ts';
 import type { Caller, SubgraphRequest, SubgraphResponse, Transport } from './types.ts';
@@ -467,6 +467,16 @@ describe('an answer', () => {
     );
     expect(await transport.execute(request('{ a }'))).toEqual({ data: { a } });
   });
+
+  test.each([0, 22, 23, 24, 25, 60])(
+    'what is within a string of %i characters is not counted',
+    (length) => {
+      const start = 'x'.repeat(length);
+      for (const end of ['', '"', '\\', '\\"', '"\\', '",[{:"'])
+        for (const text of [start + end, `${start}${end}y`, `${end}${start}${end}`])
+          expect(countParts(Buffer.from(JSON.stringify([text, 1, text])), 100)).toBe(2.5);
+    },
+  );
 
   test('of 140,000 values is read four times at once, and then each half second', () => {
     let now = 0;
