@@ -13,7 +13,8 @@ export type Turn = () => Promise<void> | undefined;
 
 /** Counts a response as it grows. Throws OPERATION_TOO_COMPLEX once it is over the limit. */
 export class ResponseSize {
-  private bytes = 0;
+  /** What was added so far. */
+  bytes = 0;
   private pauseAt = PAUSE_BYTES;
   private readonly maxBytes: number;
   private readonly turn: Turn;

@@ -117,13 +117,13 @@ function withoutFetches(result: ExecutionResult): ExecutionResult {
 }
 
 function resultOf(
-  { data, errors }: PlanRun,
+  { data, errors, shared }: PlanRun,
   shape: Shape,
   size: ResponseSize,
   accesses: MemberAccess[] | undefined,
 ): MaybePromise<ExecutionResult> {
   const violations = new Violations();
-  const completed = completeAndRecord(data, shape, { size, violations, accesses });
+  const completed = completeAndRecord(data, shape, { size, violations, accesses, shared });
   const placed: PlacedError[] = [];
   for (const error of errors) placed.push(...placedIn(shape, error, placed.length >= MAX_PLACED));
   const nullViolations = violations.paths;

@@ -44,10 +44,13 @@ async function ask(query: string, answer: Answer = right, { times = 1, opened = 
       size: new ResponseSize(),
     });
   for (let more = 1; more < times; more += 1) await run();
-  const { data, errors } = await run();
+  const { data, errors, nullViolations } = await run();
   executor.close();
   return {
     asked,
+    // Cast: as the operations of this file have it.
+    shaped: data as { orders: { items: { related: unknown }[] }[] },
+    nulls: nullViolations.map((path) => path.join('.')),
     data: JSON.parse(JSON.stringify(data)),
     errors: errors.map(({ path }) => path?.join('.')).sort(),
   };
@@ -96,6 +99,29 @@ test('an error below what places share is at all of them', async () => {
     'orders.1.items.0.related.0.fee',
     'orders.1.items.1.related.0.fee',
   ]);
+});
+
+test('what places share is shaped once, but nulls that the schema forbids are at each', async () => {
+  const QUERY = '{ orders { items { related { stock } } } }';
+  const [whole, wrong] = [
+    await ask(QUERY),
+    await ask(QUERY, async (request, name) => {
+      const answer = await right(request, name);
+      const text = JSON.stringify(answer).replaceAll('"stock":20', '"stock":null');
+      return JSON.parse(text);
+    }),
+  ];
+  const related = ({ shaped }: typeof wrong, item: number) =>
+    shaped.orders[0]?.items[item]?.related;
+  expect(related(whole, 0)).toEqual([{ stock: 10 }, null, { stock: 20 }]);
+  expect(related(whole, 2)).toBe(related(whole, 0));
+  expect(related(whole, 1)).not.toBe(related(whole, 0));
+  expect(related(wrong, 2)).toEqual([{ stock: 10 }, null, null]);
+  expect(wrong.nulls).toEqual(
+    [0, 1, 2]
+      .map((item) => `orders.0.items.${item}.related.2.stock`)
+      .concat([0, 1].map((item) => `orders.1.items.${item}.related.2.stock`)),
+  );
 });
 
 test('an answer finds its place after another one has parted what was shared', async () => {

@@ -328,15 +328,20 @@ export function pathOf(steps: Steps): (string | number)[] {
 
 /** An object's representation for another subgraph; null if one of its fields is missing. */
 function represent(source: Data, selections: readonly QueryPlanSelectionNode[]): Data | null {
-  const representation: Data = {};
+  let representation: Data = {};
+  let isEmpty = true;
   for (const selection of selections) {
     if (selection.kind === 'InlineFragment') {
       if (source.__typename !== selection.typeCondition) continue;
       const part = represent(source, selection.selections);
       // A field that only one key needs may be missing; another one still identifies the object.
-      if (part !== null) merge(representation, part);
+      if (part === null) continue;
+      if (isEmpty) representation = part;
+      else merge(representation, part);
+      isEmpty = false;
       continue;
     }
+    isEmpty = false;
     const name = selection.alias ?? selection.name;
     const value = Object.hasOwn(source, name) ? source[name] : undefined;
     if (value === undefined) return null;

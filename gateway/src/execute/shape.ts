@@ -31,7 +31,13 @@ export type Shaping = {
   violations: Violations;
   /** Gets the members in the response, if they are to be known. */
   accesses?: MemberAccess[] | undefined;
+  /** Objects and lists that are at several places of the data. */
+  shared?: ReadonlySet<unknown> | undefined;
+  /** What these have become, by their completers. */
+  shaped?: Map<Completer, Map<unknown, Shaped>>;
 };
+
+type Shaped = { completed: unknown; bytes: number };
 
 /** A list may have many thousands; callers see the first few of each root field. */
 const MAX_VIOLATIONS_PER_ROOT = 100;
@@ -39,9 +45,12 @@ const MAX_VIOLATIONS_PER_ROOT = 100;
 /** Nulls that the schema forbids, and values that are not in it. */
 export class Violations {
   readonly paths: Path[] = [];
+  /** How often one was added, kept or not. */
+  count = 0;
   private readonly perRoot = new Map<unknown, number>();
 
   add(last: Steps): void {
+    this.count += 1;
     let root = last;
     while (root?.before !== undefined) root = root.before;
     const known = this.perRoot.get(root?.step) ?? 0;
@@ -165,8 +174,11 @@ function compileObject(
       const field = fields[index] as (typeof fields)[number];
       const { name, responseKey, bytes, nonNull, isLeaf, completer } = field;
       shaping.size.add(bytes);
-      const own = Object.hasOwn(data, name) ? data[name] : undefined;
-      const completed = completer.complete(own ?? null, path, responseKey, shaping);
+      const own = (Object.hasOwn(data, name) ? data[name] : undefined) ?? null;
+      const isShared = !isLeaf && shaping.shared?.has(own) === true;
+      const completed = isShared
+        ? completeOnce(completer, own, path, responseKey, shaping)
+        : completer.complete(own, path, responseKey, shaping);
       if (!isLeaf && completed instanceof Promise)
         return resume(completed, data, path, shaping, result, index);
       if (completed === null && nonNull) return null;
@@ -200,6 +212,31 @@ function compileObject(
         .filter(({ name }) => name === step)
         .map(({ responseKey, completer }) => ({ step: responseKey, completer })),
   };
+}
+
+/** Shapes what places share once, unless there is something to be said of each of them. */
+function completeOnce(
+  completer: Completer,
+  value: unknown,
+  before: Steps,
+  step: string,
+  shaping: Shaping,
+): unknown {
+  const { size, violations, accesses } = shaping;
+  shaping.shaped ??= new Map();
+  const known = shaping.shaped.get(completer) ?? new Map<unknown, Shaped>();
+  shaping.shaped.set(completer, known);
+  const earlier = known.get(value);
+  if (earlier !== undefined) {
+    size.add(earlier.bytes);
+    return earlier.completed;
+  }
+  const [{ bytes }, { count }] = [size, violations];
+  const completed = completer.complete(value, before, step, shaping);
+  const isSame = violations.count === count && accesses === undefined;
+  if (isSame && !(completed instanceof Promise))
+    known.set(value, { completed, bytes: size.bytes - bytes });
+  return completed;
 }
 
 /** An object without Object's prototype that V8 keeps fast, unlike one of Object.create(null). */

@@ -356,15 +356,33 @@ export function distinct(all: readonly Data[]): {
   indexes: number[];
 } {
   if (all.length === 1) return { representations: all, indexes: [0] };
-  const known = new Map<string, number>();
+  const root = new Branch();
   const representations: Data[] = [];
   const indexes = all.map((representation) => {
-    const text = JSON.stringify(representation);
-    const index = known.get(text) ?? representations.push(representation) - 1;
-    known.set(text, index);
-    return index;
+    let at = root;
+    for (const name of Object.keys(representation)) {
+      const value = representation[name];
+      at = at.next(name);
+      at = typeof value === 'object' ? at.next(Branch).next(JSON.stringify(value)) : at.next(value);
+    }
+    at.index ??= representations.push(representation) - 1;
+    return at.index;
   });
   return { representations, indexes };
+}
+
+/** Where names and values lead to. Keys of text would have to be written and hashed for each. */
+class Branch {
+  index: number | undefined = undefined;
+  private readonly branches = new Map<unknown, Branch>();
+
+  next(step: unknown): Branch {
+    const known = this.branches.get(step);
+    if (known !== undefined) return known;
+    const branch = new Branch();
+    this.branches.set(step, branch);
+    return branch;
+  }
 }
 
 /** A copy of a value in JSON, down to its leaves. */
