@@ -214,28 +214,16 @@ test('a request is recorded for the partner whose key or token it has, and for n
   await send({ key: await keyOf('inn'), headers: { 'x-sandbox-fault': 'unavailable' } });
   await place.keyStore.createKey(record);
   await send({ key: ended });
-  const request = { partnerId: 'few', requestId: 'r', keyId: expect.any(String), codes: [] };
-  expect(noted).toEqual([
-    { ...request, operation: 'Two', status: 200, cost: 2, budgetUsed: 2 / 3 },
-    { ...request, status: 400, codes: ['GRAPHQL_PARSE_FAILED'], cost: 1, budgetUsed: 1 },
+  const few = { partnerId: 'few', requestId: 'r', keyId: expect.any(String) };
+  const inn = { ...few, partnerId: 'inn' };
+  expect(noted).toMatchObject([
+    { ...few, operation: 'Two', status: 200, codes: [], cost: 2, budgetUsed: 2 / 3 },
+    { ...few, status: 400, codes: ['GRAPHQL_PARSE_FAILED'], cost: 1, budgetUsed: 1 },
     // Less is left than it costs.
-    {
-      ...request,
-      ...{ operation: undefined, status: 429, codes: ['RATE_LIMITED'], cost: 1, budgetUsed: 1 },
-    },
-    {
-      ...{ partnerId: 'inn', requestId: 'r', operation: 'memberProfile' },
-      ...{ status: 200, codes: [], cost: 1, budgetUsed: 0 },
-    },
-    {
-      ...{ ...request, partnerId: 'inn', operation: undefined, isFault: true, cost: 1 },
-      ...{ status: 503, codes: ['SERVICE_UNAVAILABLE'], budgetUsed: expect.any(Number) },
-    },
-    {
-      ...request,
-      ...{ partnerId: 'inn', keyId: record.keyId },
-      ...{ status: 401, codes: ['UNAUTHENTICATED'], cost: 0, budgetUsed: 0 },
-    },
+    { ...few, status: 429, codes: ['RATE_LIMITED'], cost: 1, budgetUsed: 1 },
+    { partnerId: 'inn', operation: 'memberProfile', status: 200, codes: [], budgetUsed: 0 },
+    { ...inn, isFault: true, status: 503, codes: ['SERVICE_UNAVAILABLE'], cost: 1 },
+    { ...inn, keyId: record.keyId, status: 401, codes: ['UNAUTHENTICATED'], cost: 0 },
   ]);
   noted.length = 0;
   await send({ token: await tokenOf('m'), query: profile });

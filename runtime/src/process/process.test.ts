@@ -107,33 +107,19 @@ describe('ports', () => {
     const { port, adminPort } = bound;
     const ask = async (at: number, path: string) => {
       const { status, headers } = await fetch(`http://127.0.0.1:${at}${path}`);
-      return [path, status, headers.get('retry-after')];
+      return `${status} ${headers.get('retry-after')}`;
     };
-    const paths = ['/livez', '/readyz', '/metrics', '/other'];
     const all = async () => [
-      ...(await Promise.all(paths.map((path) => ask(adminPort, path)))),
-      await ask(port, '/'),
+      ...(await Promise.all(
+        ['/livez', '/readyz', '/metrics', '/other'].map((path) => ask(adminPort, path)),
+      )),
       await ask(port, '/graphql'),
     ];
-    expect(await all()).toEqual([
-      ['/livez', 200, null],
-      ['/readyz', 503, '1'],
-      ['/metrics', 503, '1'],
-      ['/other', 503, '1'],
-      ['/', 503, '1'],
-      ['/graphql', 503, '1'],
-    ]);
+    expect(await all()).toEqual(['200 null', ...Array(4).fill('503 1')]);
     expect(ports).toEqual([]);
     const ready = async () => ({ ok: true, dependencies: {} });
     await bound.serve({ handle: () => ({ status: 204, headers: {}, body: '' }), ready });
     expect(ports).toEqual([port, adminPort]);
-    expect(await all()).toEqual([
-      ['/livez', 200, null],
-      ['/readyz', 200, null],
-      ['/metrics', 200, null],
-      ['/other', 404, null],
-      ['/', 204, null],
-      ['/graphql', 204, null],
-    ]);
+    expect(await all()).toEqual([...Array(3).fill('200 null'), '404 null', '204 null']);
   });
 });

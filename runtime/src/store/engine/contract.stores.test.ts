@@ -239,6 +239,8 @@ describe.each(ALL_ENGINES)('a store on %s', (engine) => {
     ];
     await put(parts.toReversed().map((part): [Key, number] => [[part, 'z'], parts.indexOf(part)]));
     expect(await numbers([], { limit: 50 })).toEqual([...parts.keys()]);
+    const keys = await store.keys(COUNTS, { prefix: [], limit: 50 });
+    expect(keys).toEqual(parts.map((part) => [part, 'z']));
     for (const [at, part] of parts.entries()) {
       expect(await numbers([part])).toEqual([at]);
       expect(await store.get(COUNTS, [part, 'z'])).toEqual({ n: at });
@@ -376,20 +378,8 @@ describe.each(ALL_ENGINES)('a store on %s', (engine) => {
       ['y', 'a'],
       ['z', 'b'],
     ]);
-    const problems: string[] = [];
-    const verify = () =>
-      verifyTable(store, PEOPLE, ([id], problem) => problems.push(`${id}: ${problem}`));
-    expect([await verify(), problems]).toEqual([2, []]);
     await store.transact((tx) => tx.remove(PEOPLE, ['b']));
-    await store.transact((tx) => {
-      tx.put(MAILS, ['w'], { id: 'b' });
-      tx.remove(MAILS, ['y']);
-    });
-    expect(await verify()).toBe(1);
-    expect(problems).toEqual([
-      'a: the index mails does not have it as it is',
-      'b: the index mails has it at another place',
-    ]);
+    expect(await owners()).toEqual([['y', 'a']]);
   });
 
   test("moves the entries of an index that are no other row's, however often in one rule", async () => {
