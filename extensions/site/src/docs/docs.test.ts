@@ -6,7 +6,7 @@ import MiniSearch from 'minisearch';
 import type { About } from '../frame.ts';
 import { docsPage } from './docs.ts';
 import { LANGUAGES } from './examples.ts';
-import { markdownHtml, pageText, pageTitle } from './guides.ts';
+import { markdownHtml, pageText } from './guides.ts';
 import { highlighted } from './highlight.ts';
 import { PAGES } from './paths.ts';
 import { inline, paragraphs } from './prose.ts';
@@ -207,10 +207,6 @@ test('links lead to pages, examples and the service; those to other files, or to
     'data:text/html,x',
   ])
     expect(hrefOf(dropped)).toBeUndefined();
-});
-
-test('a page without a file fails loudly', () => {
-  expect(() => pageTitle('nothing')).toThrow('nothing.md');
 });
 
 test('pages and their examples name the service that serves them', () => {

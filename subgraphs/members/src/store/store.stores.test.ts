@@ -110,10 +110,4 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     const again = await place.open();
     expect(await again.memberByEmail('inn', 'ada@example.com')).toMatchObject({ memberId: ada });
   });
-
-  test('a store belongs to the environment that first opened it', async () => {
-    await expect(place.open('production')).rejects.toThrow(
-      'the members store belongs to the sandbox environment; it cannot be opened as production',
-    );
-  });
 });

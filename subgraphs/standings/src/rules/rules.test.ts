@@ -1,7 +1,6 @@
 // The rules of standings.
 
 import fc from 'fast-check';
-import { programOf } from '../../test/program.ts';
 import { createActivityParser } from './activity.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { mergeSources, type Source } from './eventorder.ts';
@@ -9,6 +8,13 @@ import { DEFAULT_PROGRAM, type Program, parseProgram, type TierValidity } from '
 import { INT_MAX, INT_MIN } from './standing.ts';
 import { heldTier, tierOf } from './tiers.ts';
 import { yearOf, yearStart } from './year.ts';
+
+/** Parses a program. Throws an Error with its faults. */
+function programOf(json: Program): Program {
+  const parsed = parseProgram(json);
+  if ('fault' in parsed) throw new Error(parsed.fault);
+  return parsed.value;
+}
 
 // Which activities are accepted, and the faults of the others.
 
