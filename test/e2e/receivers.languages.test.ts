@@ -101,7 +101,6 @@ describe.each([
 
   test.each<[string, (webhook: ReturnType<typeof signed>) => Sent]>([
     ['a changed body', ({ body, headers }) => ({ body: body.replace('forged', 'other'), headers })],
-    ['no body', ({ headers }) => ({ headers })],
     ['another secret', () => signed('forged', { secret: OTHER })],
     ['a replay after 5 minutes', () => signed('forged', { secondsAgo: 302 })],
     [
@@ -109,13 +108,6 @@ describe.each([
       ({ body, headers }) => ({
         body,
         headers: { ...headers, 'webhook-timestamp': `${Math.floor(Date.now() / 1_000) - 5}` },
-      }),
-    ],
-    [
-      'a replay with a new ID',
-      ({ body, headers }) => ({
-        body,
-        headers: { ...headers, 'webhook-id': 'evt_new' },
       }),
     ],
     ['no signature', ({ body }) => ({ body, headers: { 'content-type': 'application/json' } })],
