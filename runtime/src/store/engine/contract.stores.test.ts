@@ -336,6 +336,23 @@ describe.each(ALL_ENGINES)('a store on %s', (engine) => {
     }
   });
 
+  test('lets no two write into the range that the other one has found empty', async () => {
+    for (let round = 0; round < 8; round += 1) {
+      const groups = [`a${round}`, `b${round}`];
+      const found = await together(2, (each, index) =>
+        each.transact((tx) => {
+          const [read = '', written = ''] = index === 0 ? groups : groups.toReversed();
+          const { length } = tx.range(MEMBERS, { prefix: [read], limit: 10 });
+          // Each takes a while to read, in which the other one writes.
+          for (let at = 0; at < 10; at += 1) tx.peek(VALUES, ['slow', round, at]);
+          tx.put(MEMBERS, [written, 'm'], { n: 1 });
+          return length;
+        }),
+      );
+      expect(found.sort()).toEqual([0, 1]);
+    }
+  });
+
   test('has the last rows of a range first if it is reversed, and counts a range', async () => {
     await put(
       Array.from({ length: 9 }, (_, n): [Key, number] => [['g', n], n]),
