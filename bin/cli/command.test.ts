@@ -412,6 +412,13 @@ describe('on an empty store', () => {
     expect(stderr).toMatch(/PORT/);
     expect(stderr).toMatch(/ENVIRONMENT/);
   });
+
+  test('--help prints to stdout and exits with 0', async () => {
+    const { code, stdout, stderr } = await loyalty(env, 'keys', 'create', '--help');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('--expires');
+    expect(stdout).toContain('--json');
+  });
 });
 
 test('what only reads makes no store, and finds none', async () => {

@@ -274,4 +274,13 @@ describe('verify', () => {
     );
     expect(stdout).toMatch(/^members +19 +1$/m);
   });
+
+  test('the columns have one order, also if the first store cannot be read', async () => {
+    const env = { DATA_DIR: folder.path };
+    await fill(env);
+    expect((await loyalty(env, 'verify')).stdout).toMatch(/^store +records +faults\n/);
+    writeFileSync(join(folder.path, 'members', 'data.mdb'), '');
+    const { stdout } = await loyalty(env, 'verify');
+    expect(stdout).toMatch(/^store +records +faults\nmembers +- +1$/m);
+  });
 });
