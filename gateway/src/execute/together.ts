@@ -23,13 +23,23 @@ type Data = Record<string, unknown>;
 export type Together = {
   /** By the fetch's own operation. */
   parts: ReadonlyMap<string, Part>;
+  /** Operations of several, by the numbers of their parts; undefined if these cannot be one. */
+  operations: Map<string, Operation | undefined>;
   /** Until then they go apart, since an operation of several has failed. */
   apartUntil: number;
 };
 
 /** What is selected of the entities, and the variables and fragments as they are defined. */
-type Part = { selections: string; variables: Definitions; fragments: Definitions };
+type Part = {
+  number: number;
+  selections: string;
+  variables: Definitions;
+  fragments: Definitions;
+};
 type Definitions = ReadonlyMap<string, string>;
+
+/** The text, and the places of its parts by their field. */
+type Operation = { query: string; fields: readonly (readonly number[])[] };
 
 /**
  * The plan with its fetches of entities in levels where several ask the same subgraph: a level
@@ -43,7 +53,10 @@ export function inLevels(plan: PlanNode | undefined): {
   if (plan === undefined) return { node: plan };
   const parts = new Map<string, Part>();
   const node = levelled(plan, parts);
-  return { node, together: parts.size === 0 ? undefined : { parts, apartUntil: 0 } };
+  return {
+    node,
+    together: parts.size === 0 ? undefined : { parts, operations: new Map(), apartUntil: 0 },
+  };
 }
 
 function levelled(node: PlanNode, parts: Map<string, Part>): PlanNode {
@@ -148,7 +161,7 @@ function addParts(level: readonly Leaf[], parts: Map<string, Part>): void {
   const fetches = level.flatMap(({ node }) => fetchIn(node) ?? []);
   for (const { serviceName, operation } of fetches) {
     if (fetches.filter((each) => each.serviceName === serviceName).length === 1) continue;
-    const part = partOf(operation);
+    const part = parts.get(operation) ?? partOf(operation, parts.size);
     if (part !== undefined) parts.set(operation, part);
   }
 }
@@ -156,7 +169,7 @@ function addParts(level: readonly Leaf[], parts: Map<string, Part>): void {
 const REPRESENTATIONS = 'representations';
 
 /** Undefined if the operation has more than entities. */
-function partOf(operation: string): Part | undefined {
+function partOf(operation: string, number: number): Part | undefined {
   const variables = new Map<string, string>();
   const fragments = new Map<string, string>();
   let selections: string | undefined;
@@ -171,7 +184,7 @@ function partOf(operation: string): Part | undefined {
       variables.set(each.variable.name.value, textOf(each));
   }
   variables.delete(REPRESENTATIONS);
-  return selections === undefined ? undefined : { selections, variables, fragments };
+  return selections === undefined ? undefined : { number, selections, variables, fragments };
 }
 
 function textOf(node: ASTNode): string {
@@ -233,7 +246,7 @@ async function askAll(
 ): Promise<void> {
   const startedAt = performance.now();
   const isApart = together === undefined || startedAt < together.apartUntil;
-  const merged = isApart ? undefined : mergedOf(all);
+  const merged = isApart ? undefined : mergedOf(all, together.operations);
   if (merged !== undefined && together !== undefined) {
     const asked = promised(transport.execute(merged.request));
     const responses = responsesIn(await withDeadline(asked, DEADLINE_MS / 2), merged, all);
@@ -255,36 +268,57 @@ type Merged = { request: SubgraphRequest; fields: Field[] };
 /** A field of the operation, with the indexes of its entities for each fetch. */
 type Field = { types: readonly unknown[]; indexes: ReadonlyMap<Asking, readonly number[]> };
 
-/** Undefined if there is nothing to merge, too much, or if definitions would not differ. */
-function mergedOf(all: readonly Asking[]): Merged | undefined {
+/** Each condition of a plan makes other operations of it. */
+const MAX_OPERATIONS = 4;
+
+/** Undefined if there is nothing to merge, or too much. */
+function mergedOf(all: readonly Asking[], known: Together['operations']): Merged | undefined {
   const [first] = all;
-  const definitions = union(all.map(({ part }) => part.variables));
-  const fragments = union(all.map(({ part }) => part.fragments));
-  if (first === undefined || all.length === 1 || !definitions || !fragments) return undefined;
-  const bySelections = new Map<string, Asking[]>();
-  for (const each of all) {
-    const { selections } = each.part;
-    bySelections.set(selections, [...(bySelections.get(selections) ?? []), each]);
-  }
+  if (first === undefined || all.length === 1) return undefined;
+  const parts = all.map(({ part }) => part);
+  const key = parts.map(({ number }) => number).join();
+  const operation = known.has(key) ? known.get(key) : operationOf(parts);
+  if (known.size < MAX_OPERATIONS) known.set(key, operation);
+  if (operation === undefined) return undefined;
   const variables: Data = Object.create(null); // One may be named __proto__.
-  const fields: Field[] = [];
-  const texts: string[] = [];
-  for (const [selections, askings] of bySelections) {
-    const name = `${REPRESENTATIONS}${fields.length}`;
-    const { representations, field } = fieldOf(askings);
-    if (definitions.has(name)) return undefined;
-    texts.push(`${aliasOf(fields.length)}:_entities(${REPRESENTATIONS}:$${name})${selections}`);
-    definitions.set(name, `$${name}:[_Any!]!`);
-    fields.push(field);
-    for (const { request } of askings) Object.assign(variables, request.variables);
-    variables[name] = representations;
-  }
-  delete variables[REPRESENTATIONS];
-  if (fields.reduce((sum, { types }) => sum + types.length, 0) > MAX_ENTITIES) return undefined;
-  const head = `query(${[...definitions.values()].join(' ')})`;
-  const query = [`${head}{${texts.join(' ')}}`, ...fragments.values()].join(' ');
+  for (const { request } of all)
+    for (const [name, value] of Object.entries(request.variables ?? {}))
+      if (name !== REPRESENTATIONS) variables[name] = value;
+  let count = 0;
+  const fields = operation.fields.map((places, index) => {
+    const { representations, field } = fieldOf(places.flatMap((place) => all[place] ?? []));
+    variables[nameOf(index)] = representations;
+    count += representations.length;
+    return field;
+  });
+  if (count > MAX_ENTITIES) return undefined;
+  const { query } = operation;
   const whole = { query, variables, operationName: undefined, entityTypes: undefined };
   return { request: { ...first.request, ...whole }, fields };
+}
+
+/** Undefined if definitions or names would not differ. */
+function operationOf(parts: readonly Part[]): Operation | undefined {
+  const definitions = union(parts.map(({ variables }) => variables));
+  const fragments = union(parts.map((part) => part.fragments));
+  if (!definitions || !fragments) return undefined;
+  const bySelections = new Map<string, number[]>();
+  for (const [place, { selections }] of parts.entries())
+    bySelections.set(selections, [...(bySelections.get(selections) ?? []), place]);
+  const texts: string[] = [];
+  for (const selections of bySelections.keys()) {
+    const [name, alias] = [nameOf(texts.length), aliasOf(texts.length)];
+    if (definitions.has(name)) return undefined;
+    definitions.set(name, `$${name}:[_Any!]!`);
+    texts.push(`${alias}:_entities(${REPRESENTATIONS}:$${name})${selections}`);
+  }
+  const head = `query(${[...definitions.values()].join(' ')})`;
+  const query = [`${head}{${texts.join(' ')}}`, ...fragments.values()].join(' ');
+  return { query, fields: [...bySelections.values()] };
+}
+
+function nameOf(index: number): string {
+  return `${REPRESENTATIONS}${index}`;
 }
 
 /** All definitions, or undefined if a name has several. */
