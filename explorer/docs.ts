@@ -17,23 +17,15 @@ if (document.querySelector('.console') !== null) history.replaceState(null, '', 
 document.addEventListener('change', ({ target }) => {
   if (!(target instanceof HTMLInputElement) || !target.closest('.tabs')) return;
   choose(target.value);
-  kept()?.setItem(LANGUAGE, target.value);
+  sessionStorage.setItem(LANGUAGE, target.value);
 });
-choose(kept()?.getItem(LANGUAGE) ?? '');
+// Last, since a browser that stores nothing throws.
+choose(sessionStorage.getItem(LANGUAGE) ?? '');
 
 /** One language for all examples, on later pages of this tab too. */
 function choose(language: string): void {
   for (const each of document.querySelectorAll<HTMLInputElement>('.tabs input'))
     if (each.value === language) each.checked = true;
-}
-
-/** Undefined in a browser that stores nothing. */
-function kept(): Storage | undefined {
-  try {
-    return sessionStorage;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Operations, types and their fields were anchors of one page, where links to their pages are. */

@@ -55,6 +55,7 @@ test('a link leads to the profile, where the address can be changed, confirmed a
 
   await page.goto(link);
   expect([await page.title(), await heading(page)]).toEqual(['Sign in', 'Sign in']);
+  expect(await page.locator('.owner').innerText()).toBe('sandbox');
   await press(page, 'Sign in');
   expect([await page.title(), await heading(page)]).toEqual(['Your profile', 'Your profile']);
   expect(page.url()).toBe(`${origin}/sign-in`);

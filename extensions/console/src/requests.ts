@@ -123,7 +123,7 @@ function found(records: readonly RequestRecord[], names: Names): Html {
     ...[['Time'], ['Status'], ['Operation'], ['Key'], ['Code']],
     ...[['Cost', 'number'], ['Duration', 'number'], ['Request ID']],
   ] as const;
-  return table(['found', 'Newest first. Times are in UTC.'], columns, rows, 'found');
+  return table(['found', 'Newest first.'], columns, rows, 'found');
 }
 
 function statusOf(record: RequestRecord): Html {

@@ -33,7 +33,7 @@ export function createUsageSection(
         (chart) => html`<figure class="chart"><figcaption>${chart.caption}</figcaption>
 ${barChart({ ...chart, title: `${chart.title}. The table has the numbers.` }, keptHours(at))}</figure>`,
       );
-      return html`<p class="soft">The last 7 days. Hours are in UTC.</p>
+      return html`<p class="soft">The last 7 days.</p>
 ${tiles(used)}
 <div class="usage"><div>${charts}</div>
 ${hourTable(used)}</div>`;
@@ -133,7 +133,7 @@ function hourTable(used: readonly RequestHour[]): Html {
 <td>${shownNumber(requests)}</td>${errors}<td>${shownPercent(each.budget)}</td>
 <td>${shownMs(quantile(each, 0.5))}</td><td>${shownMs(quantile(each, 0.99))}</td></tr>`;
   });
-  const columns = ['Hour (UTC)', 'Requests', 'Partial', '4xx', '5xx', 'Budget', 'p50', 'p99'].map(
+  const columns = ['Hour', 'Requests', 'Partial', '4xx', '5xx', 'Budget', 'p50', 'p99'].map(
     (name) => [name] as const,
   );
   const caption = 'By hour. Partial means status 200 with errors.';

@@ -29,9 +29,11 @@ export function ownerLine(partnerName: string | undefined, isSandbox: boolean): 
 
 /** Its form posts to `action`; `above` stands above the title. */
 export function signInCard(card: SignInCard, action: string, texts: Texts, above?: Html): string {
-  if (card.name === 'address') return addressPage(card, action, texts, above);
-  if (card.name === 'code') return codePage(card, action, texts, above);
-  return textPage(texts.elsewhere.title, texts.elsewhere.text, texts.language);
+  if (card.name === 'elsewhere')
+    return textPage(texts.elsewhere.title, texts.elsewhere.text, texts.language);
+  const content =
+    card.name === 'address' ? addressForm(card, action, texts) : codeForm(card, action, texts);
+  return page(texts[card.name].title, content, texts.language, above);
 }
 
 /** What a link offers before it is redeemed: a button, which posts the token to `path`. */
@@ -40,16 +42,17 @@ export function linkPage(
   token: string,
   path: string,
   language: string,
+  above?: Html,
 ): string {
   const content = html`<p>${sentence(text)}</p>
 ${form(path, html`<input type="hidden" name="token" value="${token}">${submit(button)}`)}`;
-  return page(title, content, language);
+  return page(title, content, language, above);
 }
 
-function addressPage(card: Card<'address'>, action: string, texts: Texts, above?: Html): string {
+function addressForm(card: Card<'address'>, action: string, texts: Texts): Html {
   const { appName, problem, typed = '' } = card;
-  const { title, app, label, hint, button, problems } = texts.address;
-  const content = html`${appName === undefined ? '' : html`<p>${sentence(fill(app, { app: isolated(appName) }))}</p>`}
+  const { app, label, hint, button, problems } = texts.address;
+  return html`${appName === undefined ? '' : html`<p>${sentence(fill(app, { app: isolated(appName) }))}</p>`}
 ${problem === undefined ? '' : noticeBox(problems[problem], true)}
 ${form(
   action,
@@ -58,17 +61,11 @@ ${form(
  spellcheck="false" aria-describedby="how" required>
 <p class="soft" id="how">${hint}</p>${submit(button)}`,
 )}`;
-  return page(title, content, texts.language, above);
 }
 
-function codePage(
-  { address, problem }: Card<'code'>,
-  action: string,
-  texts: Texts,
-  above?: Html,
-): string {
-  const { title, text, label, button, problems, again } = texts.code;
-  const content = html`${problem === undefined ? '' : noticeBox(problems[problem], true)}
+function codeForm({ address, problem }: Card<'code'>, action: string, texts: Texts): Html {
+  const { text, label, button, problems, again } = texts.code;
+  return html`${problem === undefined ? '' : noticeBox(problems[problem], true)}
 ${address === '' ? '' : html`<p>${fill(text, { address })}</p>`}
 ${form(
   action,
@@ -78,7 +75,6 @@ ${form(
 ${submit(button)}`,
 )}
 <p class="end"><a href="${action}">${again}</a></p>`;
-  return page(title, content, texts.language, above);
 }
 
 export function form(action: string, content: Html, kind = ''): Html {

@@ -5,9 +5,10 @@ import type { Forms } from '@partner-loyalty/gateway/pages/forms.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { linkPage, messagePage } from '@partner-loyalty/runtime/pages/cards.ts';
+import { linkPage, messagePage, ownerLine } from '@partner-loyalty/runtime/pages/cards.ts';
 import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
 import { pageResponse } from '@partner-loyalty/runtime/pages/layout.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { IdentityResponse, LinkKind } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { Provider } from './provider.ts';
 import { isWellFormed, linkKind, type Tokens } from './tokens.ts';
@@ -15,6 +16,7 @@ import { isWellFormed, linkKind, type Tokens } from './tokens.ts';
 const SIGN_IN_PATH = '/sign-in';
 
 export type SignInParts = {
+  settings: Pick<Settings, 'environment'>;
   tokens: Tokens;
   /**
    * Undefined if members sign in elsewhere, because the API accepts the tokens of another provider.
@@ -48,7 +50,9 @@ export function createSignIn({
     }
     if (kind === undefined || !isWellFormed(token)) return messagePage(404, texts, 'invalidLink');
     const { links, language } = texts;
-    const page = () => pageResponse(200, linkPage(links[kind], token, SIGN_IN_PATH, language));
+    const above = ownerLine(undefined, parts.settings.environment === 'sandbox');
+    const text = linkPage(links[kind], token, SIGN_IN_PATH, language, above);
+    const page = () => pageResponse(200, text);
     return tokens.refusal(request) ?? page();
   }
 

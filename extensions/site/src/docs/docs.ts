@@ -10,11 +10,11 @@ import type { Changelogs } from './changelogs.ts';
 import { errorExamples } from './examples.ts';
 import { OUT_OF_SCOPE } from './llms.ts';
 import { docsFramed, pagesContents, pagesList } from './page.ts';
-import { DOCS_PATH, GUIDE_PAGES, guidePath, TOPICS } from './paths.ts';
+import { DOCS_PATH, GUIDE_PAGES, guidePath, pagePath, TOPICS } from './paths.ts';
 import { groupsOf } from './reference.ts';
 import { keysSection } from './scopes.ts';
 import { surfaceLists } from './surface.ts';
-import { type Budget, errorsList, headersList, limitsTable } from './tables.ts';
+import { type Budget, errorsList, limitsTable } from './tables.ts';
 
 type Served = {
   /** 0 if nothing was published. */
@@ -80,7 +80,7 @@ ${surfaceLists({ surface: 'partner', schema: partner })}`,
 ${surfaceLists({ surface: 'member', schema: member })}`,
     },
     { id: 'errors', title: 'Errors', body: errors(about) },
-    { id: 'headers', title: 'Headers', body: headersList() },
+    { id: 'headers', title: 'Headers', body: headers() },
     { id: 'limits', title: 'Limits', body: limits(budget) },
     { id: 'versioning', title: 'Versioning', body: versioning() },
     { id: 'changelog', title: 'Changelog', body: changelog(served) },
@@ -121,6 +121,11 @@ change. A request that fails a check has no <code>data</code>: nothing ran. A fi
 again.</p>
 ${errorExamples(about)}
 ${errorsList()}`;
+}
+
+function headers(): Html {
+  return html`<p>A key or a token is one header of a request; others state what is left of your budget
+and identify the request. <a href="${pagePath('headers')}">All headers</a></p>`;
 }
 
 function limits(budget: Budget): Html {

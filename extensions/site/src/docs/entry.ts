@@ -42,18 +42,13 @@ export function signature(field: GraphQLField<unknown, unknown>, documented: Doc
   return html`<b>${field.name}</b>${taken}: ${typeLink(field.type, documented)}`;
 }
 
-/** An argument of an operation. */
-export function argumentEntry(argument: GraphQLArgument, documented: Documented): Html {
-  return entry(argument, input(argument, documented, html`<b>${argument.name}</b>`));
-}
-
+/** A field of an input type, with its anchor, or an argument of an operation. */
 export function inputEntry(
-  field: GraphQLInputField,
-  type: GraphQLNamedType,
+  given: GraphQLInputField | GraphQLArgument,
   documented: Documented,
+  id?: string,
 ): Html {
-  const id = `${documented.surface}-${type.name}-${field.name}`;
-  return entry({ ...field, id }, input(field, documented, html`<b>${field.name}</b>`));
+  return entry({ ...given, id }, input(given, documented, html`<b>${given.name}</b>`));
 }
 
 export function enumValueEntry(
@@ -80,7 +75,7 @@ export function typeLink(type: GraphQLType, { surface }: Documented): Html {
 }
 
 type Described = {
-  id?: string;
+  id?: string | undefined;
   description?: string | null | undefined;
   deprecationReason?: string | null | undefined;
 };

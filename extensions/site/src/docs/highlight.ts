@@ -6,15 +6,8 @@ import hljs from 'highlight.js/lib/common';
 
 /** The class of each scope of highlight.js that has a colour. */
 const CLASSES: Readonly<Record<string, string>> = {
-  keyword: 'k',
-  built_in: 'k',
-  string: 's',
-  attr: 'n',
-  literal: 'n',
-  number: 'n',
-  symbol: 'n',
-  variable: 'n',
-  comment: 'c',
+  ...{ keyword: 'k', built_in: 'k', string: 's', comment: 'c' },
+  ...{ attr: 'n', literal: 'n', number: 'n', symbol: 'n', variable: 'n' },
 };
 
 /** The code in its language, by a name that Markdown or a tab has; as it is if that is unknown. */

@@ -15,17 +15,10 @@ import {
 } from 'graphql';
 import { referencePath } from './paths.ts';
 
-/** What has a page: an operation, as a field of its root, or a type. */
-export type Referred = {
-  path: string;
-  /** Its anchor, on its page and in the list. */
-  id: string;
-  name: string;
-  description: string | null | undefined;
-  deprecationReason?: string | null | undefined;
-} & (
-  | { kind: 'queries' | 'mutations'; field: GraphQLField<unknown, unknown> }
-  | { kind: 'types'; type: GraphQLNamedType }
+/** What has a page: an operation, as a field of its root, or a type; `id` is its anchor. */
+export type Referred = { path: string; id: string } & (
+  | { kind: 'queries' | 'mutations'; shown: GraphQLField<unknown, unknown> }
+  | { kind: 'types'; shown: GraphQLNamedType }
 );
 export type Group = { id: string; title: string; entries: Referred[] };
 
@@ -46,19 +39,16 @@ export function groupsOf(surface: SurfaceName, schema: GraphQLSchema): Group[] {
     { kind: 'mutations' as const, title: 'Mutations', root: schema.getMutationType() },
   ].flatMap(({ kind, title, root }): Group[] => {
     if (!root) return [];
-    const entries = Object.values(root.getFields()).map((field) => {
-      const { name, description, deprecationReason } = field;
-      const id = `${surface}-${root.name}-${name}`;
-      const path = referencePath(surface, kind, name);
-      return { kind, field, id, path, name, description, deprecationReason };
-    });
+    const entries = Object.values(root.getFields()).map((shown) => ({
+      ...{ kind, shown, id: `${surface}-${root.name}-${shown.name}` },
+      path: referencePath(surface, kind, shown.name),
+    }));
     return [{ id: `${surface}-${root.name}`, title, entries }];
   });
-  const types = typesOf(schema).map((type): Referred => {
-    const { name, description } = type;
-    const path = referencePath(surface, 'types', name);
-    return { kind: 'types', type, id: `${surface}-${name}`, path, name, description };
-  });
+  const types = typesOf(schema).map((shown) => ({
+    ...{ kind: 'types' as const, shown, id: `${surface}-${shown.name}` },
+    path: referencePath(surface, 'types', shown.name),
+  }));
   return [...roots, { id: `${surface}-types`, title: 'Types', entries: types }];
 }
 

@@ -12,7 +12,6 @@ import {
 } from 'graphql';
 import type { About } from '../frame.ts';
 import {
-  argumentEntry,
   deprecation,
   enumValueEntry,
   fieldEntry,
@@ -32,10 +31,10 @@ const TITLES = { partner: 'Partner surface', member: 'Member surface' };
 /** The lists of a surface, below its heading. Each item has the anchor of what it leads to. */
 export function surfaceLists(documented: Documented): Html[] {
   return groupsOf(documented.surface, documented.schema).map(({ id, title, entries }) => {
-    const items = entries.map((each) => {
-      const [first = ''] = (each.description ?? '').trim().split(/\n\s*\n/, 1);
-      return html`<li id="${each.id}"><a href="${each.path}"><code>${each.name}</code></a>
-${each.deprecationReason == null ? '' : html`<b>deprecated</b> `}${inline(first)}</li>`;
+    const items = entries.map(({ id, path, shown }) => {
+      const [first = ''] = (shown.description ?? '').trim().split(/\n\s*\n/, 1);
+      return html`<li id="${id}"><a href="${path}"><code>${shown.name}</code></a>
+${reasonOf(shown) == null ? '' : html`<b>deprecated</b> `}${inline(first)}</li>`;
     });
     return html`<h3 id="${id}">${title}</h3>
 <ul class="listed">${items}</ul>`;
@@ -43,33 +42,37 @@ ${each.deprecationReason == null ? '' : html`<b>deprecated</b> `}${inline(first)
 }
 
 /** The page of an operation or a type, with all others of its surface beside it. */
-export function referencePage(about: About, documented: Documented, shown: Referred): string {
+export function referencePage(about: About, documented: Documented, asked: Referred): string {
   const groups = groupsOf(documented.surface, documented.schema).map(({ id, title, entries }) => {
-    const links = entries.map(({ path, name }) => {
-      const current = path === shown.path ? html` aria-current="page"` : '';
-      return html`<li><a href="${path}"${current}>${name}</a></li>`;
+    const links = entries.map(({ path, shown }) => {
+      const current = path === asked.path ? html` aria-current="page"` : '';
+      return html`<li><a href="${path}"${current}>${shown.name}</a></li>`;
     });
     return html`<li><a href="${DOCS_PATH}#${id}">${title}</a><ul>${links}</ul></li>`;
   });
   return docsFramed(about, {
-    path: shown.path,
-    title: shown.name,
+    path: asked.path,
+    title: asked.shown.name,
     contents: html`<li><a href="${DOCS_PATH}">Documentation</a></li>${groups}`,
-    text: referenceText(about, documented, shown),
+    text: referenceText(about, documented, asked),
   });
 }
 
 /** The text of such a page. Everything in it that comes from a schema is escaped. */
-export function referenceText(about: About, documented: Documented, shown: Referred): Html {
+export function referenceText(about: About, documented: Documented, asked: Referred): Html {
   const { surface, schema } = documented;
+  const { id: anchor, kind, shown } = asked;
   const { id = '', title = '' } =
-    groupsOf(surface, schema).find(({ entries: [first] }) => first?.kind === shown.kind) ?? {};
-  const isType = shown.kind === 'types';
+    groupsOf(surface, schema).find(({ entries: [first] }) => first?.kind === kind) ?? {};
   return html`<p class="soft"><a href="${DOCS_PATH}#${surface}">${TITLES[surface]}</a> › <a
  href="${DOCS_PATH}#${id}">${title}</a></p>
-<h1 id="${shown.id}">${isType ? html`<span class="kind">${kindOf(shown.type)}</span> ` : ''}${shown.name}</h1>
-${deprecation(shown)}${paragraphs(shown.description ?? '')}
-${isType ? typeText(shown.type, documented) : operationText(about, documented, shown)}`;
+<h1 id="${anchor}">${asked.kind === 'types' ? html`<span class="kind">${kindOf(asked.shown)}</span> ` : ''}${shown.name}</h1>
+${deprecation({ deprecationReason: reasonOf(shown) })}${paragraphs(shown.description ?? '')}
+${asked.kind === 'types' ? typeText(asked.shown, documented) : operationText(about, documented, asked)}`;
+}
+
+function reasonOf(shown: Referred['shown']): string | null | undefined {
+  return 'deprecationReason' in shown ? shown.deprecationReason : undefined;
 }
 
 function kindOf(type: GraphQLNamedType): string {
@@ -79,9 +82,9 @@ function kindOf(type: GraphQLNamedType): string {
 function operationText(
   about: About,
   documented: Documented,
-  { kind, field }: Exclude<Referred, { kind: 'types' }>,
+  { kind, shown: field }: Exclude<Referred, { kind: 'types' }>,
 ): Html {
-  const inputs = field.args.map((each) => argumentEntry(each, documented));
+  const inputs = field.args.map((each) => inputEntry(each, documented));
   const example = exampleOf(documented.surface, field.name, documented.schema, about);
   const { description } = getNamedType(field.type);
   return html`${scopeNeeded(kind, field.name, documented)}
@@ -108,7 +111,9 @@ function entriesOf(type: GraphQLNamedType, documented: Documented): Html[] {
   if (isEnumType(type))
     return type.getValues().map((each) => enumValueEntry(each, type, documented));
   if (isInputObjectType(type))
-    return Object.values(type.getFields()).map((each) => inputEntry(each, type, documented));
+    return Object.values(type.getFields()).map((each) =>
+      inputEntry(each, documented, `${documented.surface}-${type.name}-${each.name}`),
+    );
   return isObjectType(type) || isInterfaceType(type)
     ? Object.values(type.getFields()).map((each) => fieldEntry(each, type, documented))
     : [];

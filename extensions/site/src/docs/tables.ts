@@ -1,13 +1,11 @@
-// The facts of the reference: error codes, headers and limits, from the code that uses them.
+// The facts of the reference: error codes and limits, from the code that uses them.
 import { WINDOW_SECONDS } from '@partner-loyalty/gateway/budget/limiter.ts';
 import { MAX_ITEMS } from '@partner-loyalty/gateway/document/lists.ts';
 import { LIMITS } from '@partner-loyalty/gateway/document/measure.ts';
 import { MAX_RESPONSE_BYTES } from '@partner-loyalty/gateway/document/responsesize.ts';
 import { BODY_LIMIT } from '@partner-loyalty/gateway/edge/body.ts';
-import { EXPOSED_HEADERS } from '@partner-loyalty/gateway/edge/cors.ts';
 import { MEMBER_BUDGET } from '@partner-loyalty/gateway/identity/authenticate.ts';
 import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
-import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { inline } from './prose.ts';
 
@@ -19,33 +17,6 @@ export function errorsList(): Html {
   );
   return html`<dl class="fields">${entries}</dl>`;
 }
-
-/** The headers that callers of the API send and get. */
-export function headersList(): Html {
-  const entries = Object.entries(DIRECTIONS).flatMap(([direction, travels]) =>
-    // Cast: Object.entries loses the names.
-    Object.entries(HEADERS[direction as keyof typeof DIRECTIONS])
-      .filter(([name]) => API_HEADERS.includes(name))
-      .map(
-        ([name, meaning]) => html`<dt><code><b>${name}</b></code>
-<span class="kind">${travels}</span></dt>
-<dd><p>${inline(meaning)}</p></dd>`,
-      ),
-  );
-  return html`<dl class="fields">${entries}</dl>`;
-}
-
-const API_HEADERS: readonly string[] = [
-  'x-partner-api-key',
-  'authorization',
-  'content-type',
-  'accept',
-  'traceparent',
-  'x-sandbox-now',
-  'x-sandbox-fault',
-  ...EXPOSED_HEADERS,
-];
-const DIRECTIONS = { request: 'in requests', response: 'in responses', both: 'both ways' };
 
 export type Budget = { budget: number; windowSeconds: number };
 
