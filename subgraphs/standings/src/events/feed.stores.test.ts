@@ -297,6 +297,25 @@ describe.each(ENGINES)('the feed on %s', (engine) => {
       await until(async () => (await holder.pass()) === false);
     });
 
+    test('who has lost the lease while it read gives no positions', async () => {
+      members.add('MEMBER_ENROLLED', 'ada');
+      const slow = createSequencer(store.feed, {
+        retentionDays: 30,
+        members: {
+          ...members,
+          async pendingEvents(first) {
+            const found = await members.pendingEvents(first);
+            now = Date.now() + 11_000;
+            await sequence();
+            return found;
+          },
+        },
+        now: () => now ?? Date.now(),
+      });
+      await expect(slow.pass()).rejects.toThrow('another process has the lease');
+      expect(await eventsOf()).toHaveLength(1);
+    });
+
     test('a lease whose renewal was written, but not answered, stays with its holder', async () => {
       const { leases } = store.feed;
       const update: typeof leases.update = async (...args) => {
