@@ -190,6 +190,17 @@ describe('on the embedded store', () => {
     expect(await open(offers, needs)).toEqual(needs);
   });
 
+  test('a team that has approved for one of several owners cannot publish it itself', async () => {
+    const [offers, own] = [await team('offers', 'A'), await team('offers', 'B')];
+    const bookings = await team('bookings', 'B');
+    await team('bookings', 'C');
+    const needs = [resolves('bookings')];
+    const { proposalId } = await propose(offers, needs);
+    await approveProposal(tables, bookings, proposalId);
+    expect(await open(offers, needs)).toEqual([]);
+    expect(await open(own, needs)).toEqual(needs);
+  });
+
   test('a team needs no approval of what another subgraph of its own loses', async () => {
     const offers = await team('offers', 'A');
     await team('bookings', 'A');

@@ -182,6 +182,17 @@ describe('health', () => {
     await expect(openLmdb(folder.path, 'keys', 'sandbox')).rejects.toThrow(`${file} is damaged: `);
   });
 
+  test('a file that another process has only just made is waited for', async () => {
+    await makeStore();
+    const [whole, target] = [`${file}.whole`, file].map((one) => JSON.stringify(one));
+    writeFileSync(`${file}.whole`, readFileSync(file));
+    truncateSync(file, 0);
+    const script = `setTimeout(() => fs.writeFileSync(${target}, fs.readFileSync(${whole})), 100)`;
+    const writer = spawn(process.execPath, ['-e', `${script}; console.log()`]);
+    await once(writer.stdout, 'data');
+    await expect((await open()).ready()).resolves.toBeUndefined();
+  });
+
   test('a value that cannot be decoded fails its own read as an outage, and the store is not ready', async () => {
     const store = await open();
     const table = tableOf(store);
