@@ -182,12 +182,17 @@ describe('webhooks', () => {
   test('an endpoint is disabled, enabled and removed', async () => {
     const { webhookId } = await add();
     const page = () => show('webhooks', visit(`webhook=${webhookId}`));
+    await opened.standings.webhooks.endpoints.update(
+      webhookId,
+      (row) => row && { ...row, waiting: 2 },
+    );
+    expect(await page()).toMatch(/<summary>Disable<[^?]+waiting \(2 events\) is not sent/);
     await submit(...press(webhookId, 'disable'));
     expect(await page()).toContain('Your staff disabled it.');
     expect(buttons(await page())).toEqual(['test', 'enable', 'edit', 'rotate', 'remove']);
     const since = '2026-01-01T00:00';
     expect(await refusal(...press(webhookId, 'replay', { since }))).toContain('Enable it');
-    await submit(...press(webhookId, 'enable'));
+    expect(await submit(...press(webhookId, 'enable'))).toContain('Send events again');
     expect(buttons(await page()).join()).toBe('test,disable,edit,replay,rotate,remove');
     expect(await submit(...press(webhookId, 'remove'))).toBeUndefined();
     expect(await show('webhooks')).toContain('No endpoints yet');
@@ -258,7 +263,7 @@ describe('webhooks', () => {
     });
     const html = await show('webhooks', visit(`webhook=${webhookId}`));
     expect(html).toMatch(
-      /no answer within 15 seconds, 15000 ms; next attempt 1970-01-01 00:02 UTC/,
+      /retrying<[^?]+no answer within 15 seconds, 15000 ms; next attempt 1970-01-01 00:02 UTC/,
     );
     const query = `webhook=${webhookId}&message=${encodeURIComponent(eventId)}`;
     const page = await show('webhooks', visit(query));

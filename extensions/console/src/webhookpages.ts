@@ -5,7 +5,7 @@ import type {
   WebhookDelivery,
   WebhookSummary,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
-import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
+import { form, noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
 import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { timeText } from '@partner-loyalty/runtime/time.ts';
 import { actionForm, confirmed, hidden, type Typed, typedInto } from './forms.ts';
@@ -21,12 +21,13 @@ export function listPage({ webhooks, eventTypes }: List, visit: ConsoleVisit): H
   const items = webhooks.map((webhook) => {
     const { webhookId, url, types, waiting, last } = webhook;
     const outcome = last && html`${stateText(last.outcome)} ${timeText(last.at)}`;
+    const first = webhook.nextAttemptAt === undefined ? 'None yet' : stateText('retrying');
     return html`<li class="row"><h2><a href="${pathOf(webhookId)}">${url}</a> ${stateText(webhook.state)}</h2>
 ${facts([
   ['Events', typesText(types)],
   ['Waiting', waitingText(waiting)],
   ...progressOf(webhook),
-  ['Last message', outcome ?? 'None yet'],
+  ['Last message', outcome ?? first],
 ])}</li>`;
   });
   const none = isAdmin(visit)
@@ -34,12 +35,12 @@ ${facts([
     : 'An admin of your company can add one here.';
   const typed = typedInto(visit, 'create');
   const fields = fieldsOf({ url: '', types: undefined }, eventTypes, typed);
-  const form = actionForm('webhooks', 'create', 'Add endpoint', fields);
+  const creating = actionForm('webhooks', 'create', 'Add endpoint', fields);
   const isOpen = webhooks.length === 0 || typed.isRejected;
   return html`<p class="soft">We send signed events about your members to your endpoints, and
 retry failed deliveries. ${GUIDE}</p>
 ${rowList(items, empty('No endpoints yet', none))}
-${isAdmin(visit) ? confirmed('Add an endpoint', form, isOpen, 'new') : ''}`;
+${isAdmin(visit) ? confirmed('Add an endpoint', creating, isOpen, 'new') : ''}`;
 }
 
 export function endpointPage(shown: Shown, visit: ConsoleVisit): Html {
@@ -78,15 +79,19 @@ ${one.answer === undefined ? '' : codeBlock('Response', one.answer)}</li>`,
   );
   const canSend = isAdmin(visit) && isEvent && webhook.state !== 'disabled';
   const button = isWaiting ? 'Send now' : 'Send again';
+  const resending = form(
+    pathOf(webhook.webhookId, id),
+    html`${hidden('event', id)}<button name="action" value="resend">${button}</button>`,
+  );
   const gone = isEvent ? 'Its event is no longer kept.' : 'A test has no data.';
   return html`<p><a href="${pathOf(webhook.webhookId)}">Back to the endpoint</a></p>
-<h2>${type} ${stateText(outcome)}</h2>
+<h2>${type} ${stateText(stateOf(message))}</h2>
 ${facts([
   ['ID', html`<code>${id}</code>`],
   ['Endpoint', webhook.url],
   ...(isWaiting ? [['Next attempt', nextText(message)] as const] : []),
 ])}
-${canSend && payload ? endpointForm(webhook, 'resend', button, hidden('event', id)) : ''}
+${canSend && payload ? resending : ''}
 <h2 class="next">Attempts</h2>
 ${rowList(sent, html`<p>None yet.</p>`)}
 <h2 class="next">Payload</h2>
@@ -101,7 +106,7 @@ function endpointForm(
   return actionForm(`webhooks?webhook=${webhookId}`, action, button, content, kind);
 }
 
-function changes(webhook: Webhook, eventTypes: string[], visit: ConsoleVisit): Html {
+function changes(webhook: WebhookSummary, eventTypes: string[], visit: ConsoleVisit): Html {
   const [edited, replayed] = [typedInto(visit, 'edit'), typedInto(visit, 'replay')];
   const hourAgo = new Date(Date.now() - 3_600_000).toISOString().slice(0, 16);
   const replaying = html`<p>Your system receives events again that it already has, with the same
@@ -118,8 +123,12 @@ so that you have time to switch.</p>${endpointForm(webhook, 'rotate', 'Create a 
   const removing = html`<p>Events that are waiting for it are discarded, and its messages are no
 longer listed. This cannot be undone.</p>${endpointForm(webhook, 'remove', 'Remove this endpoint', html``, 'danger')}`;
   const isActive = webhook.state !== 'disabled';
+  const { waiting } = webhook;
+  const lost = waiting === 0 ? '' : html` What is waiting (${waitingText(waiting)}) is not sent.`;
+  const disabling = html`<p>The endpoint receives nothing until you enable it.${lost}
+Then you can send the events of the meantime again.</p>${endpointForm(webhook, 'disable', 'Disable this endpoint', html``, 'danger')}`;
   return html`<div class="actions">${endpointForm(webhook, 'test', 'Send a test', html``, 'plain')}
-${endpointForm(webhook, isActive ? 'disable' : 'enable', isActive ? 'Disable' : 'Enable', html``, 'plain')}
+${isActive ? confirmed('Disable', disabling) : endpointForm(webhook, 'enable', 'Enable', html``, 'plain')}
 ${confirmed('Edit', endpointForm(webhook, 'edit', 'Save', fieldsOf(webhook, eventTypes, edited)), edited.isRejected)}
 ${isActive ? confirmed('Send events again', replaying, replayed.isRejected) : ''}
 ${confirmed('New secret', rotating)}${confirmed('Remove', removing)}</div>`;
@@ -143,8 +152,14 @@ export function testText(sent: WebhookDelivery | undefined): string {
   return `The test was ${not}delivered: ${answerOf(sent)}.`;
 }
 
-function pathOf(webhookId: string): string {
-  return `/console/webhooks?webhook=${encodeURIComponent(webhookId)}`;
+function pathOf(webhookId: string, messageId?: string): string {
+  const message = messageId === undefined ? '' : `&message=${encodeURIComponent(messageId)}`;
+  return `/console/webhooks?webhook=${encodeURIComponent(webhookId)}${message}`;
+}
+
+/** What waits after a failed attempt is in the state that its endpoint is in. */
+function stateOf({ outcome, durationMs }: WebhookDelivery): string {
+  return outcome === 'waiting' && durationMs !== undefined ? 'retrying' : outcome;
 }
 
 function typesText(types: string[] | undefined): string {
@@ -224,10 +239,10 @@ function deliveryList(deliveries: WebhookDelivery[], webhookId: string): Html {
       'Send a test, or wait for the first event. What waits, the last 100 delivered and the last 100 failed messages of 7 days are listed here.',
     );
   const rows = deliveries.map((one) => {
-    const path = `${pathOf(webhookId)}&message=${encodeURIComponent(one.id)}`;
+    const path = pathOf(webhookId, one.id);
     const tried = one.durationMs === undefined ? [] : [`${timeText(one.at)}, ${answerOf(one)}`];
     const next = one.outcome === 'waiting' ? [`next attempt ${nextText(one)}`] : [];
-    return html`<li class="row"><h3><a href="${path}">${one.type}</a> ${stateText(one.outcome)}</h3>
+    return html`<li class="row"><h3><a href="${path}">${one.type}</a> ${stateText(stateOf(one))}</h3>
 <p class="soft"><code>${one.id}</code><br>${[...tried, ...next].join('; ')}</p></li>`;
   });
   return html`<ul class="rows messages" aria-labelledby="messages">${rows}</ul>`;

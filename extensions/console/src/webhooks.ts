@@ -97,10 +97,11 @@ export function createWebhooksSection({ webhooks: manage }: Pick<Manage, 'webhoo
 }
 
 const DISABLED = 'The endpoint is disabled. It receives nothing until you enable it.';
-const ENABLED = 'The endpoint is enabled. It receives events from now on.';
+const ENABLED =
+  'The endpoint is enabled. It receives events from now on. To receive those it missed, use “Send events again” below.';
 const REPLAYED =
   'Events since then are being sent again, at most 600 a minute. Below you see how far it is.';
-const RESENT = 'The message is being sent. Its page shows the outcome within a few seconds.';
+const RESENT = 'The message is being sent. Reload this page in a few seconds to see the outcome.';
 
 function done<Answer extends object>(answer: Answer): Exclude<Answer, WebhookRefusal> {
   if (!('refused' in answer)) return answer as Exclude<Answer, WebhookRefusal>;
