@@ -269,6 +269,28 @@ test('with CONSOLE=off, its pages are a 404 like any unknown path', async () => 
   await off.close();
 });
 
+test("a partner's long searches wait for each other, and no other partner for them", async () => {
+  const usage = await openUsageStore({ dataDir: service.dataDir, environment: 'sandbox' });
+  const record = { keyId: 'key', status: 200, codes: [], cost: 1, durationMs: 1 };
+  const chunks = Array.from({ length: 40 }, (_, n) => ({
+    ...{ partnerId: 'alpha', begun: Date.now() - n * 2_000, writer: 'w' },
+    records: Array.from({ length: 500 }, (_, m) => ({
+      ...record,
+      ...{ time: Date.now() - n * 2_000, requestId: `r${m}` },
+    })),
+  }));
+  await usage.addRequests({ at: new Date(), hours: [], chunks });
+  const [many, one] = [await signInAs('alpha', 'viewer'), await signInAs('beta', 'viewer')];
+  const order: string[] = [];
+  const search = (partner: string, { visitor }: typeof one) =>
+    visitor.visit(at('/console/requests?code=NOPE')).then(({ status }) => {
+      order.push(`${partner} ${status}`);
+    });
+  const searches = Array.from({ length: 5 }, () => search('alpha', many));
+  await Promise.all([...searches, search('beta', one)]);
+  expect(order).toEqual(['beta 200', ...Array(5).fill('alpha 200')]);
+});
+
 describe('keys', () => {
   test('the scopes and addresses of a key made here are those that the operator allows', async () => {
     const { visitor } = await signInAs('gamma', 'admin');
@@ -385,27 +407,4 @@ describe('keys', () => {
     ]);
     expect(readFileSync(auditLog, 'utf8')).not.toContain(staff.email);
   });
-});
-
-test("a partner's long searches wait for each other, and no other partner for them", async () => {
-  const usage = await openUsageStore({ dataDir: service.dataDir, environment: 'sandbox' });
-  const record = { keyId: 'key', status: 200, codes: [], cost: 1, durationMs: 1 };
-  const chunks = Array.from({ length: 40 }, (_, n) => ({
-    ...{ partnerId: 'alpha', begun: Date.now() - n * 2_000, writer: 'w' },
-    records: Array.from({ length: 500 }, (_, m) => ({
-      ...record,
-      ...{ time: Date.now() - n * 2_000, requestId: `r${m}` },
-    })),
-  }));
-  await usage.addRequests({ at: new Date(), hours: [], chunks });
-  await usage.close();
-  const [many, one] = [await signInAs('alpha', 'viewer'), await signInAs('beta', 'viewer')];
-  const order: string[] = [];
-  const search = (partner: string, { visitor }: typeof one) =>
-    visitor.visit(at('/console/requests?code=NOPE')).then(({ status }) => {
-      order.push(`${partner} ${status}`);
-    });
-  const searches = Array.from({ length: 5 }, () => search('alpha', many));
-  await Promise.all([...searches, search('beta', one)]);
-  expect(order).toEqual(['beta 200', ...Array(5).fill('alpha 200')]);
 });

@@ -17,8 +17,6 @@ const LOOK_MS = 2;
 const FULL_BYTES = 65_536;
 /** How long a store counts as full after a write that had no room, unless one succeeds. */
 const NO_ROOM_MS = 60_000;
-/** How long another process may take to begin a new file. */
-const BEGINS_MS = 1_000;
 /** LMDB does not write pages that the same transaction frees: a file may lack so many. */
 const UNWRITTEN_PAGES = 256;
 
@@ -55,8 +53,6 @@ const PAGE_BYTES_AT = 48;
  */
 export function refuseForeignFile(file: string): void {
   if (!existsSync(file)) return;
-  const until = performance.now() + BEGINS_MS;
-  while (statSync(file).size === 0 && performance.now() < until) sleep(10);
   const fd = openSync(file, 'r');
   try {
     const numberAt = (position: number) => {
@@ -70,10 +66,6 @@ export function refuseForeignFile(file: string): void {
   } finally {
     closeSync(fd);
   }
-}
-
-function sleep(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 /** Throws StoreDamaged if much of the file is missing: reading that would end the process. */

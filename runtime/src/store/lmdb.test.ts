@@ -187,7 +187,7 @@ describe('health', () => {
     const [whole, target] = [`${file}.whole`, file].map((one) => JSON.stringify(one));
     writeFileSync(`${file}.whole`, readFileSync(file));
     truncateSync(file, 0);
-    const script = `setTimeout(() => fs.writeFileSync(${target}, fs.readFileSync(${whole})), 100)`;
+    const script = `setTimeout(() => fs.writeFileSync(${target}, fs.readFileSync(${whole})), 500)`;
     const writer = spawn(process.execPath, ['-e', `${script}; console.log()`]);
     await once(writer.stdout, 'data');
     await expect((await open()).ready()).resolves.toBeUndefined();

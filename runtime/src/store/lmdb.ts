@@ -24,7 +24,8 @@ export type EmbeddedStore = {
 };
 
 /** Another process that creates the store at the same moment needs less. */
-const CREATION_MS = 200;
+const CREATION_MS = 2_000;
+const LOOK_MS = 50;
 
 /**
  * Opens `dataDir/name`, and creates it if it does not exist. Several processes of a machine may
@@ -89,7 +90,8 @@ async function openAlone(
   let root: RootDatabase | undefined;
   try {
     const file = fileOf(dataDir, name);
-    if (statSync(file, { throwIfNoEntry: false })?.size === 0) await pause(CREATION_MS);
+    const isEmpty = () => statSync(file, { throwIfNoEntry: false })?.size === 0;
+    for (let waited = 0; isEmpty() && waited < CREATION_MS; waited += LOOK_MS) await pause(LOOK_MS);
     root = openFile(folder, LMDB_OPTIONS);
     const health = new StoreHealth(file);
     restrictFiles(folder); // A umask may have taken more from the new files.

@@ -27,6 +27,8 @@ const MAX_NAME = 128;
 const MAX_INTROSPECTION_BYTES = MAX_RESPONSE_BYTES / 2;
 /** Of one subgraph. */
 const MAX_SHARE_BYTES = MAX_INTROSPECTION_BYTES / 4;
+/** Composing 50,000 takes over 20 seconds of CPU, for every team that publishes afterwards. */
+const MAX_JOINS = 10_000;
 
 /** Faults of the names and texts of a schema, which must be SDL. */
 export function proseFaults(sdl: string, file: string): string[] {
@@ -85,14 +87,26 @@ export function introspectionFaults(before: SurfaceSchemas, after: SurfaceSchema
 
 /**
  * What an operator has to approve: a subgraph has more than its share of a surface's introspection,
- * which would leave too little for others, and more than before.
+ * which would leave too little for others, or of the supergraph, which everybody's schemas are
+ * composed with, and more than before.
  */
 export function shareNeeds(
   before: { surfaces: SurfaceSchemas; supergraph: string },
   after: { surfaces: SurfaceSchemas; supergraph: string },
   name: string,
 ): Need[] {
-  return SURFACE_NAMES.flatMap((surface) => {
+  const joins = joinsOf(after.supergraph, name);
+  const places: Need[] =
+    joins <= MAX_JOINS || joins <= joinsOf(before.supergraph, name)
+      ? []
+      : [
+          {
+            rule: 'size',
+            what: `${name} would have ${joins} joins, over ${MAX_JOINS}`,
+            losing: [],
+          },
+        ];
+  const shares = SURFACE_NAMES.flatMap((surface) => {
     const bytesIn = ({ surfaces, supergraph }: typeof after) =>
       ownBytes(introspected(surfaces[surface]), joinedGraph(supergraph), name);
     if (introspectionBytes(after.surfaces[surface]) <= MAX_SHARE_BYTES) return [];
@@ -101,6 +115,15 @@ export function shareNeeds(
     const what = `${name} would have ${bytes} bytes of the introspection of the ${surface} surface, over ${MAX_SHARE_BYTES}`;
     return { rule: 'size', what, losing: [] } as const;
   });
+  return [...places, ...shares];
+}
+
+/** How often the supergraph names a subgraph: for each type, union member, enum value and so on. */
+function joinsOf(supergraph: string, name: string): number {
+  const at = supergraph.indexOf(`@join__graph(name: "${name}"`);
+  const graph = supergraph.slice(supergraph.lastIndexOf('\n', at), at).trim();
+  const named = [`(graph: ${graph})`, `(graph: ${graph},`];
+  return at === -1 ? 0 : named.reduce((sum, text) => sum + supergraph.split(text).length - 1, 0);
 }
 
 /** The bytes of the types and members that a subgraph declares. */

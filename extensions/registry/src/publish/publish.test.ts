@@ -268,6 +268,20 @@ type Offer { title: String @tag(name: "partner")  hint: String }
     expect((await assess({ ...step(sdl(139_999)), before: after })).needs).toEqual([]);
   });
 
+  test('a subgraph that the supergraph names over 10,000 times needs an operator, unless it shrinks', async () => {
+    const sdl = (values: number) =>
+      `${LINK} type Query { offers: Int @tag(name: "partner") } enum Offer { ${Array.from({ length: values }, (_, n) => `V${n}`).join(' ')} }`;
+    const { after, needs } = await assess(step(sdl(10_100)));
+    expect(needs).toEqual([
+      {
+        rule: 'size',
+        what: expect.stringMatching(/^offers would have 101\d\d joins, over 10000$/),
+        losing: [],
+      },
+    ]);
+    expect((await assess({ ...step(sdl(10_099)), before: after })).needs).toEqual([]);
+  });
+
   test('a team that published much, shrank, and goes back while others have grown is refused with the number', async () => {
     const sdlOf = (field: string, length: number) =>
       `${LINK} type Query { ${field}(of: String = "${'x'.repeat(length)}"): Int @tag(name: "partner") }`;
