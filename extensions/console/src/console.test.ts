@@ -375,6 +375,8 @@ describe('records', () => {
     ).toBe(9);
     expect(page).toMatch(/<dd>40<.*<dd>6<.*15% of requests.*<dd>100%</s);
     expect(page).toMatch(/<td>1.8 ms<\/td><td>3.7 ms<\/td>/);
+    const filter = 'status=5xx&amp;from=2031-05-10T11:00&amp;to=2031-05-10T12:00';
+    expect(page).toContain(`<a href="/console/requests?${filter}">5</a>`);
     expect(page).not.toContain('77,777');
   });
 
@@ -404,7 +406,10 @@ describe('records', () => {
       record(4_000, 'four', { keyId: undefined }),
     ]);
     const ids = async (query: string) =>
-      Array.from((await requests(query)).matchAll(/<td class="mono">(\w+)<\/td>/g), ([, id]) => id);
+      Array.from(
+        (await requests(query)).matchAll(/<a class="mono"[^>]+>(\w+)<\/a>/g),
+        ([, id]) => id,
+      );
     expect(await ids('')).toEqual(['one', 'two', 'three', 'four']);
     expect(await ids('q=&status=429&code=')).toEqual(['two']);
     expect(await ids('status=4xx')).toEqual(['two']);
@@ -433,7 +438,10 @@ describe('records', () => {
       record(180_000, 'three', { keyId: undefined }),
     ]);
     const ids = async (query: string) =>
-      Array.from((await requests(query)).matchAll(/<td class="mono">(\w+)<\/td>/g), ([, id]) => id);
+      Array.from(
+        (await requests(query)).matchAll(/<a class="mono"[^>]+>(\w+)<\/a>/g),
+        ([, id]) => id,
+      );
     expect(await ids('key=key_a')).toEqual(['one']);
     expect(await ids('key=key_b')).toEqual(['two']);
     expect(await ids('key=key_blue')).toEqual([]);
@@ -446,13 +454,13 @@ describe('records', () => {
     expect(page).toContain('<option value="key_b" selected>Key without a name, key_b</option>');
     expect(page).toContain('>&lt;Desk&gt;, key_a</option>');
     expect(page).not.toContain('key_blue');
-    expect(await requests()).toContain('<td><bdi>&lt;Desk&gt;</bdi></td>');
+    expect(await requests()).toContain('<bdi class="soft">&lt;Desk&gt;</bdi></td>');
   });
 
   test('faults of the sandbox are marked, and are no part of usage', async () => {
     await addHours([hour(HOURS[0] ?? '', { requests: 0, recorded: 2, l12: 0, l16: 0, faults: 2 })]);
     await addRecords([record(1_000, 'one', { status: 503, isFault: true })]);
-    expect(await requests()).toMatch(/503<\/span> <span class="state x-sandbox-fault">/);
+    expect(await requests()).toMatch(/503<\/span> <span class="state fault">/);
     expect(await usage()).toContain('No requests in the last 7 days');
     await addHours([hour(HOURS[1] ?? '', { faults: 1, recorded: 21 })]);
     expect(await requests()).not.toContain('have no record');
@@ -466,8 +474,8 @@ describe('records', () => {
     const page = await requests('status=400');
     const [, next = ''] = /rel="next" href="\/console\/requests\?([^"]+)"/.exec(page) ?? [];
     const older = await requests(next.replaceAll('&amp;', '&'));
-    expect(count(page, /<td class="mono">/g)).toBe(50);
-    expect(count(older, /<td class="mono">/g)).toBe(10);
+    expect(count(page, /<a class="mono"/g)).toBe(50);
+    expect(count(older, /<a class="mono"/g)).toBe(10);
     expect(older).toContain('value="400"');
     expect(older).not.toContain('rel="next"');
   });

@@ -114,21 +114,23 @@ ${fields.slice(3)}<button>Search</button>${isFiltered ? html`<a href="${PATH}">S
 function found(records: readonly RequestRecord[], names: Names): Html {
   const rows = records.map(
     (record) => html`<tr>
-<th scope="row"><a href="${PATH}?q=${record.requestId}">${timeTag(record.time)}</a></th>
-<td>${statusOf(record)}</td><td>${record.operation ?? '–'}</td><td><bdi>${names.get(record.keyId ?? '') ?? '–'}</bdi></td><td>${codesOf(record)}</td>
-<td class="number">${record.cost}</td><td class="number">${shownMs(record.durationMs)}</td>
-<td class="mono">${record.requestId}</td></tr>`,
+<th scope="row"><a class="mono" href="${PATH}?q=${record.requestId}">${record.requestId}</a></th>
+<td>${timeTag(record.time)}</td><td>${statusOf(record)}</td><td>${record.operation ?? '–'}<br><bdi class="soft">${names.get(record.keyId ?? '') ?? ''}</bdi></td><td>${codesOf(record)}</td>
+<td class="number">${record.cost}</td><td class="number">${shownMs(record.durationMs)}</td></tr>`,
   );
   const columns = [
-    ...[['Time'], ['Status'], ['Operation'], ['Key'], ['Code']],
-    ...[['Cost', 'number'], ['Duration', 'number'], ['Request ID']],
+    ...[['Request ID'], ['Time'], ['Status'], ['Operation, key'], ['Code']],
+    ...[
+      ['Cost', 'number'],
+      ['Duration', 'number'],
+    ],
   ] as const;
   return table(['found', 'Newest first.'], columns, rows, 'found');
 }
 
 function statusOf(record: RequestRecord): Html {
   const kind = record.status >= 400 ? 'bad' : isError(record) ? 'partial' : 'good';
-  const fault = record.isFault ? html` ${stateText('x-sandbox-fault')}` : '';
+  const fault = record.isFault ? html` ${stateText('fault')}` : '';
   return html`<span class="status ${kind}">${record.status}</span>${fault}`;
 }
 

@@ -1,6 +1,7 @@
 // The section usage: a partner's requests, errors, budget and latency by hour.
 import {
   errorsIn,
+  hourOf,
   keptHours,
   quantile,
   type RequestHour,
@@ -53,9 +54,17 @@ function tiles(used: readonly RequestHour[]): Html {
   const sum = sumOf(used);
   const [requests, errors] = [sum.counts.requests ?? 0, errorsIn(sum)];
   const values = [
-    ['Requests', shownNumber(requests), 'in 7 days'],
-    ['With errors', shownNumber(errors), `${shownPercent(errors / requests)} of requests`],
-    ['Peak budget use', shownPercent(sum.budget), 'of one key'],
+    ['Requests', shownNumber(requests), found('', 'in 7 days')],
+    [
+      'With errors',
+      shownNumber(errors),
+      html`${shownPercent(errors / requests)} of requests: ${found('status=4xx', '4xx')}, ${found('status=5xx', '5xx')}`,
+    ],
+    [
+      'Peak budget use',
+      shownPercent(sum.budget),
+      html`of one of your <a href="/console/keys">keys</a>`,
+    ],
     ['Latency, p50', shownMs(quantile(sum, 0.5)), 'half are faster'],
     ['Latency, p99', shownMs(quantile(sum, 0.99)), '99 in 100 are faster'],
   ] as const;
@@ -64,6 +73,11 @@ function tiles(used: readonly RequestHour[]): Html {
       html`<div><dt>${name}</dt><dd>${value}</dd><dd class="soft">${note}</dd></div>`,
   );
   return html`<dl class="tiles">${each}</dl>`;
+}
+
+/** A link to the requests that a filter finds. */
+function found(filter: string, text: string): Html {
+  return html`<a href="/console/requests?${filter}">${text}</a>`;
 }
 
 function chartsOf(used: readonly RequestHour[]): (Chart & { caption: Html })[] {
@@ -125,9 +139,14 @@ function legend(name: string, text: string): Html {
 function hourTable(used: readonly RequestHour[]): Html {
   const rows = used.toReversed().map((each) => {
     const { requests = 0, partial = 0, refused = 0, failed = 0 } = each.counts;
-    const errors = [partial, refused, failed].map(
-      (count) => html`<td class="${count === 0 ? 'none' : 'some'}">${shownNumber(count)}</td>`,
-    );
+    const next = hourOf(new Date(Date.parse(`${each.hour}:00Z`) + 3_600_000));
+    const counts = [[partial], [refused, '4xx'], [failed, '5xx']] as const;
+    const errors = counts.map(([count, status]) => {
+      const filter = `status=${status}&from=${each.hour}:00&to=${next}:00`;
+      const text = shownNumber(count);
+      const shown = count === 0 || status === undefined ? text : found(filter, text);
+      return html`<td class="${count === 0 ? 'none' : 'some'}">${shown}</td>`;
+    });
     return html`<tr>
 <th scope="row"><time datetime="${each.hour}:00Z">${shownHour(each.hour)}</time></th>
 <td>${shownNumber(requests)}</td>${errors}<td>${shownPercent(each.budget)}</td>

@@ -25,7 +25,7 @@ export const openUsage: NonNullable<GatewayExtension['openUsage']> = async (
       count: fields.count,
       ended(partnerId, request, budgetUsed) {
         const { keyId, isFault, status } = request;
-        if (keyId !== undefined) keys.count(keyId, isFault ? 200 : status);
+        if (keyId !== undefined) keys.count(keyId, isFault ? undefined : status);
         requests.note(partnerId, request, budgetUsed);
       },
     },

@@ -10,12 +10,15 @@ const MAX_KEYS = 10_000;
 
 type Count = Omit<KeyUseInHour, 'keyId' | 'hour' | 'lastUsedAt'> & { lastUsedMs: number };
 
-/** `count` counts a request by the HTTP status of its response. `now` is in milliseconds. */
+/**
+ * `count` counts a request by the HTTP status of its response; a fault of the sandbox has none, and
+ * is a use of the key only. `now` is in milliseconds.
+ */
 export function createKeyUseCounter(
   store: Pick<UsageStore, 'addKeyUses'>,
   { log }: { log: Pick<Log, 'outage'> },
   now: () => number = Date.now,
-): Writer & { count(keyId: string, status: number): void } {
+): Writer & { count(keyId: string, status: number | undefined): void } {
   let counts = new Map<string, Count>();
 
   function take(): KeyUseInHour[] | undefined {
@@ -33,10 +36,11 @@ export function createKeyUseCounter(
         count = { requests: 0, refusals: 0, errors: 0, lastUsedMs: 0 };
         counts.set(keyId, count);
       }
+      count.lastUsedMs = now();
+      if (status === undefined) return;
       count.requests += 1;
       if (status >= 500) count.errors += 1;
       else if (status >= 400) count.refusals += 1;
-      count.lastUsedMs = now();
     },
     ...createWriter(take, store.addKeyUses, options),
   };

@@ -134,6 +134,7 @@ describe('keyuse', () => {
     counter.count('key_a', 200);
     counter.count('key_b', 429);
     counter.count('key_a', 429);
+    counter.count('key_a', undefined);
     await counter.write();
     await counter.close();
     const use = (keyId: string, requests: number, errors: number, lastUsedAt: string) => ({
@@ -146,7 +147,7 @@ describe('keyuse', () => {
     });
     expect(written).toEqual([
       [
-        use('key_a', 3, 1, '2031-05-17T11:00:02.500Z'),
+        use('key_a', 3, 1, '2031-05-17T11:00:03.500Z'),
         use('key_b', 1, 0, '2031-05-17T11:00:01.500Z'),
       ],
     ]);
