@@ -20,22 +20,22 @@ const MOST_LINKED = 8_000;
 /** Twice as many within each other would exhaust the stack of the editor's parser. */
 const MOST_BRACKETS = 500;
 
-/** A link that opens the explorer with a draft. Browsers send none of it to the server. */
-export function linkTo(draft: Draft): string | 'too long' {
-  const fragment = new URLSearchParams(draft).toString();
+/** A link that opens the explorer with a draft and its menus, of which browsers send nothing. */
+export function linkTo(draft: Draft, menus: Record<string, string> = {}): string | 'too long' {
+  const fragment = new URLSearchParams({ ...draft, ...menus }).toString();
   const brackets = draft.query.split(/[{[(]/).length - 1;
   if (fragment.length > MOST_LINKED || brackets > MOST_BRACKETS) return 'too long';
   return `${location.origin}${location.pathname}#${fragment}`;
 }
 
 /** The operation of a link, behind the #. It leaves the address, since it may be edited. */
-export function linkedDraft(): Draft | 'too long' | undefined {
+export function linkedDraft(): (Draft & { menus: URLSearchParams }) | 'too long' | undefined {
   const fragment = new URLSearchParams(location.hash.slice(1));
   const query = fragment.get('query');
   if (query === null) return undefined;
   history.replaceState(null, '', location.pathname);
   const draft = { query, variables: fragment.get('variables') ?? '' };
-  return linkTo(draft) === 'too long' ? 'too long' : draft;
+  return linkTo(draft) === 'too long' ? 'too long' : { ...draft, menus: fragment };
 }
 
 export function keptDraft(): Draft | undefined {

@@ -29,6 +29,7 @@ import {
   showResponse,
   showRunning,
   statusOf,
+  TIMED_OUT,
   TOO_LONG_TO_LINK,
 } from './result.ts';
 import { searchSchema, showSchema, summaryOf } from './schema.ts';
@@ -40,6 +41,9 @@ const state = byId('state', HTMLElement);
 const choice = byId('example', HTMLSelectElement);
 const types = byId('types', HTMLElement);
 const search = byId('search', HTMLInputElement);
+
+/** The menus of a sandbox, by their IDs. */
+const MENUS = ['fault', 'days'];
 
 let credential: Credential | undefined;
 let examples: Example[] = [];
@@ -89,7 +93,10 @@ addEventListener('hashchange', () => begin(undefined));
 function begin(kept: Credential | undefined): void {
   const linked = linkedDraft();
   showProblem('operation', linked === 'too long' ? LINK_TOO_LONG : undefined);
-  if (linked !== undefined && linked !== 'too long') showDraft(linked);
+  if (linked !== undefined && linked !== 'too long') {
+    showDraft(linked);
+    choose(linked.menus);
+  }
   const first = linkedCredential() ?? kept;
   if (first !== undefined) void use(first);
 }
@@ -135,15 +142,16 @@ async function run(): Promise<void> {
   const asked = readOperation();
   if (asked === undefined) return clearResponse(responseView, 'Not sent');
   const mine = new AbortController();
+  const headers = sandboxHeaders();
   running = mine;
-  showRunning();
+  showRunning(responseView);
   try {
-    const response = await send(asked, credential, mine.signal, sandboxHeaders());
+    const response = await send(asked, credential, mine.signal, headers);
     if (running === mine) showResponse(responseView, response);
   } catch {
     if (running !== mine) return;
     clearResponse(responseView, 'No response');
-    showProblem('run', NO_RESPONSE);
+    showProblem('run', headers['x-sandbox-fault'] === 'timeout' ? TIMED_OUT : NO_RESPONSE);
   }
 }
 
@@ -155,11 +163,18 @@ function curl(): string | undefined {
   return withoutCredential(curlOf(endpoint, surface, asked, sandboxHeaders()));
 }
 
+/** Chooses in the menus what a link has; what they do not offer is nothing. */
+function choose(linked: URLSearchParams): void {
+  for (const id of MENUS) {
+    const menu = document.querySelector<HTMLSelectElement>(`#${id}`);
+    const options = [...(menu?.options ?? [])].map(({ value }) => value);
+    if (menu) menu.selectedIndex = Math.max(0, options.indexOf(linked.get(id) ?? ''));
+  }
+}
+
 /** What the menus have chosen, which only the page of a sandbox has. */
 function sandboxHeaders(): Record<string, string> {
-  const [fault, days] = ['fault', 'days'].map(
-    (id) => document.querySelector<HTMLSelectElement>(`#${id}`)?.value,
-  );
+  const { fault, days } = chosen();
   const time = new Date(Date.now() + Number(days) * 86_400_000);
   return {
     ...(fault && { 'x-sandbox-fault': fault }),
@@ -167,8 +182,13 @@ function sandboxHeaders(): Record<string, string> {
   };
 }
 
+function chosen(): Record<string, string> {
+  const menus = MENUS.map((id) => document.querySelector<HTMLSelectElement>(`#${id}`));
+  return Object.fromEntries(menus.flatMap((menu) => (menu?.value ? [[menu.id, menu.value]] : [])));
+}
+
 function link(): string | undefined {
-  const url = linkTo(shownDraft());
+  const url = linkTo(shownDraft(), chosen());
   if (url !== 'too long') return withoutCredential(url);
   showProblem('operation', TOO_LONG_TO_LINK);
   return undefined;

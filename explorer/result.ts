@@ -42,12 +42,12 @@ export function clearResponse(view: EditorView, status = ''): void {
 }
 
 /**
- * Shows that an operation runs. The last body stays until the next one comes, so nothing flickers.
- * Where the result is below the operation, as on a phone, the page moves to it.
+ * Shows that an operation runs, in place of the last response. Where the result is below the
+ * operation, as on a phone, the page moves to it.
  */
-export function showRunning(): void {
+export function showRunning(view: EditorView): void {
+  clearResponse(view);
   showStatus('Running…', false);
-  byId('headers', HTMLElement).replaceChildren();
   const result = byId('result', HTMLElement);
   if (result.getBoundingClientRect().top > innerHeight / 2) result.scrollIntoView();
 }
@@ -102,6 +102,8 @@ export const LINK_TOO_LONG = 'This link is too long, or has too many brackets. I
 export const TOO_LONG_TO_LINK = 'This is too long for a link. Copy it as curl instead.';
 export const HAS_CREDENTIAL =
   'This contains your key or token, which others would get. Take it out first.';
+export const TIMED_OUT =
+  'There is no response: the fault “timeout” is chosen, with which the service keeps quiet.';
 export const NO_RESPONSE = 'The service did not respond. Check your connection and try again.';
 
 type About = 'key' | 'operation' | 'run';

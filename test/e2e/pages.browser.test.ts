@@ -446,6 +446,7 @@ describe('the explorer', () => {
     const query = 'mutation Mine($e: String!) { requestMagicLink(email: $e) { accepted } } # + & %';
     await operation(page).fill(query);
     await setVariables(page, { e: 'a+b@example.com' });
+    await page.locator('#fault').selectOption('error');
     const url = await copied(page, 'Copy link');
     expect(url.startsWith(`${service.url}/explorer#query=`)).toBe(true);
     expect(url).not.toContain(key);
@@ -457,6 +458,7 @@ describe('the explorer', () => {
     await page.waitForURL(`${service.url}/explorer`);
     expect(await operation(page).innerText()).toBe(query);
     expect(await variables(page).innerText()).toBe('{"e":"a+b@example.com"}');
+    expect(await page.locator('#fault').inputValue()).toBe('error');
     expect(requests.filter((each) => each.startsWith('POST'))).toEqual([]);
 
     await use(page, key);

@@ -241,6 +241,8 @@ test('each heading and term with an ID is an entry, below what contains it, with
   const [, text] = PAGE.split('<div class="text">');
   const below = entriesOf('/docs', `<div class="text"><p>Above › <a>it</a></p>${text}`);
   expect(below[0]).toMatchObject({ title: 'Guide <1>', place: 'Above › it' });
+  const start = entriesOf('/docs', '<div class="text"><h1>Docs</h1><p>Long</p><h2 id="d">D</h2>');
+  expect(start[0]).toMatchObject({ title: 'D', place: 'Docs' });
 });
 
 test('a beginning of a word, or one with a typing error, finds it', async () => {

@@ -28,12 +28,12 @@ const RANKS = ['h1', 'h2', 'h3', 'div', 'dt'];
 
 /**
  * The headings and terms with an ID in the text of a page, each with what is above it as its place,
- * which begins with the text before all of them.
+ * which begins with the text before all of them, up to the title of the page.
  */
 export function entriesOf(path: string, page: string): Entry[] {
   const [, text = ''] = page.split(TEXT_START);
   const parts = withoutExamples(text).split(' id="');
-  const start = plain(parts[0] ?? '', '');
+  const start = plain((parts[0] ?? '').split('</h1>', 1).join(), '');
   const above = start === '' ? [] : [{ rank: -1, title: start }];
   return parts.slice(1).flatMap((part, index) => {
     const [id = '', ...rest] = part.split('"');
