@@ -3,7 +3,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type Command, CommanderError } from 'commander';
@@ -176,15 +175,6 @@ describe('nodeoptions', () => {
     const heapLimit = (flag: string) => evaluated('v8.getHeapStatistics().heap_size_limit', flag);
     expect(heapLimit('--env-file=node.env')).toBe(heapLimit('--max-semi-space-size=64'));
     expect(heapLimit('--env-file=node.env')).not.toBe(heapLimit('--max-semi-space-size=16'));
-  });
-
-  test('node.env sets the number of threads of V8 to that of the other cores', () => {
-    const threads = (flag: string) =>
-      Number(evaluated("fs.readdirSync('/proc/self/task').length", flag));
-    const cores = availableParallelism();
-    const others = Math.max(cores - 1, 1);
-    expect(threads('--env-file=node.env')).toBe(threads(`--v8-pool-size=${others}`));
-    expect(threads('--env-file=node.env')).not.toBe(threads(`--v8-pool-size=${others + 1}`));
   });
 
   test.each(['.', 'gateway', 'subgraphs/members', 'subgraphs/standings'])(
