@@ -37,9 +37,11 @@ export function createPages(
   const signIns = createSignIns(parts);
 
   return (provider, authorizations) => {
-    /** The app of a request, unless it is gone or its partner is suspended. */
+    /** The app of a request, unless it or its redirect URI is gone or its partner is suspended. */
     async function appOf(interaction: Interaction) {
-      const { client_id: clientId = '', redirect_uri: uri } = paramsOf(interaction);
+      const { client_id: clientId = '', redirect_uri: uri = '' } = paramsOf(interaction);
+      const client = await provider.Client.find(clientId);
+      if (!client?.redirectUriAllowed(uri)) return undefined;
       const app = await store.apps.find(clientId);
       const partner = app && (await store.partners.get(app.partnerId));
       if (app === undefined || partner?.isSuspended) return undefined;

@@ -284,6 +284,19 @@ describe('the provider', () => {
     expect(await browser.send(action)).toMatchObject(expired);
   });
 
+  test.each(['agree', 'cancel'])(
+    'a redirect URI that is removed gets nothing any more: %s',
+    async (answer) => {
+      const app = await addApp(stage);
+      const { url } = await authorization(configure(stage, app));
+      const consent = await signInByCode(stage, browser, await browser.open(url));
+      const redirectUris = ['https://new.example/callback'];
+      await stage.store.apps.change(app.clientId, (before) => ({ ...before, redirectUris }));
+      const answered = await browser.send(consent.page?.action ?? '', { [answer]: 'yes' });
+      expect(answered).toMatchObject({ page: { message: 'expired' } });
+    },
+  );
+
   test('code replay (RFC 9700, 4.2): a code works once, and a second use ends the family', async () => {
     const config = configure(stage, await addApp(stage));
     const { tokens, callback, checks } = await authorize(stage, browser, config);
