@@ -42,9 +42,6 @@ const choice = byId('example', HTMLSelectElement);
 const types = byId('types', HTMLElement);
 const search = byId('search', HTMLInputElement);
 
-/** The menus of a sandbox, by their IDs. */
-const MENUS = ['fault', 'days'];
-
 let credential: Credential | undefined;
 let examples: Example[] = [];
 /** The one that the editors show, unless it was edited. */
@@ -95,7 +92,10 @@ function begin(kept: Credential | undefined): void {
   showProblem('operation', linked === 'too long' ? LINK_TOO_LONG : undefined);
   if (linked !== undefined && linked !== 'too long') {
     showDraft(linked);
-    choose(linked.menus);
+    for (const menu of menus()) {
+      menu.value = linked.menus.get(menu.id) ?? '';
+      if (menu.selectedIndex === -1) menu.selectedIndex = 0;
+    }
   }
   const first = linkedCredential() ?? kept;
   if (first !== undefined) void use(first);
@@ -163,15 +163,6 @@ function curl(): string | undefined {
   return withoutCredential(curlOf(endpoint, surface, asked, sandboxHeaders()));
 }
 
-/** Chooses in the menus what a link has; what they do not offer is nothing. */
-function choose(linked: URLSearchParams): void {
-  for (const id of MENUS) {
-    const menu = document.querySelector<HTMLSelectElement>(`#${id}`);
-    const options = [...(menu?.options ?? [])].map(({ value }) => value);
-    if (menu) menu.selectedIndex = Math.max(0, options.indexOf(linked.get(id) ?? ''));
-  }
-}
-
 /** What the menus have chosen, which only the page of a sandbox has. */
 function sandboxHeaders(): Record<string, string> {
   const { fault, days } = chosen();
@@ -183,8 +174,12 @@ function sandboxHeaders(): Record<string, string> {
 }
 
 function chosen(): Record<string, string> {
-  const menus = MENUS.map((id) => document.querySelector<HTMLSelectElement>(`#${id}`));
-  return Object.fromEntries(menus.flatMap((menu) => (menu?.value ? [[menu.id, menu.value]] : [])));
+  const all = menus().filter(({ value }) => value !== '');
+  return Object.fromEntries(all.map(({ id, value }) => [id, value]));
+}
+
+function menus(): HTMLSelectElement[] {
+  return [...document.querySelectorAll<HTMLSelectElement>('#fault, #days')];
 }
 
 function link(): string | undefined {

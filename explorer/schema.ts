@@ -15,6 +15,7 @@ import {
   isUnionType,
   print,
 } from 'graphql';
+import { costText } from '../gateway/src/document/lists.ts';
 import { element } from './copy.ts';
 
 type Input = Pick<GraphQLArgument, 'name' | 'type' | 'defaultValue'>;
@@ -75,7 +76,7 @@ function typeElement(type: GraphQLNamedType, isRoot: boolean): HTMLElement {
     element('summary', {}, type.name),
   );
   if (type.description) details.append(element('p', { class: 'soft' }, type.description));
-  details.append(...entriesOf(type).map(entryElement));
+  details.append(...entriesOf(type).map((entry) => entryElement(entry, isRoot)));
   return details;
 }
 
@@ -91,8 +92,8 @@ function entriesOf(type: GraphQLNamedType): Entry[] {
   return [];
 }
 
-function entryElement({ name, args, type, initial = '', ...entry }: Entry): HTMLElement {
-  const { description, deprecationReason } = entry;
+function entryElement({ name, args, type, ...entry }: Entry, isRoot: boolean): HTMLElement {
+  const { description, deprecationReason, initial = '' } = entry;
   const code = element('code', {}, element('b', {}, name));
   args.forEach((argument, index) => {
     code.append(index === 0 ? '(' : ', ', `${argument.name}: `, ...typeParts(argument.type));
@@ -104,6 +105,7 @@ function entryElement({ name, args, type, initial = '', ...entry }: Entry): HTML
   if (deprecationReason != null)
     shown.append(element('p', { class: 'deprecated' }, `Deprecated. ${deprecationReason}`));
   if (description) shown.append(element('p', {}, description));
+  if (isRoot) shown.append(element('p', {}, `Cost: ${costText(args).replaceAll('`', '')}.`));
   return shown;
 }
 

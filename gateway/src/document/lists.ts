@@ -1,9 +1,11 @@
 // What the lists and pages that root fields ask for cost.
 import {
   type FieldNode,
+  type GraphQLArgument,
   GraphQLInt,
   type GraphQLSchema,
   getNullableType,
+  isListType,
   Kind,
   type OperationDefinitionNode,
   type TypeNode,
@@ -37,10 +39,29 @@ export function defaultPagesOf(schema: GraphQLSchema): DefaultPages {
   const roots = [schema.getQueryType(), schema.getMutationType()];
   const pages = new Map<string, number>();
   for (const field of roots.flatMap((root) => Object.values(root?.getFields() ?? {})))
-    for (const { name, type, defaultValue } of field.args)
-      if (name === PAGE_ARGUMENT && getNullableType(type) === GraphQLInt)
-        pages.set(field.name, Number(defaultValue ?? 1));
+    for (const one of field.args)
+      if (isPage(one)) pages.set(field.name, Number(one.defaultValue ?? 1));
   return pages;
+}
+
+type Argument = Pick<GraphQLArgument, 'name' | 'type' | 'defaultValue'>;
+
+function isPage({ name, type }: Argument): boolean {
+  return name === PAGE_ARGUMENT && getNullableType(type) === GraphQLInt;
+}
+
+/** What a root field with these arguments costs, for readers, with their names as code. */
+export function costText(args: readonly Argument[]): string {
+  const page = args.find(isPage);
+  const lists = args.filter((one) => one === page || isListType(getNullableType(one.type)));
+  if (lists.length === 0) return '1';
+  const names = lists.map(({ name }) => `\`${name}\``).join(' or ');
+  const usual = page ? `, so ${costOfEntries(Number(page.defaultValue ?? 1))} by default` : '';
+  return `1 for every ${ENTRIES_OF_COST} of ${names}${usual}`;
+}
+
+function costOfEntries(entries: number): number {
+  return Math.max(1, Math.ceil(entries / ENTRIES_OF_COST));
 }
 
 export function rootFieldOf({ alias, name, arguments: args = [] }: FieldNode): RootField {
@@ -109,7 +130,7 @@ export function costOfFields(
       if (items > MAX_ITEMS) return { cost: 1, longest: items, tooLong: argument };
       longest = Math.max(longest, items);
     }
-    cost += Math.max(1, Math.ceil(Math.max(longest, asked ?? 1) / ENTRIES_OF_COST));
+    cost += costOfEntries(Math.max(longest, asked ?? 1));
     longestOfAll = Math.max(longestOfAll, longest);
   }
   return { cost: Math.max(1, cost), longest: longestOfAll, tooLong: undefined };

@@ -125,25 +125,28 @@ test('each surface shows only its own fields', () => {
 test('each root field of the partner surface says which scope it needs, and the table lists it', () => {
   const page = docs(`
     directive @tag(name: String!) repeatable on FIELD_DEFINITION
-    type Query { mine: Thing }
+    type Query { mine: Thing, pages(first: Int = 100, only: [ID!]): Thing }
     type Thing { name: String }
     type Mutation {
       change: Int
+      many(ids: [ID!]!): Int
       both: Int @tag(name: "scope-sign-in") @tag(name: "scope-ingest")
     }
   `);
   const text = page.replace(/<[^>]+>/g, '').replace(/\s+/g, ' ');
   for (const entry of [
-    'mine Needs the scope read. mine: Thing',
-    'change Needs the scope enroll. change: Int',
-    'both Needs the scope sign-in and ingest. both: Int',
-    'introspect the schema: mine',
-    'enrollments: change',
+    'mine Needs the scope read. Cost: 1. mine: Thing',
+    'change Needs the scope enroll. Cost: 1. change: Int',
+    'both Needs the scope sign-in and ingest. Cost: 1. both: Int',
+    'many Needs the scope enroll. Cost: 1 for every 10 of ids. many',
+    'pages Needs the scope read. Cost: 1 for every 10 of first or only, so 10 by default. pages',
+    'introspect the schema: mine, pages',
+    'enrollments: change, many',
     'Record activities: both',
     'By default, a key can have read, enroll and sign-in. The operator must allow ingest.',
   ])
     expect(text).toContain(entry);
-  expect(text.match(/Needs the scope/g)).toHaveLength(3);
+  expect(text.match(/Needs the scope/g)).toHaveLength(5);
 });
 
 test('an operation has its example if that fits what is served, and a link if there is an explorer', () => {

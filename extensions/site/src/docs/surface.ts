@@ -1,4 +1,5 @@
 // The reference of a surface: lists of its operations and types, and a page for each of them.
+import { costText } from '@partner-loyalty/gateway/document/lists.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import {
   type GraphQLNamedType,
@@ -88,6 +89,7 @@ function operationText(
   const example = exampleOf(documented.surface, field.name, documented.schema, about);
   const { description } = getNamedType(field.type);
   return html`${scopeNeeded(kind, field.name, documented)}
+<p class="scope"><a href="/docs/limits#budget">Cost</a>: ${inline(costText(field.args))}.</p>
 <p class="signature"><code>${signature(field, documented)}</code></p>
 ${inputs.length === 0 ? '' : html`<h2>Arguments</h2><dl class="fields">${inputs}</dl>`}
 <h2>Returns</h2>

@@ -81,7 +81,7 @@ not.</p></noscript>
 <label for="secret">Partner key or ID token</label>
 <input id="secret" class="secret" type="text" autocomplete="off" autocapitalize="off"
  autocorrect="off" spellcheck="false" placeholder="${keyPrefix(about.environment)}…" aria-describedby="kept">
-<button type="submit">Use</button>
+<button type="submit" class="quiet">Use</button>
 <button type="button" id="forget" class="quiet">Forget</button>
 <p id="kept" class="soft">Kept in this tab, as is what you type, until you close it or press Forget,
 and sent only to this service. Requests count against your budget, and changes are real.</p>
