@@ -108,7 +108,7 @@ export function createStaffSignInPage(parts: Parts) {
     const former = await sessions.current(request);
     const begun = await sessions.begin(request, who, held);
     // Whoever was removed since the mail was sent.
-    if (begun === undefined) return messagePage(410, textsOf(request), 'invalidLink');
+    if (begun === undefined) return invalidLink(request);
     await keepLanguage(await keyStore.staffTables(), who.address, textsOf(request).language);
     if (begun.staff !== undefined) parts.signedIn(request, begun.staff);
     // Nothing that a form of the former session led to shows again.
@@ -119,7 +119,7 @@ export function createStaffSignInPage(parts: Parts) {
   async function enterDemo(request: HttpRequest, token: string): Promise<HttpResponse> {
     const demoPartnerId = await sessions.redeemDemo(token);
     return demoPartnerId === undefined
-      ? messagePage(410, textsOf(request), 'invalidLink')
+      ? invalidLink(request)
       : enter(request, { address: 'demo', demoPartnerId });
   }
 
@@ -142,6 +142,10 @@ export function createStaffSignInPage(parts: Parts) {
       return email === null ? card(request, { name: 'address' }) : begin(request, email);
     },
   };
+}
+
+function invalidLink(request: HttpRequest): HttpResponse {
+  return messagePage(410, textsOf(request), 'invalidLink', '', CONSOLE_PATH);
 }
 
 export function redirect(location: string, set: string[] = []): HttpResponse {

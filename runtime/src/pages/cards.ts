@@ -99,10 +99,17 @@ export function noticeBox(text: string, isProblem: boolean): Html {
 
 export type MessageName = keyof Texts['messages'];
 
-/** A page that says one thing; `detail` has a place in it. */
-export function messageText({ messages, language }: Texts, name: MessageName, detail = ''): string {
+/** A page that says one thing; `detail` has a place in it, and `signIn` is a path to link to. */
+export function messageText(
+  { messages, address, language }: Texts,
+  name: MessageName,
+  detail = '',
+  signIn?: string,
+): string {
   const [title = '', text = ''] = messages[name];
-  return textPage(title, fill(text, { detail }), language);
+  const content = html`<p>${sentence(fill(text, { detail }))}</p>
+${signIn === undefined ? '' : html`<p class="end"><a href="${signIn}">${address.title}</a></p>`}`;
+  return page(title, content, language, ownerLine(signIn && 'Partner Loyalty', false));
 }
 
 export function tooManyPage(texts: Texts, retryAfter: number): HttpResponse {
@@ -113,7 +120,7 @@ export function messagePage(
   status: number,
   texts: Texts,
   name: MessageName,
-  detail?: string,
+  ...more: [detail?: string, signIn?: string]
 ): HttpResponse {
-  return pageResponse(status, messageText(texts, name, detail));
+  return pageResponse(status, messageText(texts, name, ...more));
 }

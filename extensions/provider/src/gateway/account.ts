@@ -7,7 +7,10 @@ import { type Html, html, sentence } from '@partner-loyalty/runtime/pages/html.t
 import type { Texts } from '@partner-loyalty/runtime/pages/language.ts';
 import { page } from '@partner-loyalty/runtime/pages/layout.ts';
 import type { Account } from '@partner-loyalty/runtime/signin/exchange.ts';
-import { timeText } from '@partner-loyalty/runtime/time.ts';
+import * as time from '@partner-loyalty/runtime/time.ts';
+
+/** Lines do not break it. */
+const timeText = (at: Date | number) => time.timeText(at).replaceAll(' ', '\u00a0');
 
 /** The profile as the API shows it to the member. */
 export type Profile = {

@@ -209,6 +209,7 @@ const APP = 'https://app.example';
 const consent = {
   ...{ partnerName: 'Inn', appName: '<b>App', scopes: ['openid'], host: 'h' },
   isSandbox: true,
+  address: '<b>@x',
 };
 const invalid = { name: 'address', problem: 'invalid', typed: '"<b>' } as const;
 
@@ -248,6 +249,12 @@ test.each(PAGES)('%s: in the language of the reader, with no script but ours', (
     );
   }
   expect(policy).toMatch(/default-src 'none'.*form-action 'self'/);
+});
+
+test('a link that does not work leads to a new one, where there is one', () => {
+  const text = (signIn?: string) => messageText(textsIn('en'), 'invalidLink', '', signIn);
+  expect(text('/console')).toMatch(/<bdi>Partner Loyalty<.*<a href="\/console">Sign in</s);
+  expect(text()).not.toContain('<a ');
 });
 
 test('signing in to an app and the consent carry the name of its partner, and that of a sandbox', () => {

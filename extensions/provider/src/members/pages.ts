@@ -1,6 +1,7 @@
 // The pages of the provider: /sign-in, which an app's request leads through too, and /account.
 import { text } from 'node:stream/consumers';
 import type { MembersCore } from '@partner-loyalty/members/ports.ts';
+import { profileOf } from '@partner-loyalty/members/resolvers/profile.ts';
 import { hashToken } from '@partner-loyalty/members/rules/mailedtoken.ts';
 import { digest } from '@partner-loyalty/members/tables/access.ts';
 import type { App } from '@partner-loyalty/members/tables/apps.ts';
@@ -132,14 +133,18 @@ export function createPages(
       if (form.has('cancel')) return refuse(ctx, interaction);
       const { app, shown } = of;
       const { appName, partnerName, formOrigins } = shown;
-      if (interaction.prompt.name === 'login')
+      const isOther = ['other', 'email', 'code'].some((name) => form.has(name));
+      if (interaction.prompt.name === 'login' || isOther)
         return login(ctx, form, shown, { interactionId: interaction.uid, request });
       // Whoever signs out meanwhile agrees to nothing.
       const current = await provider.Session.get(ctx);
       if (current.uid !== interaction.session?.uid) return say(ctx, 400, 'expired');
       if (form.has('agree')) return agree(ctx, interaction, app);
       const [scopes, host] = [scopesOf(interaction), hostOf(paramsOf(interaction).redirect_uri)];
-      const asked = { appName, partnerName, scopes, host, isSandbox };
+      const { accountId: memberId = '' } = current;
+      const member = await store.member(memberId);
+      const address = member ? profileOf(member, viewOf(app)).email : '';
+      const asked = { appName, partnerName, scopes, host, isSandbox, address };
       const text = consentPage(`${basePath}${ctx.path}`, asked, textsOf(ctx));
       show(ctx, 200, text, formOrigins);
     }

@@ -131,6 +131,21 @@ describe('the provider', () => {
     expect((await browser.open(end.href)).location).toBe(`${REDIRECT}?state=out`);
   });
 
+  test('the consent says who is signed in, and another member can sign in instead', async () => {
+    await authorize(stage, browser, configure(stage, await addApp(stage)));
+    const config = configure(stage, await addApp(stage));
+    const { url, checks } = await authorization(config);
+    const consent = await browser.open(url);
+    expect(consent.body).toContain('You are signed in as <bdi>Ada@Example.com</bdi>.');
+    const card = await browser.submit(consent, { other: 'yes' });
+    expect(card.page?.name).toBe('address');
+    const next = await signInByCode(stage, browser, card, 'bob@example.com');
+    expect(next.body).toContain('You are signed in as <bdi>bob@example.com</bdi>.');
+    const { location = '' } = await browser.submit(next, { agree: 'yes' });
+    const tokens = await client.authorizationCodeGrant(config, new URL(location), checks);
+    expect(tokens.claims()?.sub).toBe('bob');
+  });
+
   test('prompt=login asks again, and another member who signs in ends the session before', async () => {
     const config = configure(stage, await addApp(stage));
     const { tokens } = await authorize(stage, browser, config);

@@ -14,7 +14,9 @@ export function redirectsFault(
   uris: readonly string[],
   app: { isPublic: boolean; isProduction: boolean },
 ): string | undefined {
-  const [fault] = uris.map((uri) => redirectFault(uri, app)).filter((one) => one !== undefined);
+  const faults = uris.map((uri) => redirectFault(uri, app));
+  const at = faults.findIndex((one) => one !== undefined);
+  const fault = faults[at] && uris.length > 1 ? `${faults[at]} (see number ${at + 1})` : faults[at];
   const isMixed =
     uris.some(isOnDevice) && uris.some((uri) => /^http:/.test(uri) && !isOnDevice(uri));
   if (fault !== undefined || !isMixed) return fault;

@@ -75,11 +75,13 @@ type Consent = {
   /** Where the app is, if it has a host of its own. */
   host: string | undefined;
   isSandbox: boolean;
+  /** The member's, as the partner sees it. */
+  address: string;
 };
 
 /** Asks for `agree` or `cancel`. */
 export function consentPage(action: string, shown: Consent, texts: Texts): string {
-  const { title, text, confirms, host, agree, cancel } = texts.consent;
+  const { title, text, confirms, host, signedIn, other, agree, cancel } = texts.consent;
   const scopes: Readonly<Record<string, string>> = texts.consent.scopes;
   const names = { app: isolated(shown.appName), partner: isolated(shown.partnerName) };
   const items = shown.scopes.map((scope) => html`<li>${scopes[scope] ?? scope}</li>`);
@@ -90,7 +92,9 @@ ${shown.host === undefined ? '' : html`<p class="soft">${fill(host, { host: show
 ${form(
   action,
   html`<button name="agree" value="yes">${agree}</button>
-<button name="cancel" value="yes" class="plain">${cancel}</button>`,
+<button name="cancel" value="yes" class="plain">${cancel}</button>
+<p class="soft end">${sentence(fill(signedIn, { address: isolated(shown.address) }))}
+<button name="other" value="yes" class="quiet">${other}</button></p>`,
 )}`;
   const above = ownerLine(shown.partnerName, shown.isSandbox);
   return page(fill(title, names), content, texts.language, above);
