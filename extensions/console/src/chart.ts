@@ -21,7 +21,7 @@ export type Chart = {
   axis: (value: number) => string;
 };
 
-const [LEFT, RIGHT, TOP, BOTTOM] = [66, 716, 16, 164];
+const [LEFT, RIGHT, TOP, BOTTOM] = [78, 716, 16, 164];
 
 /** `hours` are all that the chart covers, the oldest first. */
 export function barChart(chart: Chart, hours: readonly string[]): Html {

@@ -94,7 +94,7 @@ export function newKeyForm(
   const others =
     missing === ''
       ? ''
-      : html`<p class="soft">Your keys cannot have ${missing}: the operator of this service allows it.</p>`;
+      : html`<p class="soft">Only the operator of this service gives other scopes: ${missing}.</p>`;
   const fields = html`<label for="name">Name</label>
 <input id="name" name="name" value="${value('name')}" maxlength="100" autocomplete="off" required
  aria-describedby="name-hint"${marked('name')}>

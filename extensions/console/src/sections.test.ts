@@ -23,6 +23,7 @@ import {
   NotFoundError,
   type Section,
 } from './section.ts';
+import { messagePage } from './webhookpages.ts';
 import { createWebhooksSection } from './webhooks.ts';
 
 const URL = 'https://hooks.example/a?b=1&c=2';
@@ -276,6 +277,17 @@ describe('webhooks', () => {
     );
   });
 
+  test('what is sent now leads to the page of the message', () => {
+    const webhook = {
+      ...{ webhookId: 'wh_1', partnerId: 'inn', url: URL, attempts: 0, createdAt: 0 },
+      state: 'retrying' as const,
+    };
+    const message = { id: 'e/&', type: 'TIER_CHANGED', at: 0, attempts: 1, isEvent: true };
+    const waiting = { ...message, outcome: 'waiting' as const };
+    const page = messagePage({ webhook, message: waiting, history: [], payload: {} }, visit());
+    expect(page.html).toContain('action="/console/webhooks?webhook=wh_1&amp;message=e%2F%26"');
+  });
+
   test('while events are sent again, the pages say how far it is, and another time is refused', async () => {
     const { webhookId } = await add();
     const replay = { after: 1, to: 1_201, startedAt: 0 };
@@ -482,6 +494,9 @@ describe('apps', () => {
     expect(await wrong('name', ' ')).toBe('The name must not be empty.');
     expect(await wrong('redirects', 'javascript:alert(1)')).toMatch(
       /^Each redirect URI must be https/,
+    );
+    expect(await wrong('redirects', 'https://a.example/x\nnone')).toBe(
+      'Each redirect URI must be a URI (see number 2).',
     );
     expect(await wrong('origins', 'https://spa.example/path')).toMatch(/^Each origin must/);
     expect(await wrong('action', 'make')).toMatch(/^Use one of/);

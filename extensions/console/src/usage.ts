@@ -144,8 +144,8 @@ function hourTable(used: readonly RequestHour[]): Html {
     const errors = counts.map(([count, status]) => {
       const filter = `status=${status}&from=${each.hour}:00&to=${next}:00`;
       const text = shownNumber(count);
-      const shown = count === 0 || status === undefined ? text : found(filter, text);
-      return html`<td class="${count === 0 ? 'none' : 'some'}">${shown}</td>`;
+      if (count === 0) return html`<td class="none">${text}</td>`;
+      return html`<td class="some">${status === undefined ? text : found(filter, text)}</td>`;
     });
     return html`<tr>
 <th scope="row"><time datetime="${each.hour}:00Z">${shownHour(each.hour)}</time></th>

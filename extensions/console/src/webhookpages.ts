@@ -5,7 +5,7 @@ import type {
   WebhookDelivery,
   WebhookSummary,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
-import { form, noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
+import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
 import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { timeText } from '@partner-loyalty/runtime/time.ts';
 import { actionForm, confirmed, hidden, type Typed, typedInto } from './forms.ts';
@@ -35,12 +35,12 @@ ${facts([
     : 'An admin of your company can add one here.';
   const typed = typedInto(visit, 'create');
   const fields = fieldsOf({ url: '', types: undefined }, eventTypes, typed);
-  const creating = actionForm('webhooks', 'create', 'Add endpoint', fields);
+  const form = actionForm('webhooks', 'create', 'Add endpoint', fields);
   const isOpen = webhooks.length === 0 || typed.isRejected;
   return html`<p class="soft">We send signed events about your members to your endpoints, and
 retry failed deliveries. ${GUIDE}</p>
 ${rowList(items, empty('No endpoints yet', none))}
-${isAdmin(visit) ? confirmed('Add an endpoint', creating, isOpen, 'new') : ''}`;
+${isAdmin(visit) ? confirmed('Add an endpoint', form, isOpen, 'new') : ''}`;
 }
 
 export function endpointPage(shown: Shown, visit: ConsoleVisit): Html {
@@ -79,10 +79,7 @@ ${one.answer === undefined ? '' : codeBlock('Response', one.answer)}</li>`,
   );
   const canSend = isAdmin(visit) && isEvent && webhook.state !== 'disabled';
   const button = isWaiting ? 'Send now' : 'Send again';
-  const resending = form(
-    pathOf(webhook.webhookId, id),
-    html`${hidden('event', id)}<button name="action" value="resend">${button}</button>`,
-  );
+  const own = `webhooks?webhook=${webhook.webhookId}&message=${encodeURIComponent(id)}`;
   const gone = isEvent ? 'Its event is no longer kept.' : 'A test has no data.';
   return html`<p><a href="${pathOf(webhook.webhookId)}">Back to the endpoint</a></p>
 <h2>${type} ${stateText(stateOf(message))}</h2>
@@ -91,7 +88,7 @@ ${facts([
   ['Endpoint', webhook.url],
   ...(isWaiting ? [['Next attempt', nextText(message)] as const] : []),
 ])}
-${canSend && payload ? resending : ''}
+${canSend && payload ? actionForm(own, 'resend', button, hidden('event', id)) : ''}
 <h2 class="next">Attempts</h2>
 ${rowList(sent, html`<p>None yet.</p>`)}
 <h2 class="next">Payload</h2>

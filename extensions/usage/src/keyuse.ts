@@ -10,10 +10,7 @@ const MAX_KEYS = 10_000;
 
 type Count = Omit<KeyUseInHour, 'keyId' | 'hour' | 'lastUsedAt'> & { lastUsedMs: number };
 
-/**
- * `count` counts a request by the HTTP status of its response; a fault of the sandbox has none, and
- * is a use of the key only. `now` is in milliseconds.
- */
+/** `count` counts by HTTP status; a fault of the sandbox has none. `now` is in milliseconds. */
 export function createKeyUseCounter(
   store: Pick<UsageStore, 'addKeyUses'>,
   { log }: { log: Pick<Log, 'outage'> },
