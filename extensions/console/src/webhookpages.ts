@@ -123,7 +123,7 @@ longer listed. This cannot be undone.</p>${endpointForm(webhook, 'remove', 'Remo
   const { waiting } = webhook;
   const lost = waiting === 0 ? '' : html` What is waiting (${waitingText(waiting)}) is not sent.`;
   const disabling = html`<p>The endpoint receives nothing until you enable it.${lost}
-Then you can send the events of the meantime again.</p>${endpointForm(webhook, 'disable', 'Disable this endpoint', html``, 'danger')}`;
+After that, you can send the events that it missed.</p>${endpointForm(webhook, 'disable', 'Disable this endpoint', html``, 'danger')}`;
   return html`<div class="actions">${endpointForm(webhook, 'test', 'Send a test', html``, 'plain')}
 ${isActive ? confirmed('Disable', disabling) : endpointForm(webhook, 'enable', 'Enable', html``, 'plain')}
 ${confirmed('Edit', endpointForm(webhook, 'edit', 'Save', fieldsOf(webhook, eventTypes, edited)), edited.isRejected)}
