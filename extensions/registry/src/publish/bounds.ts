@@ -30,12 +30,17 @@ const MAX_SHARE_BYTES = MAX_INTROSPECTION_BYTES / 4;
 /** Composing 50,000 takes over 20 seconds of CPU, for every team that publishes afterwards. */
 const MAX_JOINS = 10_000;
 
+/** Composing takes the square of it, for every team that publishes afterwards. */
+const MAX_DIRECTIVES = 100;
+
 /** Faults of the names and texts of a schema, which must be SDL. */
 export function proseFaults(sdl: string, file: string): string[] {
   const faults: string[] = [];
   let bytes = 0;
   let comments = 0;
   let content = 0;
+  /** By what they are of, its extensions included. */
+  const directives = new Map<string, number>();
   const document = parse(new Source(sdl, file));
   for (let token = document.loc?.startToken; token; token = token.next ?? undefined) {
     const isComment = token.kind === TokenKind.COMMENT;
@@ -58,7 +63,13 @@ export function proseFaults(sdl: string, file: string): string[] {
       const fault = characterFault(node.value, true);
       if (fault !== undefined) faults.push(located(`a text must not contain ${fault}`, [node]));
     },
-    Directive(node) {
+    Directive(node, _key, _parent, _path, ancestors) {
+      const names = ancestors.flatMap((one) => ('name' in one && one.name ? one.name.value : []));
+      const element = names.join('.') || 'the schema';
+      const count = (directives.get(element) ?? 0) + 1;
+      directives.set(element, count);
+      if (count === MAX_DIRECTIVES + 1)
+        faults.push(located(`${element} has over ${MAX_DIRECTIVES} directives`, [node]));
       const [{ reason } = {}] = argumentsOf([node], 'deprecated');
       if (typeof reason === 'string') bytes += Buffer.byteLength(reason);
     },

@@ -346,6 +346,17 @@ test.each<[string, string, string[]]>([
     `type Query { a(${'x'.repeat(129)}: Int): Int }`,
     ['s.graphql:1:16: a name has 129 characters, and may have 128'],
   ],
+  ['a field with 100 directives', `type Query { f: Int${' @d'.repeat(100)} }`, []],
+  [
+    'a field with 101 directives',
+    `type Query {\nf: Int\n${'@d'.repeat(102)} }`,
+    ['s.graphql:3:201: Query.f has over 100 directives'],
+  ],
+  [
+    'a type whose extensions have 101 directives together',
+    'extend type A @d\n'.repeat(101),
+    ['s.graphql:101:15: A has over 100 directives'],
+  ],
   [
     'a description that turns its sentence around',
     '"a \\u202E b" scalar A',
