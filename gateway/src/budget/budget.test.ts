@@ -17,6 +17,13 @@ test('with the clock put back, an address is refused for one more window at most
   jest.restoreAllMocks();
 });
 
+test('a window ends in a second at least, so that nobody tries again at once', async () => {
+  const { consume } = createLimiter(createMemoryCounters('sandbox'), 1);
+  await consume('key', 'k', 1, 1);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(await consume('key', 'k', 1, 1)).toMatchObject({ allowed: false, resetSeconds: 1 });
+});
+
 test('the headers state a verdict in both forms', () => {
   const verdict: Verdict = {
     policy: 'key',
