@@ -73,8 +73,8 @@ export function createRegistryEndpoint(
     audit: (action) => audit?.graph(action),
   };
   const identify = createIdentify(graphStore, limiter);
-  // Bodies may be large, and may arrive slowly.
-  const teamPlace = createPlaces({ ofOwner: 1, waitMs });
+  // Bodies may have 8 MiB, and may arrive slowly.
+  const teamPlace = createPlaces({ places: 16, ofOwner: 1, waitMs });
   const place = createPlaces({ places: 2, waitMs });
   const respond = createRespond(registry, caches);
   /** By team, on the clock of `performance.now()`. */

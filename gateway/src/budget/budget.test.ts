@@ -1,4 +1,4 @@
-// What a process knows of budgets and refusals by itself.
+// Budgets, refusals and addresses as a single process counts them, without Redis.
 import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
 import { createAddressCounters } from './addresses.ts';
 import { createMemoryCounters } from './counters.ts';

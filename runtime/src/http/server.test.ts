@@ -509,7 +509,7 @@ describe('requests of one connection', () => {
     await until(() => responses(client) === 16);
     expect([most, order]).toEqual([1, all]);
     expect(client.received).not.toContain('connection: close');
-    // Those that come later are answered too.
+    // Later requests are answered as well.
     client.write(GET);
     await until(() => responses(client) === 17);
   });
