@@ -1,5 +1,6 @@
-// Cursors of pages: a position in JSON, with a hash that binds it to one list of one caller.
+// Pages of lists, and their cursors: a position in JSON, with a hash that binds it to one list.
 import { hash } from 'node:crypto';
+import { failInput } from './errors.ts';
 
 const HASH_BYTES = 16;
 /** Longer than any cursor: its IDs have up to 128 characters each, of up to 6 bytes in JSON. */
@@ -28,6 +29,29 @@ export function positionIn(cursor: string, list: readonly unknown[]): unknown[] 
   } catch {
     return undefined;
   }
+}
+
+export function noCursor(): never {
+  return failInput('after', 'is no cursor of this list');
+}
+
+/** The length of a page that a caller asks for as `first`. Fails with BAD_USER_INPUT. */
+export function pageLength(first: number | null | undefined, usual: number, most: number): number {
+  const length = first ?? usual;
+  if (length < 1 || length > most) failInput('first', `must be from 1 to ${most}`);
+  return length;
+}
+
+/** A page as the API has it. `after` is what the caller has sent. */
+export function connectionOf<Edge extends { cursor: string }>(
+  edges: Edge[],
+  hasNextPage: boolean,
+  after: string | null | undefined,
+  endCursor = edges.at(-1)?.cursor,
+) {
+  const hasPreviousPage = after !== null && after !== undefined;
+  const pageInfo = { hasNextPage, hasPreviousPage, startCursor: edges[0]?.cursor, endCursor };
+  return { edges, pageInfo };
 }
 
 function hashOf(text: string, list: readonly unknown[]): Buffer {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openStore } from '@partner-loyalty/runtime/store/engine/open.ts';
 import { table } from '@partner-loyalty/runtime/store/engine/store.ts';
 import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
-import { openTables } from '@partner-loyalty/standings/store/open.ts';
+import { openTables } from '@partner-loyalty/standings/store/store.ts';
 import { MEMBER_ACTIVITIES, MEMBERS } from '@partner-loyalty/standings/store/tables.ts';
 import type { MemberRecord } from '../../../subgraphs/members/src/rules/record.ts';
 import {

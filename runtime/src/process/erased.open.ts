@@ -1,9 +1,19 @@
-// Rewrites the embedded stores at the start of a service, if something was erased from them.
+// Notes that something was erased from an embedded store, which the next start then rewrites.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Log, logProgress } from '../observe/log.ts';
 import type { StoreSettings } from '../store/engine.ts';
-import { COPY, EMBEDDED_STORES, ERASED } from '../store/private.ts';
+import { COPY, EMBEDDED_STORES, ERASED, type StoreName } from '../store/private.ts';
+
+/** Call it before something is erased: the file of an embedded store keeps it until a rewrite. */
+export async function noteErasure(
+  { mongodbUrl, dataDir }: StoreSettings,
+  store: StoreName,
+): Promise<void> {
+  if (mongodbUrl !== undefined) return;
+  const { markErased } = await import('../store/rewrite.lmdb.ts');
+  markErased(dataDir, store);
+}
 
 /**
  * Clears what was erased from the files of the embedded stores, unless another process has one

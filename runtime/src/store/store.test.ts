@@ -6,7 +6,7 @@ import {
   MongoServerError,
   MongoServerSelectionError,
 } from 'mongodb';
-import { openMemory } from './engine/memory.ts';
+import { openMemory } from '../../test/memory.ts';
 import type { Store } from './engine/store.ts';
 import { openNowOrLater } from './later.ts';
 import { isOutage, outageReason } from './outage.ts';

@@ -1,4 +1,5 @@
 // The public list of the members subgraph.
+import { noteErasure } from '@partner-loyalty/runtime/process/erased.open.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { StoreSettings } from '@partner-loyalty/runtime/store/engine.ts';
 import { createKeyVault } from './signingkeys/signingkey.ts';
@@ -27,17 +28,10 @@ export async function openMembersStore(
     return await createMembersStore(store, {
       vault: createKeyVault(keyEncryptionKey),
       dataDir,
-      onErasure: () => markErased(settings),
+      onErasure: () => noteErasure(settings, 'members'),
     });
   } catch (error) {
     await store.close();
     throw error;
   }
-}
-
-/** What is erased from an embedded store stays in its file until that is rewritten. */
-async function markErased({ mongodbUrl, dataDir }: StoreSettings): Promise<void> {
-  if (mongodbUrl !== undefined) return;
-  const { markErased } = await import('@partner-loyalty/runtime/store/rewrite.lmdb.ts');
-  markErased(dataDir, 'members');
 }

@@ -1,4 +1,5 @@
 // Pages of a member's activities, newest first, merged from those with each partner.
+import { connectionOf, noCursor, pageLength } from '@partner-loyalty/runtime/cursor.ts';
 import { fail, failInput } from '@partner-loyalty/runtime/errors.ts';
 import { allMaybe, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { SubgraphContext } from '@partner-loyalty/runtime/subgraph/types.ts';
@@ -6,7 +7,8 @@ import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import type { Activity } from './rules/activity.ts';
 import { decodeCursor, encodeCursor, type Position } from './rules/cursor.ts';
 import { yearOf } from './rules/year.ts';
-import type { Before, StandingsStore } from './store/store.ts';
+import type { Before } from './store/member.ts';
+import type { StandingsStore } from './store/store.ts';
 
 type PageArguments = {
   first?: number | null | undefined;
@@ -36,9 +38,10 @@ export function createPages(store: Pick<StandingsStore, 'program' | 'latestActiv
     { first, after }: PageArguments,
     context: SubgraphContext,
   ) {
-    const size = sizeOf(first);
+    const size = pageLength(first, DEFAULT_FIRST, MAX_FIRST);
     const owner = ownerOf(context.caller, memberId);
-    const position = after === null || after === undefined ? undefined : positionOf(after, owner);
+    const isFirst = after === null || after === undefined;
+    const position = isFirst ? undefined : (decodeCursor(after, owner) ?? noCursor());
     charge(context, size * partnerIds.length);
     const reads = partnerIds.map((partnerId) =>
       mapMaybe(store.program(partnerId), (program) => {
@@ -55,27 +58,9 @@ export function createPages(store: Pick<StandingsStore, 'program' | 'latestActiv
       const edges = newest
         .slice(0, size)
         .map((node) => ({ node, cursor: encodeCursor(positionIn(node), owner) }));
-      return {
-        edges,
-        pageInfo: {
-          hasNextPage: newest.length > size,
-          hasPreviousPage: position !== undefined,
-          startCursor: edges[0]?.cursor,
-          endCursor: edges.at(-1)?.cursor,
-        },
-      };
+      return connectionOf(edges, newest.length > size, after);
     });
   };
-}
-
-function sizeOf(first: number | null | undefined): number {
-  const size = first ?? DEFAULT_FIRST;
-  if (size < 1 || size > MAX_FIRST) failInput('first', `must be from 1 to ${MAX_FIRST}`);
-  return size;
-}
-
-function positionOf(after: string, owner: readonly string[]): Position {
-  return decodeCursor(after, owner) ?? failInput('after', 'is no cursor of this list');
 }
 
 /** The caller and the member that a cursor belongs to. Any other caller or member refuses it. */

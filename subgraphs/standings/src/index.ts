@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { noteErasure } from '@partner-loyalty/runtime/process/erased.open.ts';
+import type { StoreSettings } from '@partner-loyalty/runtime/store/engine.ts';
 import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { parse } from 'graphql';
@@ -11,7 +13,7 @@ import { startSequencer } from './events/sequencer.ts';
 import { createMembersClient } from './members.ts';
 import type { StandingsExtension, StandingsSettings, Webhooks } from './ports.ts';
 import { createResolvers } from './resolvers.ts';
-import type { StandingsStore } from './store/store.ts';
+import { createStandingsStore, openTables, type StandingsStore } from './store/store.ts';
 
 export type { StandingsExtension } from './ports.ts';
 export {
@@ -25,10 +27,16 @@ export { DEFAULT_PROGRAM, type Program, parseProgram } from './rules/program.ts'
 export { joinStandings, type Standing } from './rules/standing.ts';
 export { tierOf } from './rules/tiers.ts';
 export { yearOf } from './rules/year.ts';
-export { openStandingsStore } from './store/open.ts';
-export type { RecordOutcome, StandingsStore } from './store/store.ts';
+export type { RecordOutcome } from './store/record.ts';
+export type { StandingsStore } from './store/store.ts';
 export type { Endpoint } from './store/webhooks.ts';
 export { verifyStandings } from './verify/verify.ts';
+
+/** Rejects if the store cannot be opened or belongs to the other environment. */
+export async function openStandingsStore(settings: StoreSettings): Promise<StandingsStore> {
+  const store = await openTables(settings);
+  return createStandingsStore(store, () => noteErasure(settings, 'standings'));
+}
 
 type StandingsOptions = {
   /** Returns the current time, which decides the current membership year. */

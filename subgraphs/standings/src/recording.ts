@@ -4,7 +4,8 @@ import type { Activity, DatedActivity } from './rules/activity.ts';
 import { type InvalidActivity, isInRange } from './rules/activityinput.ts';
 import { yearOf } from './rules/year.ts';
 import type { ActivityOutcome } from './schema.generated.ts';
-import type { RecordOutcome, StandingsStore } from './store/store.ts';
+import type { RecordOutcome } from './store/record.ts';
+import type { StandingsStore } from './store/store.ts';
 
 type RecordedActivity = {
   activityId: string;

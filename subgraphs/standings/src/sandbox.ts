@@ -2,7 +2,8 @@
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { SubgraphContext } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { GainedLater } from './reading.ts';
-import type { Before, StandingsStore } from './store/store.ts';
+import type { Before } from './store/member.ts';
+import type { StandingsStore } from './store/store.ts';
 
 /** Each further page is twice as long. */
 const FIRST_PAGE = 50;

@@ -1,5 +1,11 @@
 // The resolver of a partner's list of members, in pages.
-import { cursorOf, positionIn } from '@partner-loyalty/runtime/cursor.ts';
+import {
+  connectionOf,
+  cursorOf,
+  noCursor,
+  pageLength,
+  positionIn,
+} from '@partner-loyalty/runtime/cursor.ts';
 import { failInput } from '@partner-loyalty/runtime/errors.ts';
 import { allMaybe, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import * as z from 'zod';
@@ -17,8 +23,7 @@ export function createList(store: Pick<MembersStore, 'list'>) {
     Query: {
       members(_, args, { caller }) {
         const partnerId = partnerOf(caller);
-        const first = args.first ?? DEFAULT_FIRST;
-        if (first < 1 || first > MAX_FIRST) failInput('first', `must be from 1 to ${MAX_FIRST}`);
+        const first = pageLength(args.first, DEFAULT_FIRST, MAX_FIRST);
         const after = startOf(args, partnerId);
         const until = Date.now() - SETTLED_MS;
         const statuses = args.status ? [args.status] : (['ACTIVE', 'ENDED'] as const);
@@ -34,15 +39,8 @@ export function createList(store: Pick<MembersStore, 'list'>) {
             updatedAt: new Date(updatedAt),
             cursor: encode({ updatedAt, memberId: entry.memberId }, partnerId),
           }));
-          return {
-            edges,
-            pageInfo: {
-              hasNextPage: entries.length > first,
-              hasPreviousPage: args.after != null,
-              startCursor: edges[0]?.cursor,
-              endCursor: edges.at(-1)?.cursor ?? args.after ?? encode(after, partnerId),
-            },
-          };
+          const end = edges.at(-1)?.cursor ?? args.after ?? encode(after, partnerId);
+          return connectionOf(edges, entries.length > first, args.after, end);
         });
       },
     },
@@ -53,7 +51,7 @@ export function createList(store: Pick<MembersStore, 'list'>) {
 function startOf({ after, updatedSince }: QueryMembersArgs, partnerId: string): ListPosition {
   const since = { updatedAt: updatedSince == null ? 0 : timeOf(updatedSince), memberId: '' };
   if (after == null) return since;
-  const position = decode(after, partnerId) ?? failInput('after', 'is no cursor of this list');
+  const position = decode(after, partnerId) ?? noCursor();
   return byPosition(position, since) > 0 ? position : since;
 }
 

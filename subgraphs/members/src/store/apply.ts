@@ -10,6 +10,14 @@ export type ApplyRule = <T>(
   reads?: readonly Reads[],
 ) => Promise<T>;
 
+/** The rule, applied in one transaction. */
+export function applied<Args extends unknown[], T>(
+  apply: ApplyRule,
+  rule: (records: StoredRecords, ...args: Args) => T,
+): (...args: Args) => Promise<T> {
+  return (...args) => apply((records) => rule(records, ...args));
+}
+
 /** Less than SETTLED_MS, by as much as the clocks of two processes may differ. */
 const LATE_MS = 800;
 const MAX_STAMPS = 3;

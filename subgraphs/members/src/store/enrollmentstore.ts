@@ -8,10 +8,10 @@ import {
   updateNames,
   updateOwnNames,
 } from '../rules/enrollment.ts';
-import type { EnrollInput, NamesChange } from '../rules/member.ts';
+import type { EnrollInput } from '../rules/member.ts';
 import { formsOf } from '../rules/ownership.ts';
 import { addressKey, externalKey, type MemberRecords } from '../rules/record.ts';
-import type { ApplyRule } from './apply.ts';
+import { type ApplyRule, applied } from './apply.ts';
 import { KEYS, MEMBERS, partsOf } from './rows.ts';
 
 /** The rules of enrollments and names, each applied in one transaction. */
@@ -35,21 +35,11 @@ export function createEnrollmentStore(apply: ApplyRule) {
 
   return {
     enroll: (input: EnrollInput) => enrollBy(enroll, input),
-
     enrollInvited: (input: EnrollInput) => enrollBy(enrollInvited, input),
-
-    endEnrollment: (partnerId: string, memberId: string) =>
-      apply((records) => endEnrollment(records, partnerId, memberId)),
-
-    changeExternalId: (partnerId: string, memberId: string, externalId: string | undefined) =>
-      apply((records) => changeExternalId(records, partnerId, memberId, externalId)),
-
-    updateNames: (partnerId: string, memberId: string, change: NamesChange) =>
-      apply((records) => updateNames(records, partnerId, memberId, change)),
-
-    /** Returns the member. */
-    updateOwnNames: (memberId: string, change: NamesChange) =>
-      apply((records) => updateOwnNames(records, memberId, change)),
+    endEnrollment: applied(apply, endEnrollment),
+    changeExternalId: applied(apply, changeExternalId),
+    updateNames: applied(apply, updateNames),
+    updateOwnNames: applied(apply, updateOwnNames),
   };
 }
 

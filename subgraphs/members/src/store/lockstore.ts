@@ -1,10 +1,10 @@
 // Locks addresses in dispute.
 import { formerEmail } from '@partner-loyalty/runtime/email.ts';
-import { contest, lockAddress, type UnlockResult, unlockAddress } from '../rules/lock.ts';
+import { contest, lockAddress, unlockAddress } from '../rules/lock.ts';
 import type { Address } from '../rules/member.ts';
 import { addressKey, isLocked, tokenKey } from '../rules/record.ts';
 import { addContestToken, findToken } from '../rules/token.ts';
-import type { ApplyRule } from './apply.ts';
+import { type ApplyRule, applied } from './apply.ts';
 import type { FindRecord } from './tokenstore.ts';
 
 /**
@@ -25,11 +25,7 @@ export function createLockStore(find: FindRecord, apply: ApplyRule) {
   };
   return {
     stored,
-    addContest: (
-      hash: string,
-      loss: { memberId: string; undoId: string; address: string },
-      now: number,
-    ) => apply((records) => addContestToken(records, hash, loss, now)),
+    addContest: applied(apply, addContestToken),
 
     /** The member whose token this is, without redeeming it. */
     async findContest(hash: string, now: number, formId?: string): Promise<string | undefined> {
@@ -61,11 +57,7 @@ export function createLockStore(find: FindRecord, apply: ApplyRule) {
       return { address: { typed: email, canonical: current }, memberId };
     },
 
-    lock: (canonical: string, now: number) =>
-      apply((records) => lockAddress(records, canonical, now)),
-
-    unlock(address: Address, to: string | undefined): Promise<UnlockResult> {
-      return apply((records) => unlockAddress(records, address, to));
-    },
+    lock: applied(apply, lockAddress),
+    unlock: applied(apply, unlockAddress),
   };
 }

@@ -9,7 +9,6 @@ import {
   type UndoResult,
   undoChange,
 } from '../rules/emailchange.ts';
-import type { ChangeToken, SignInToken } from '../rules/mailedtoken.ts';
 import {
   enrolledKey,
   isConfirmed,
@@ -23,12 +22,11 @@ import {
   addUndoToken,
   confirmSignIn,
   findToken,
-  type Proof,
   type Redeemer,
   redeemSignInToken,
   takeBack,
 } from '../rules/token.ts';
-import type { ApplyRule } from './apply.ts';
+import { type ApplyRule, applied } from './apply.ts';
 import { CONFIRMATIONS } from './rows.ts';
 
 /** Reads the member that a key leads to. */
@@ -66,27 +64,17 @@ export function createTokenStore(store: Store, find: FindRecord, apply: ApplyRul
       if (record === undefined || isLocked(record, record.address)) return undefined;
       return { memberId: record.memberId, isConfirmed: isConfirmed(record) };
     },
-
-    addSignIn: (token: Omit<SignInToken, 'address'>, canonical: string, now: number) =>
-      apply((records) => addSignInToken(records, token, canonical, now)),
-
-    addChange: (token: ChangeToken, memberId: string, now: number) =>
-      apply((records) => addChangeToken(records, token, memberId, now)),
-
-    addUndo: (hash: string, memberId: string, changeId: string, now: number) =>
-      apply((records) => addUndoToken(records, hash, memberId, changeId, now)),
+    addSignIn: applied(apply, addSignInToken),
+    addChange: applied(apply, addChangeToken),
+    addUndo: applied(apply, addUndoToken),
 
     async redeemSignIn(hash: string, redeemer: Redeemer, now: number, formId?: string) {
       // A read first, so that guessing tokens costs no write.
       if ((await find(tokenKey(hash))) === undefined) return undefined;
       return apply((records) => redeemSignInToken(records, hash, redeemer, now, formId));
     },
-
-    confirmSignIn: (memberId: string, proof: Proof) =>
-      apply((records) => confirmSignIn(records, memberId, proof)),
-
-    takeBack: (memberId: string, clientId: string) =>
-      apply((records) => takeBack(records, memberId, clientId)),
+    confirmSignIn: applied(apply, confirmSignIn),
+    takeBack: applied(apply, takeBack),
 
     /** Takes back what an app has confirmed at all members. */
     async takeBackAll(clientId: string): Promise<void> {

@@ -1,5 +1,6 @@
 // Pages of events as the API has them.
-import { fail, failInput } from '@partner-loyalty/runtime/errors.ts';
+import { connectionOf, noCursor, pageLength } from '@partner-loyalty/runtime/cursor.ts';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { decodeEventCursor, encodeEventCursor } from '../rules/cursor.ts';
 import type { EventType } from '../rules/event.ts';
@@ -17,8 +18,7 @@ const MAX_FIRST = 500;
 /** Reads pages of a partner's events. It is synchronous if the store is. */
 export function createEventPages(feed: Pick<Feed, 'page'>) {
   return function eventsOf(partnerId: string, { first, after, types }: PageArguments) {
-    const size = first ?? DEFAULT_FIRST;
-    if (size < 1 || size > MAX_FIRST) failInput('first', `must be from 1 to ${MAX_FIRST}`);
+    const size = pageLength(first, DEFAULT_FIRST, MAX_FIRST);
     const position =
       after === null || after === undefined
         ? undefined
@@ -35,19 +35,7 @@ export function createEventPages(feed: Pick<Feed, 'page'>) {
       const edges = found.events.map(({ position, event }) => {
         return { node: event, cursor: encodeEventCursor(position, partnerId) };
       });
-      return {
-        edges,
-        pageInfo: {
-          hasNextPage: found.hasNext,
-          hasPreviousPage: position !== undefined,
-          startCursor: edges[0]?.cursor,
-          endCursor: encodeEventCursor(found.end, partnerId),
-        },
-      };
+      return connectionOf(edges, found.hasNext, after, encodeEventCursor(found.end, partnerId));
     });
   };
-}
-
-function noCursor(): never {
-  return failInput('after', 'is no cursor of this list');
 }

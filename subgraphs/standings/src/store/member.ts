@@ -6,7 +6,6 @@ import type { Store } from '@partner-loyalty/runtime/store/engine/store.ts';
 import type { Marks } from '@partner-loyalty/runtime/store/marks/marks.ts';
 import type { Activity } from '../rules/activity.ts';
 import { eraseEvents } from './positions.ts';
-import type { Before } from './store.ts';
 import {
   ACTIVITIES,
   activityIn,
@@ -18,6 +17,9 @@ import {
   SLICE,
   timePart,
 } from './tables.ts';
+
+/** A place in the activities of one partner; without an ID, before all of its instant. */
+export type Before = { occurredAtMs: number; activityId?: string | undefined };
 
 /** By partner and in the order of time. Those of merged members come last. */
 export async function* activitiesOf(store: Store, memberId: string): AsyncGenerator<Activity> {

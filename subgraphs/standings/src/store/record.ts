@@ -8,7 +8,6 @@ import type { Program } from '../rules/program.ts';
 import { addStandings, NO_ACTIVITY, type Standing } from '../rules/standing.ts';
 import { tierChangeOf } from '../rules/tiers.ts';
 import { putPending } from './pending.ts';
-import type { RecordOutcome } from './store.ts';
 import {
   ACTIVITIES,
   type ActivityRow,
@@ -19,6 +18,17 @@ import {
   programIn,
   storedActivity,
 } from './tables.ts';
+
+/**
+ * What became of an activity: recorded now, recorded before, or refused, because its ID is recorded
+ * with other content, because a sum would leave the range of Int, or because its member was erased.
+ */
+export type RecordOutcome =
+  | 'recorded'
+  | 'already-recorded'
+  | 'conflict'
+  | 'out-of-range'
+  | 'erased';
 
 const keyOf = ({ partnerId, activityId }: DatedActivity): Key => [partnerId, activityId];
 

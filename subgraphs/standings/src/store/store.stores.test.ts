@@ -6,7 +6,8 @@ import { activity, IMPORT, newPlace, type Place } from '../../test/engine.ts';
 import type { Activity, DatedActivity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import { INT_MAX, INT_MIN, type MemberStanding, type Standing } from '../rules/standing.ts';
-import type { RecordOutcome, StandingsStore } from './store.ts';
+import type { RecordOutcome } from './record.ts';
+import type { StandingsStore } from './store.ts';
 
 const BILLION = 1_000_000_000;
 

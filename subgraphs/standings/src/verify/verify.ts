@@ -6,7 +6,7 @@ import { verifyTable } from '@partner-loyalty/runtime/store/engine/verify.ts';
 import type { StoreSettings } from '@partner-loyalty/runtime/store/engine.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import { decodeChanges } from '../store/changes.ts';
-import { openTables } from '../store/open.ts';
+import { openTables } from '../store/store.ts';
 import { ACTIVITIES, EVENTS, HEADS } from '../store/tables.ts';
 import { checkSums } from './sums.ts';
 

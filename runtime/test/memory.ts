@@ -1,5 +1,5 @@
 // A store in memory, for tests of rules.
-import { type Key, textOf } from './keys.ts';
+import { type Key, textOf } from '../src/store/engine/keys.ts';
 import {
   boundsOf,
   entriesOf,
@@ -11,7 +11,7 @@ import {
   type Store,
   sumOf,
   type Table,
-} from './store.ts';
+} from '../src/store/engine/store.ts';
 
 export function openMemory(): Store {
   const tables = new Map<string, Map<string, string>>();
