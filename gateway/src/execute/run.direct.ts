@@ -11,7 +11,7 @@ import type {
   Transport,
 } from '@partner-loyalty/runtime/transport/types.ts';
 import { Verbatim, withVerbatim } from '../document/literals.ts';
-import { ask, distinct, type Meeting } from './together.ts';
+import { ask, Branch, type Meeting } from './together.ts';
 
 export type Data = Record<string, unknown>;
 
@@ -140,6 +140,8 @@ type Asked = {
   requires: readonly QueryPlanSelectionNode[];
   /** Each once. */
   representations: readonly Data[];
+  /** Leads to the index of a representation. */
+  root: Branch;
   /** The objects in the data that each stands for. */
   objects: readonly (readonly Data[])[];
   copies: number | undefined;
@@ -148,23 +150,57 @@ type Asked = {
 function askedAt(
   path: readonly string[],
   requires: readonly QueryPlanSelectionNode[],
-  { data, shared, copies }: Pick<PlanRun, 'data' | keyof Sharing>,
+  run: Pick<PlanRun, 'data' | keyof Sharing>,
 ): Asked {
-  const all: Data[] = [];
-  const found: Data[] = [];
-  collectTargets(data, path, 0, shared, shared && new Set(), (object) => {
-    const representation = represent(object, requires);
-    if (representation?.__typename === undefined) return;
-    all.push(representation);
-    found.push(object);
-  });
-  const { representations, indexes } = distinct(all);
-  const objects: Data[][] = representations.map(() => []);
-  for (const [place, index] of indexes.entries()) {
-    const object = found[place];
-    if (object !== undefined) objects[index]?.push(object);
+  const root = new Branch();
+  const representations: Data[] = [];
+  const objects: Data[][] = [];
+  for (const object of targetsAt(path, run)) {
+    const branch = branchOf(object, requires, root);
+    if (branch === undefined) continue;
+    branch.index ??= addRepresentation(object, requires, representations);
+    if (branch.index === NONE) continue;
+    objects[branch.index] ??= [];
+    objects[branch.index]?.push(object);
   }
-  return { path, requires, representations, objects, copies };
+  return { path, requires, representations, root, objects, copies: run.copies };
+}
+
+/** The index of an object that another subgraph cannot identify. */
+const NONE = -1;
+
+function addRepresentation(
+  object: Data,
+  requires: readonly QueryPlanSelectionNode[],
+  to: Data[],
+): number {
+  const representation = represent(object, requires);
+  return representation?.__typename === undefined ? NONE : to.push(representation) - 1;
+}
+
+/** Where what represents an object leads to; undefined if one of its fields is missing. */
+function branchOf(
+  object: Data,
+  selections: readonly QueryPlanSelectionNode[],
+  from: Branch,
+): Branch | undefined {
+  let at = from;
+  for (const selection of selections) {
+    if (selection.kind === 'InlineFragment') {
+      if (object.__typename !== selection.typeCondition) continue;
+      // Two fragments may be missing different fields.
+      at = branchOf(object, selection.selections, at.next(selection)) ?? at;
+      continue;
+    }
+    const name = selection.alias ?? selection.name;
+    const value = Object.hasOwn(object, name) ? object[name] : undefined;
+    if (value === undefined) return undefined;
+    at =
+      typeof value === 'object' && value !== null
+        ? at.next(Branch).next(JSON.stringify(represented(value, selection.selections)))
+        : at.next(value);
+  }
+  return at;
 }
 
 export function endFetch(trace: Trace, { errors }: SubgraphResponse): void {
@@ -205,12 +241,11 @@ function take(
 }
 
 /** The objects of each representation, after some objects have been copied. */
-function objectsOf({ path, requires, representations }: Asked, run: PlanRun): Data[][] {
-  const now = askedAt(path, requires, run);
-  const byText = new Map(now.representations.map((each, n) => [JSON.stringify(each), n]));
-  return representations.map((each) => [
-    ...(now.objects[byText.get(JSON.stringify(each)) ?? -1] ?? []),
-  ]);
+function objectsOf({ path, requires, representations, root }: Asked, run: PlanRun): Data[][] {
+  const objects: Data[][] = representations.map(() => []);
+  for (const object of targetsAt(path, run))
+    objects[branchOf(object, requires, root)?.index ?? NONE]?.push(object);
+  return objects;
 }
 
 /** The places of each representation's objects, all of those that share one. */
@@ -297,27 +332,19 @@ export function objectsAt(data: Data, path: readonly string[]): PlacedObject[] {
 }
 
 /** The same objects, each once and without its places. */
-function collectTargets(
-  value: unknown,
+function targetsAt(
   path: readonly string[],
-  depth: number,
-  shared: ReadonlySet<unknown> | undefined,
-  seen: Set<unknown> | undefined,
-  add: (object: Data) => void,
-): void {
-  if (shared?.has(value)) {
-    if (seen?.has(value)) return;
-    seen?.add(value);
+  { data, shared }: Pick<PlanRun, 'data' | keyof Sharing>,
+): Data[] {
+  let values: unknown[] = [data];
+  for (const step of path) {
+    const next: unknown[] = [];
+    for (const value of values)
+      if (Array.isArray(value)) for (const item of value) next.push(item);
+      else if (isJsonObject(value) && Object.hasOwn(value, step)) next.push(value[step]);
+    values = shared === undefined ? next : [...new Set(next)];
   }
-  if (Array.isArray(value)) {
-    for (const item of value) collectTargets(item, path, depth + 1, shared, seen, add);
-    return;
-  }
-  if (!isJsonObject(value)) return;
-  const step = path[depth];
-  if (step === undefined) add(value);
-  else if (Object.hasOwn(value, step))
-    collectTargets(value[step], path, depth + 1, shared, seen, add);
+  return values.filter(isJsonObject);
 }
 
 export function pathOf(steps: Steps): (string | number)[] {
@@ -364,6 +391,10 @@ export function merge(target: Data, source: Data, sharing?: Sharing): void {
   for (const name of Object.keys(source)) {
     const value = source[name];
     if (value === undefined) continue;
+    if (typeof value !== 'object' || value === null) {
+      put(target, name, value);
+      continue;
+    }
     const present = Object.hasOwn(target, name) ? target[name] : undefined;
     if (isMerged(present, value)) {
       const own = ownOf(present, sharing);

@@ -172,9 +172,9 @@ function compileObject(
     for (let index = from; index < fields.length; index += 1) {
       // Cast: the index is one of the array.
       const field = fields[index] as (typeof fields)[number];
-      const { name, responseKey, bytes, nonNull, isLeaf, completer } = field;
+      const { name, isInherited, responseKey, bytes, nonNull, isLeaf, completer } = field;
       shaping.size.add(bytes);
-      const own = (Object.hasOwn(data, name) ? data[name] : undefined) ?? null;
+      const own = (isInherited && !Object.hasOwn(data, name) ? undefined : data[name]) ?? null;
       const isShared = !isLeaf && shaping.shared?.has(own) === true;
       const completed = isShared
         ? completeOnce(completer, own, path, responseKey, shaping)
@@ -263,7 +263,10 @@ function compileField(
   // With quotes, colon and comma.
   const bytes = responseKey.length + 4;
   const isLeaf = node.selectionSet === undefined;
-  const field = { name: compilation.nameOf(node), responseKey, bytes, isLeaf };
+  const name = compilation.nameOf(node);
+  // Only such a name has to be looked for twice.
+  const isInherited = name in Object.prototype;
+  const field = { name, isInherited, responseKey, bytes, isLeaf };
   if (node.name.value === '__typename') return { ...field, nonNull: true, completer: typename };
   const definition = type.getFields()[node.name.value];
   if (definition === undefined)

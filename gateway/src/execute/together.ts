@@ -406,7 +406,7 @@ export function distinct(all: readonly Data[]): {
 }
 
 /** Where names and values lead to. Keys of text would have to be written and hashed for each. */
-class Branch {
+export class Branch {
   index: number | undefined = undefined;
   private readonly branches = new Map<unknown, Branch>();
 
