@@ -17,20 +17,12 @@ import { jsonView, operationEditor, setText, variablesEditor } from './editor.ts
 import { ALL_EXAMPLES, type Example, examplesFor } from './examples.ts';
 import {
   clearResponse,
-  HAS_CREDENTIAL,
   hintFor,
-  LINK_TOO_LONG,
-  MCP_KEY,
-  NO_CREDENTIAL,
-  NO_RESPONSE,
-  NOT_AN_OBJECT,
-  NOT_JSON,
+  PROBLEMS,
   showProblem,
   showResponse,
   showRunning,
   statusOf,
-  TIMED_OUT,
-  TOO_LONG_TO_LINK,
 } from './result.ts';
 import { searchSchema, showSchema, summaryOf } from './schema.ts';
 import { curlOf, loadSchema, type Operation, send } from './send.ts';
@@ -89,7 +81,7 @@ addEventListener('hashchange', () => begin(undefined));
 /** Fills the editors with the operation of a link, and uses its key or token, or else this one. */
 function begin(kept: Credential | undefined): void {
   const linked = linkedDraft();
-  showProblem('operation', linked === 'too long' ? LINK_TOO_LONG : undefined);
+  showProblem('operation', linked === 'too long' ? PROBLEMS.linkTooLong : undefined);
   if (linked !== undefined && linked !== 'too long') {
     showDraft(linked);
     for (const menu of menus()) {
@@ -103,8 +95,8 @@ function begin(kept: Credential | undefined): void {
 
 /** Shows the schema that a credential opens, or why it opens none. */
 async function use(given: Credential | undefined): Promise<void> {
-  if (given === undefined) return showProblem('key', NO_CREDENTIAL);
-  if (isMcpKey(given)) return showProblem('key', MCP_KEY);
+  if (given === undefined) return showProblem('key', PROBLEMS.noCredential);
+  if (isMcpKey(given)) return showProblem('key', PROBLEMS.mcpKey);
   credential = given;
   secret.value = given.secret;
   state.textContent = 'Loading the schema…';
@@ -131,7 +123,7 @@ async function use(given: Credential | undefined): Promise<void> {
   } catch {
     if (credential !== given) return;
     state.textContent = 'No schema.';
-    showProblem('key', NO_RESPONSE);
+    showProblem('key', PROBLEMS.noResponse);
   }
 }
 
@@ -151,7 +143,10 @@ async function run(): Promise<void> {
   } catch {
     if (running !== mine) return;
     clearResponse(responseView, 'No response');
-    showProblem('run', headers['x-sandbox-fault'] === 'timeout' ? TIMED_OUT : NO_RESPONSE);
+    showProblem(
+      'run',
+      headers['x-sandbox-fault'] === 'timeout' ? PROBLEMS.timedOut : PROBLEMS.noResponse,
+    );
   }
 }
 
@@ -185,13 +180,13 @@ function menus(): HTMLSelectElement[] {
 function link(): string | undefined {
   const url = linkTo(shownDraft(), chosen());
   if (url !== 'too long') return withoutCredential(url);
-  showProblem('operation', TOO_LONG_TO_LINK);
+  showProblem('operation', PROBLEMS.tooLongToLink);
   return undefined;
 }
 
 function withoutCredential(text: string): string | undefined {
   if (credential === undefined || !text.includes(credential.secret)) return text;
-  showProblem('operation', HAS_CREDENTIAL);
+  showProblem('operation', PROBLEMS.hasCredential);
   return undefined;
 }
 
@@ -209,7 +204,7 @@ function readOperation(): Operation | undefined {
       operationName: nameAtCursor(query),
     };
   } catch {
-    showProblem('operation', NOT_AN_OBJECT);
+    showProblem('operation', PROBLEMS.notAnObject);
     return undefined;
   }
 }
@@ -253,7 +248,7 @@ function format(): void {
   try {
     if (text.trim() !== '') setText(variables, textOf(JSON.parse(text)));
   } catch {
-    showProblem('operation', NOT_JSON);
+    showProblem('operation', PROBLEMS.notJson);
   }
 }
 

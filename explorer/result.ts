@@ -68,7 +68,7 @@ const NOT_VALID =
   'This key or token is not valid: it is incomplete, revoked or expired, or it is not for your network address. Check that it is copied whole, or ask for a new one.';
 
 const HINTS: Record<string, Hint> = {
-  UNAUTHENTICATED: (_, { hasCredential }) => (hasCredential ? NOT_VALID : NO_CREDENTIAL),
+  UNAUTHENTICATED: (_, { hasCredential }) => (hasCredential ? NOT_VALID : PROBLEMS.noCredential),
   // The explorer introspects only with a key, so it is the key that is wrong.
   INTROSPECTION_DISABLED: () => NOT_VALID,
   KEY_ENVIRONMENT_MISMATCH: ({ extensions }) =>
@@ -91,20 +91,20 @@ export function hintFor(response: TimedResponse): string | undefined {
   return error && hint?.(error, response);
 }
 
-/** The texts for what was pasted in place of a partner key or an ID token. */
-export const NO_CREDENTIAL = 'Paste a partner key (pk_…) or an ID token.';
-export const MCP_KEY =
-  'This is an MCP key (mk_…): it works only at /mcp. Paste a partner key (pk_…) or an ID token.';
-
-export const NOT_AN_OBJECT = 'The variables must be one JSON object. Nothing was sent.';
-export const NOT_JSON = 'The variables are not JSON.';
-export const LINK_TOO_LONG = 'This link is too long, or has too many brackets. It was not opened.';
-export const TOO_LONG_TO_LINK = 'This is too long for a link. Copy it as curl instead.';
-export const HAS_CREDENTIAL =
-  'This contains your key or token, which others would get. Take it out first.';
-export const TIMED_OUT =
-  'There is no response: the fault “timeout” is chosen, with which the service keeps quiet.';
-export const NO_RESPONSE = 'The service did not respond. Check your connection and try again.';
+/** What is said of problems that no response has. */
+export const PROBLEMS = {
+  noCredential: 'Paste a partner key (pk_…) or an ID token.',
+  mcpKey:
+    'This is an MCP key (mk_…): it works only at /mcp. Paste a partner key (pk_…) or an ID token.',
+  notAnObject: 'The variables must be one JSON object. Nothing was sent.',
+  notJson: 'The variables are not JSON.',
+  linkTooLong: 'This link is too long, or has too many brackets. It was not opened.',
+  tooLongToLink: 'This is too long for a link. Copy it as curl instead.',
+  hasCredential: 'This contains your key or token, which others would get. Take it out first.',
+  timedOut:
+    'There is no response: the fault “timeout” is chosen, with which the service keeps quiet.',
+  noResponse: 'The service did not respond. Check your connection and try again.',
+};
 
 type About = 'key' | 'operation' | 'run';
 

@@ -60,7 +60,6 @@ export function openGateway(
     }),
     cors: createCors(corsOrigins, GRAPHQL_CORS, apps),
     addDeprecation: createDeprecationHeaders(own),
-    loadControls: isSandbox ? () => import('./sandbox/controls.ts') : undefined,
     correctEndpoint: `${other}/graphql`,
   };
   const graphql = (request: HttpRequest) => handle(context, request);

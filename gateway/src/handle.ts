@@ -13,17 +13,14 @@ import {
 import { type EndpointContext, GRAPHQL_FORM, respond } from './edge/endpoint.ts';
 import { type IdentifyContext, identify, identifyAgain, requireUsable } from './edge/identify.ts';
 import { type OperateContext, operate } from './operate.ts';
+import { applyControls } from './sandbox/controls.ts';
 import { beginRequest, type RequestState } from './state.ts';
 
 type HandleContext = IdentifyContext &
   EndpointContext &
   OperateContext & {
     tracing?: Tracing | undefined;
-    /** Loads the controls of a sandbox; undefined in production. */
-    loadControls?: LoadControls | undefined;
   };
-
-type LoadControls = () => Promise<typeof import('./sandbox/controls.ts')>;
 
 /** Handles a request to `/graphql` or to a path that does not exist. It never rejects. */
 export function handle(context: HandleContext, request: HttpRequest): Promise<HttpResponse> {
@@ -43,7 +40,7 @@ async function execute(
   request: HttpRequest,
   state: RequestState,
 ): Promise<object> {
-  const { loadControls, limiter } = context;
+  const { isSandbox, limiter } = context;
   const { trace } = state;
   trace?.phase('authenticate');
   const identified = identify(context, request, state, isEndpoint(request));
@@ -52,8 +49,7 @@ async function execute(
   const { method } = request;
   if (method !== 'POST' && method !== 'GET') fail('METHOD_NOT_ALLOWED');
   requireUsable(state.credential);
-  if (loadControls !== undefined && hasControls(request))
-    await (await loadControls()).applyControls(request, state, limiter);
+  if (isSandbox && hasControls(request)) await applyControls(request, state, limiter);
 
   trace?.phase('read');
   const body = method === 'POST' ? await readJsonBody(request) : request.search;

@@ -4,38 +4,31 @@ import { bytesOfDocument, forgetLocations } from '@partner-loyalty/runtime/cache
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { type ClientDocument, parseDocument } from './document.ts';
 
-export type Documents = {
-  /** The document with this text, from the cache or parsed now. Throws as parseDocument does. */
-  read(text: string): ClientDocument;
-  keep(document: ClientDocument): void;
-  /** The documents in the cache that were used most, of late. Halves what it knows of uses. */
-  mostUsed(count: number): ClientDocument[];
-};
+export type Documents = ReturnType<typeof createDocuments>;
 
 /**
  * The documents of this process. A document with literals is never cached, because its literals
  * are the caller's data: addresses, names, identifiers.
  */
-export function createDocuments(
-  caches: Caches,
-  metrics: Pick<Metrics, 'documentCache'>,
-): Documents {
+export function createDocuments(caches: Caches, metrics: Pick<Metrics, 'documentCache'>) {
   const cache = caches.open(weigh);
   return {
-    read(text) {
+    /** The document with this text, from the cache or parsed now. Throws as parseDocument does. */
+    read(text: string): ClientDocument {
       const cached = cache.get(text);
       metrics.documentCache(cached === undefined ? 'miss' : 'hit');
       if (cached === undefined) return parseDocument(text);
       cached.uses += 1;
       return cached;
     },
-    keep(document) {
+    keep(document: ClientDocument): void {
       const { text, node, containsLiterals } = document;
       if (containsLiterals || cache.peek(text) === document) return;
       forgetLocations(node);
       cache.set(text, document);
     },
-    mostUsed(count) {
+    /** The documents in the cache that were used most, of late. Halves what it knows of uses. */
+    mostUsed(count: number): ClientDocument[] {
       const documents = [...cache.values()].sort((one, other) => other.uses - one.uses);
       for (const document of documents) document.uses /= 2;
       return documents.slice(0, count);

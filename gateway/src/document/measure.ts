@@ -20,47 +20,33 @@ export const LIMITS = {
   name: 128,
 } as const;
 
-/** The size of a selection set once its fragments are expanded. */
-type Size = {
-  fields: number;
-  selections: number;
-  directives: number;
-  /** The largest integer among the arguments; at least 1. */
-  largestInteger: number;
-  /** How deep fields nest, not counting what is inside introspection. */
-  depth: number;
-  /** How deep all fields nest: what counts if this set is inside introspection. */
-  fullDepth: number;
-  /** `__schema` and `__type`. */
-  introspections: number;
-  schemas: number;
-  introspectionDepth: number;
-  /** Whether it has one of MULTIPLYING_LISTS, and whether one is inside another. */
-  lists: boolean;
-  nestedLists: boolean;
-  /** Whether lists nest inside introspection. */
-  nestedIntrospection: boolean;
-  /** The fields; incomplete over LIMITS.rootFields. */
-  rootFields: readonly RootField[];
-};
-
 /** Each of these fields multiplies the length of an introspection response. */
 const MULTIPLYING_LISTS = new Set(['fields', 'inputFields', 'interfaces', 'possibleTypes']);
 
-const EMPTY: Size = {
+/** The size of a selection set once its fragments are expanded. */
+type Size = typeof EMPTY;
+
+const EMPTY = {
   fields: 0,
   selections: 0,
   directives: 0,
+  /** The largest integer among the arguments; at least 1. */
   largestInteger: 1,
+  /** How deep fields nest, not counting what is inside introspection. */
   depth: 0,
+  /** How deep all fields nest: what counts if this set is inside introspection. */
   fullDepth: 0,
+  /** `__schema` and `__type`. */
   introspections: 0,
   schemas: 0,
   introspectionDepth: 0,
+  /** Whether it has one of MULTIPLYING_LISTS, and whether one is inside another. */
   lists: false,
   nestedLists: false,
+  /** Whether lists nest inside introspection. */
   nestedIntrospection: false,
-  rootFields: [],
+  /** The fields; incomplete over LIMITS.rootFields. */
+  rootFields: [] as readonly RootField[],
 };
 
 /** Returns a function that measures selection sets of a document, each fragment once. */

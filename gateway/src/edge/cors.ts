@@ -31,7 +31,7 @@ export const GRAPHQL_CORS: CorsRules = {
 };
 
 /** The response headers that callers may rely on. */
-export const EXPOSED_HEADERS = [
+const EXPOSED_HEADERS = [
   'x-request-id',
   'ratelimit-limit',
   'ratelimit-remaining',
@@ -42,22 +42,12 @@ export const EXPOSED_HEADERS = [
   'deprecation',
   'sunset',
   'link',
-] as const;
-const EXPOSED_NAMES = EXPOSED_HEADERS.join(', ');
+].join(', ');
 const PREFLIGHT_SECONDS = '600';
 
-export type Cors = {
-  /** Whether the request comes from no page, or from one of a listed origin. */
-  admits(request: HttpRequest): boolean;
-  /** Answers a preflight of a listed origin; `handle` answers any other request. */
-  answer(request: HttpRequest, handle: () => Promise<HttpResponse>): Promise<HttpResponse>;
-  /** Like `answer`, and lets a page of a listed origin read the response. */
-  around(request: HttpRequest, handle: () => Promise<HttpResponse>): Promise<HttpResponse>;
-  /**
-   * Adds the headers that let a page of a listed origin read the response. Never allows cookies.
-   */
-  expose(request: HttpRequest, headers: ResponseHeaders): void;
-};
+export type Cors = ReturnType<typeof createCors>;
+
+type Handle = () => Promise<HttpResponse>;
 
 /**
  * `apps` are origins that change while the service runs. Without these and without configured ones,
@@ -67,7 +57,7 @@ export function createCors(
   configured: readonly string[],
   rules: CorsRules,
   apps?: Origins | undefined,
-): Cors {
+) {
   const { withheldWith } = rules;
   const allowedHeaders = rules.allowed.join(', ');
   const always = new Set(configured);
@@ -85,33 +75,40 @@ export function createCors(
     return { status: 204, headers, body: '' };
   }
 
-  const cors: Cors = {
-    admits: (request) =>
+  async function answer(request: HttpRequest, handle: Handle): Promise<HttpResponse> {
+    if (!isPreflight(request)) return handle();
+    await apps?.update();
+    const origin = allowedOrigin(request);
+    return origin === undefined ? handle() : allow(origin);
+  }
+
+  function expose(request: HttpRequest, headers: ResponseHeaders): void {
+    if (always.size === 0 && apps === undefined) return;
+    headers.vary = 'origin';
+    const origin = allowedOrigin(request);
+    if (origin === undefined) return;
+    if (withheldWith !== undefined && request.headers[withheldWith] !== undefined) return;
+    headers['access-control-allow-origin'] = origin;
+    headers['access-control-expose-headers'] = EXPOSED_HEADERS;
+  }
+
+  return {
+    /** Whether the request comes from no page, or from one of a listed origin. */
+    admits: (request: HttpRequest) =>
       request.headers.origin === undefined || allowedOrigin(request) !== undefined,
-    async answer(request, handle) {
-      if (!isPreflight(request)) return handle();
-      await apps?.update();
-      const origin = allowedOrigin(request);
-      return origin === undefined ? handle() : allow(origin);
-    },
-    async around(request, handle) {
-      const response = await cors.answer(request, handle);
+    /** Answers a preflight of a listed origin; `handle` answers any other request. */
+    answer,
+    /** Like `answer`, and lets a page of a listed origin read the response. */
+    async around(request: HttpRequest, handle: Handle): Promise<HttpResponse> {
+      const response = await answer(request, handle);
       if (request.headers.origin !== undefined && !isPreflight(request)) await apps?.update();
       const headers = { ...response.headers };
-      cors.expose(request, headers);
+      expose(request, headers);
       return { ...response, headers };
     },
-    expose(request, headers) {
-      if (always.size === 0 && apps === undefined) return;
-      headers.vary = 'origin';
-      const origin = allowedOrigin(request);
-      if (origin === undefined) return;
-      if (withheldWith !== undefined && request.headers[withheldWith] !== undefined) return;
-      headers['access-control-allow-origin'] = origin;
-      headers['access-control-expose-headers'] = EXPOSED_NAMES;
-    },
+    /** Lets a page of a listed origin read the response. Never allows cookies. */
+    expose,
   };
-  return cors;
 }
 
 function isPreflight({ method, headers }: HttpRequest): boolean {

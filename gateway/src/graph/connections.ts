@@ -21,16 +21,7 @@ export type Connection = {
   graphs: number;
 };
 
-export type Connections = {
-  /**
-   * The connections of a graph, by subgraph name. Rejects if a subgraph has no address, or wrong
-   * settings. One without a secret is not asked until it has one.
-   */
-  open(subgraphs: readonly SubgraphEntry[]): Promise<Map<string, Connection>>;
-  /** Closes those that no other graph uses. */
-  release(connections: Iterable<Connection>): void;
-  close(): Promise<void>;
-};
+export type Connections = ReturnType<typeof createConnections>;
 
 /** This process lacks a setting that the graph needs. */
 export class WrongSettings extends Error {}
@@ -46,7 +37,7 @@ export function createConnections(parts: {
   inProcess: Readonly<Record<string, Transport>>;
   log: Log;
   metrics: Metrics;
-}): Connections {
+}) {
   const { settings, store, inProcess, log, metrics } = parts;
   const allowed = allowedHosts(settings);
   const inUse = new Map<string, Connection>();
@@ -79,7 +70,11 @@ export function createConnections(parts: {
   }
 
   return {
-    async open(subgraphs) {
+    /**
+     * The connections of a graph, by subgraph name. Rejects if a subgraph has no address, or wrong
+     * settings. One without a secret is not asked until it has one.
+     */
+    async open(subgraphs: readonly SubgraphEntry[]): Promise<Map<string, Connection>> {
       // Before the first connection is opened, so that a fault leaves none open.
       for (const entry of subgraphs)
         if (!Object.hasOwn(inProcess, entry.name)) requireAddress(settings, entry);
@@ -92,14 +87,15 @@ export function createConnections(parts: {
       for (const connection of opened.values()) connection.graphs += 1;
       return opened;
     },
-    release(connections) {
+    /** Closes those that no other graph uses. */
+    release(connections: Iterable<Connection>): void {
       for (const connection of connections) {
         connection.graphs -= 1;
         if (connection.graphs > 0 || !inUse.delete(connection.key)) continue;
         void connection.transport.close();
       }
     },
-    async close() {
+    async close(): Promise<void> {
       const all = [...inUse.values()];
       inUse.clear();
       await Promise.all(all.map(({ transport }) => transport.close()));

@@ -36,19 +36,7 @@ export type Key = {
 
 type AddressList = { ranges: number; has(address: string): boolean };
 
-export type Keyring = {
-  /**
-   * The key with this text, even if it has ended; undefined if it is unknown. Returns the plain
-   * value unless it has to wait for the store. A new key is found at once, or 5 seconds after it
-   * was looked up in vain; from an address that is over its limit of refused credentials, a tenth
-   * of a second after its creation. A key ends at its expiry, and within 5 seconds of its
-   * revocation. Fails with SERVICE_UNAVAILABLE, after at most 2 seconds, if the store does not
-   * respond and has not confirmed the key for 60 seconds.
-   */
-  find(text: string, client: Client): MaybePromise<Key | undefined>;
-  /** When the last read that found a key began, on `uptime`'s clock. */
-  lastReadAt(): number;
-};
+export type Keyring = ReturnType<typeof createKeyring>;
 
 /** The refused credentials of client addresses, which have a limit (gateway/src/budget). */
 type Refusals = {
@@ -75,7 +63,7 @@ export function createKeyring({
   refusals: Refusals;
   now?: () => number;
   uptime?: () => number;
-}): Keyring {
+}) {
   const find = (hash: string) => mapMaybe(store.keyByHash(hash), toKey);
   const weigh = ({ allowed }: Key) => BYTES_PER_KEY + (allowed?.ranges ?? 0) * BYTES_PER_RANGE;
   const source = { find, admit, weigh, caches, uptime, log };
@@ -103,7 +91,16 @@ export function createKeyring({
       : { ended: 'expired', ...key };
 
   return {
-    find: (text, client) => mapMaybe(keys.find(hashKey(text), client), withExpiry),
+    /**
+     * The key with this text, even if it has ended; undefined if it is unknown. Returns the plain
+     * value unless it has to wait for the store. A new key is found at once, or 5 seconds after it
+     * was looked up in vain; from an address that is over its limit of refused credentials, a tenth
+     * of a second after its creation. A key ends at its expiry, and within 5 seconds of its
+     * revocation. Fails with SERVICE_UNAVAILABLE, after at most 2 seconds, if the store does not
+     * respond and has not confirmed the key for 60 seconds.
+     */
+    find: (text: string, client: Client) => mapMaybe(keys.find(hashKey(text), client), withExpiry),
+    /** When the last read that found a key began, on `uptime`'s clock. */
     lastReadAt: keys.lastReadAt,
   };
 }

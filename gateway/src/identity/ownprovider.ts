@@ -6,14 +6,7 @@ import type { Ask } from '../graph/exchange.ts';
 import type { IssuedToken } from './idtoken.ts';
 import { BUILT_IN, createJwks } from './jwks.ts';
 
-/** Every method rejects with an ApiError if the subgraph is unavailable. */
-export type OwnProvider = {
-  signingKeys(): Promise<JSONWebKeySet>;
-  /** What ended at `since` or later, the earliest first; empty if there is no more. */
-  endedSubjects(since: number): Promise<readonly EndedSubject[]>;
-  /** The origins of the pages of all registered apps. */
-  appOrigins(): Promise<readonly string[]>;
-};
+export type OwnProvider = ReturnType<typeof createOwnProvider>;
 
 // These fields are on no surface: only the service uses them.
 const SIGNING_KEYS = '{ signingKeys }';
@@ -21,30 +14,30 @@ const APP_ORIGINS = '{ appOrigins }';
 const ENDED_SUBJECTS =
   'query ($since: Float!) { endedSubjects(since: $since) { subject endedAt } }';
 
-/** `ask` reaches the subgraph that is the built-in identity provider. */
-export function createOwnProvider(ask: Ask): OwnProvider {
-  const askAsService = (query: string, requestId: string, variables = {}) =>
-    ask({ query, variables, caller: { kind: 'service' }, requestId });
+/**
+ * `ask` reaches the subgraph that is the built-in identity provider. Every method rejects with an
+ * ApiError if it is unavailable.
+ */
+export function createOwnProvider(ask: Ask) {
+  const askAsService = async (query: string, requestId: string, variables = {}) =>
+    (await ask({ query, variables, caller: { kind: 'service' }, requestId })).data;
+  /** Cast: the subgraph's schema promises these lists. */
+  const listOf = <Item>(found: unknown) =>
+    Array.isArray(found) ? (found as Item[]) : fail('SERVICE_UNAVAILABLE');
 
   return {
-    async signingKeys() {
-      const { data } = await askAsService(SIGNING_KEYS, 'signing-keys');
-      return typeof data?.signingKeys === 'string'
-        ? JSON.parse(data.signingKeys)
-        : fail('SERVICE_UNAVAILABLE');
+    async signingKeys(): Promise<JSONWebKeySet> {
+      const keys = (await askAsService(SIGNING_KEYS, 'signing-keys'))?.signingKeys;
+      return typeof keys === 'string' ? JSON.parse(keys) : fail('SERVICE_UNAVAILABLE');
     },
-    async endedSubjects(since) {
-      const { data } = await askAsService(ENDED_SUBJECTS, 'ended-subjects', { since });
-      // Casts: the subgraph's schema promises these lists.
-      return Array.isArray(data?.endedSubjects)
-        ? (data.endedSubjects as EndedSubject[])
-        : fail('SERVICE_UNAVAILABLE');
+    /** What ended at `since` or later, the earliest first; empty if there is no more. */
+    async endedSubjects(since: number): Promise<readonly EndedSubject[]> {
+      const data = await askAsService(ENDED_SUBJECTS, 'ended-subjects', { since });
+      return listOf<EndedSubject>(data?.endedSubjects);
     },
-    async appOrigins() {
-      const { data } = await askAsService(APP_ORIGINS, 'app-origins');
-      return Array.isArray(data?.appOrigins)
-        ? (data.appOrigins as string[])
-        : fail('SERVICE_UNAVAILABLE');
+    /** The origins of the pages of all registered apps. */
+    async appOrigins(): Promise<readonly string[]> {
+      return listOf<string>((await askAsService(APP_ORIGINS, 'app-origins'))?.appOrigins);
     },
   };
 }

@@ -5,12 +5,18 @@ import { openStore } from '@partner-loyalty/runtime/store/engine/open.ts';
 import { verifyTable } from '@partner-loyalty/runtime/store/engine/verify.ts';
 import type { StoreSettings } from '@partner-loyalty/runtime/store/engine.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
-import { verifyRows } from '@partner-loyalty/runtime/store/tables.ts';
+import { type NamedTable, verifyRows } from '@partner-loyalty/runtime/store/tables.ts';
 import { GRAPH_TABLES, GRAPHS } from '../graph/storedgraphs.ts';
 import { PROPOSALS, SUBGRAPH_SECRETS, SUBGRAPH_TOKENS } from '../graph/tables.ts';
 
 /** A graph takes a megabyte. */
 const GRAPHS_AT_ONCE = 10;
+
+const REGISTRY_ROWS: readonly NamedTable[] = [
+  [SUBGRAPH_TOKENS, (tokenId) => `subgraph token ${tokenId}`],
+  [PROPOSALS, (proposalId) => `proposal ${proposalId}`],
+  [SUBGRAPH_SECRETS, (name) => `the secret of ${name}`],
+];
 
 /** Reports what is wrong with the store, and resolves with the number of graphs. */
 export async function verifyGraphs(
@@ -19,9 +25,7 @@ export async function verifyGraphs(
 ): Promise<number> {
   const store = await openStore(settings, 'graph', GRAPH_TABLES);
   try {
-    await verifyRows(store, SUBGRAPH_TOKENS, (tokenId) => `subgraph token ${tokenId}`, report);
-    await verifyRows(store, PROPOSALS, (proposalId) => `proposal ${proposalId}`, report);
-    await verifyRows(store, SUBGRAPH_SECRETS, (name) => `the secret of ${name}`, report);
+    await verifyRows(store, REGISTRY_ROWS, report);
     const reportGraph = ([version]: Key, problem: string) => report(`graph ${version}`, problem);
     let expected = 1;
     return await verifyTable(store, GRAPHS, reportGraph, {

@@ -4,8 +4,8 @@ import { openStore } from '@partner-loyalty/runtime/store/engine/open.ts';
 import type { Entry, Store } from '@partner-loyalty/runtime/store/engine/store.ts';
 import { verifyTable } from '@partner-loyalty/runtime/store/engine/verify.ts';
 import type { StoreSettings } from '@partner-loyalty/runtime/store/engine.ts';
-import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
-import { verifyRows } from '@partner-loyalty/runtime/store/tables.ts';
+import { hasShape, type Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
+import { type NamedTable, verifyRows } from '@partner-loyalty/runtime/store/tables.ts';
 import * as z from 'zod';
 import { OUTCOMES } from '../identity/outcomes.ts';
 import { CONSOLE_SESSIONS, STAFF, STAFF_ADDRESSES, STAFF_NOTICES } from '../identity/staff.ts';
@@ -38,16 +38,19 @@ const KEY = z.looseObject({
   allow: z.array(text).nullish(),
 });
 
+const STAFF_ROWS: readonly NamedTable[] = [
+  [STAFF, (staffId) => `staff ${staffId}`],
+  [STAFF_ADDRESSES, () => 'an address of staff'],
+  [CONSOLE_SESSIONS, (id) => `console session ${id}`],
+  [STAFF_NOTICES, (id) => `notice ${id}`],
+  [OUTCOMES, (id) => `outcome of form ${id}`],
+];
+
 /** Reports what is wrong with the store, and resolves with the number of partners and keys. */
 export async function verifyKeys(settings: StoreSettings, { report }: Inspection): Promise<number> {
   const store = await openStore(settings, 'keys', KEY_TABLES);
   try {
-    await verifyRows(store, STAFF, (staffId) => `staff ${staffId}`, report);
-    // Not the address.
-    await verifyRows(store, STAFF_ADDRESSES, () => 'an address of staff', report);
-    await verifyRows(store, CONSOLE_SESSIONS, (id) => `console session ${id}`, report);
-    await verifyRows(store, STAFF_NOTICES, (id) => `notice ${id}`, report);
-    await verifyRows(store, OUTCOMES, (id) => `outcome of form ${id}`, report);
+    await verifyRows(store, STAFF_ROWS, report);
     return (await verifyPartners(store, report)) + (await verifyKeyRows(store, report));
   } finally {
     await store.close();
@@ -60,7 +63,7 @@ function verifyPartners(store: Store, report: Report): Promise<number> {
   return verifyTable(store, PARTNERS, reportPartner, {
     inspect(page) {
       for (const { key, row } of page) {
-        checkShape(PARTNER, row, (problem) => reportPartner(key, problem));
+        hasShape(PARTNER, row, (problem) => reportPartner(key, problem));
         if (row.partnerId !== key[0]) reportPartner(key, 'the record has another ID');
       }
     },
@@ -77,7 +80,7 @@ function verifyKeyRows(store: Store, report: Report): Promise<number> {
       );
       for (const [place, { key: id, row }] of page.entries()) {
         const { keyId, partnerId } = row.key;
-        checkShape(KEY, row.key, (problem) => reportKey(id, problem));
+        hasShape(KEY, row.key, (problem) => reportKey(id, problem));
         if (keyId !== id[0]) reportKey(id, 'the record has another ID');
         const partner = partners[place];
         if (partner === undefined)
@@ -94,9 +97,4 @@ async function hasItsPartner(store: Store, { key }: StoredKey): Promise<boolean>
   return store.view((tx) =>
     isDeepStrictEqual(tx.get(KEYS, [key.keyId])?.partner, tx.get(PARTNERS, [key.partnerId])),
   );
-}
-
-function checkShape(shape: z.ZodType, value: unknown, report: (problem: string) => void): void {
-  for (const { path } of shape.safeParse(value).error?.issues ?? [])
-    report(path.length === 0 ? 'the record has no fields' : `${path.join('.')} is not valid`);
 }

@@ -24,60 +24,7 @@ export type ProcessName = 'all' | 'gateway' | (typeof OWN_SUBGRAPHS)[number];
 /** A variable that nothing reads, and the setting that was probably meant. */
 export type Misspelled = { name: string; meant: string; isSet: boolean };
 
-export type Settings = WithSubgraphs & {
-  environment: Environment;
-  port: number;
-  host: string;
-  /** Without a final slash. */
-  sandboxUrl: string;
-  productionUrl: string;
-  /** Whether the one of this environment is set, rather than a default. */
-  hasBaseUrl: boolean;
-  /** The same of the other environment. */
-  hasOtherBaseUrl: boolean;
-  mongodbUrl?: string | undefined;
-  redisUrl?: string | undefined;
-  /** Absolute path. */
-  dataDir: string;
-  rateLimitBudget: number;
-  rateLimitWindowSeconds: number;
-  /** Absolute path. */
-  supergraphFile?: string | undefined;
-  /** The issuer and the audience are both set or both unset. */
-  idTokenIssuer?: string | undefined;
-  idTokenAudience?: string[] | undefined;
-  idTokenJwksUrl?: string | undefined;
-  idTokenMemberClaim: string;
-  /** 32 bytes in Base64. */
-  keyEncryptionKey?: string | undefined;
-  smtpUrl?: string | undefined;
-  mailFrom: string;
-  /** CIDR ranges. */
-  trustedProxies: string[];
-  /** Hosts as URLs have them, `*.suffix`, `host:port`, and CIDR ranges. */
-  subgraphHosts?: string[] | undefined;
-  corsOrigins: string[];
-  auditLog: string | undefined;
-  eventRetentionDays: number;
-  webhookDelivery: 'on' | 'off';
-  webhookPrivate: 'on' | 'off';
-  explorer: 'on' | 'off';
-  console: 'on' | 'off';
-  logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
-  logClientAddress: 'masked' | 'full';
-  adminPort: number;
-  maxConnections: number;
-  maxConnectionsPerAddress: number;
-  drainSeconds: number;
-  otlpEndpoint?: string | undefined;
-  /** The base URL of the service that the command publishes through. */
-  registry?: string | undefined;
-  subgraphToken?: string | undefined;
-  commit: string;
-  misspelled: readonly Misspelled[];
-};
-
-export type SettingRow<T = unknown> = {
+type Row<T> = {
   name: string;
   /** The default as the documentation shows it. */
   default: string;
@@ -88,12 +35,26 @@ export type SettingRow<T = unknown> = {
   secret?: true;
   /** Turns the text of the variable into the value. */
   schema: z.ZodType<T, string>;
-} & (undefined extends T ? Partial<WithFallback<T>> : WithFallback<T>);
-
-type WithFallback<T> = {
-  /** The value if the variable is not set. `known` has the values of the rows above. */
-  fallback: (known: Settings, process: ProcessName) => T;
 };
+
+/** The value if the variable is not set. `known` has the values of the rows above. */
+type Fallback<T> = (known: Known, process: ProcessName) => T;
+
+/** What fallbacks use. */
+type Known = {
+  environment: Environment;
+  port: number;
+  host: string;
+  sandboxUrl: string;
+  productionUrl: string;
+};
+
+export type SettingRow = Row<unknown> & { fallback?: Fallback<unknown> };
+
+/** A setting that always has a value. */
+function required<const T>(row: Row<T> & { fallback: Fallback<T> }) {
+  return row;
+}
 
 const GATEWAY: readonly ProcessName[] = ['all', 'gateway'];
 /** It reads the settings of all parts. */
@@ -127,7 +88,7 @@ export const registryUrl = baseUrl.refine(
 function defaultBaseUrl(
   wanted: Environment,
   defaultPort: number,
-  { environment, host, port }: Settings,
+  { environment, host, port }: Known,
   process: ProcessName,
 ): string {
   if (process !== 'all' || wanted !== environment || port === 0)
@@ -136,20 +97,15 @@ function defaultBaseUrl(
 }
 
 /** In the order of the documentation. A fallback can use the values of the rows above it. */
-export const SETTINGS: {
-  readonly [K in keyof Omit<
-    Required<Settings>,
-    'subgraphs' | 'hasBaseUrl' | 'hasOtherBaseUrl' | 'misspelled'
-  >]: SettingRow<Settings[K]>;
-} = {
-  environment: {
+export const SETTINGS = {
+  environment: required({
     name: 'ENVIRONMENT',
     default: 'sandbox',
     meaning: '`sandbox` (accepts `pk_test_` keys) or `production` (accepts `pk_live_` keys).',
     schema: oneOf('sandbox', 'production'),
     fallback: () => 'sandbox',
-  },
-  port: {
+  }),
+  port: required({
     name: 'PORT',
     default: '4000 sandbox, 4001 production, 4011 members, 4012 standings',
     meaning: 'The port for clients; 0 takes any free port.',
@@ -159,28 +115,28 @@ export const SETTINGS: {
       if (process === 'standings') return 4012;
       return environment === 'sandbox' ? 4000 : 4001;
     },
-  },
-  host: {
+  }),
+  host: required({
     name: 'HOST',
     default: '127.0.0.1',
     meaning: 'The address that the process listens on.',
     schema: matching(/^[\w.:%-]{1,253}$/, 'be a host name or an address'),
     fallback: () => '127.0.0.1',
-  },
-  sandboxUrl: {
+  }),
+  sandboxUrl: required({
     name: 'SANDBOX_URL',
     default: 'http://localhost:4000; in one process, HOST and PORT of the sandbox',
     meaning: 'The base URL of the sandbox.',
     schema: baseUrl,
     fallback: (known, process) => defaultBaseUrl('sandbox', 4000, known, process),
-  },
-  productionUrl: {
+  }),
+  productionUrl: required({
     name: 'PRODUCTION_URL',
     default: 'http://localhost:4001; in one process, HOST and PORT of production',
     meaning: 'The base URL of production.',
     schema: baseUrl,
     fallback: (known, process) => defaultBaseUrl('production', 4001, known, process),
-  },
+  }),
   mongodbUrl: {
     name: 'MONGODB_URL',
     default: 'none: embedded store',
@@ -197,15 +153,15 @@ export const SETTINGS: {
     secret: true,
     schema: redisUrl,
   },
-  dataDir: {
+  dataDir: required({
     name: 'DATA_DIR',
     default: '`data/sandbox` or `data/production`',
     meaning:
       'The folder of the embedded store, relative to the root of the project, or to the current folder of the command as a package.',
     schema: z.string().transform((path) => resolve(ROOT, path)),
     fallback: ({ environment }) => resolve(ROOT, 'data', environment),
-  },
-  rateLimitBudget: {
+  }),
+  rateLimitBudget: required({
     name: 'RATE_LIMIT_BUDGET',
     default: '600',
     meaning:
@@ -213,15 +169,15 @@ export const SETTINGS: {
     usedBy: GATEWAY,
     schema: integer(1, 1_000_000_000),
     fallback: () => 600,
-  },
-  rateLimitWindowSeconds: {
+  }),
+  rateLimitWindowSeconds: required({
     name: 'RATE_LIMIT_WINDOW_SECONDS',
     default: '60',
     meaning: 'The length of the window, in seconds.',
     usedBy: GATEWAY,
     schema: integer(1, 86_400),
     fallback: () => 60,
-  },
+  }),
   supergraphFile: {
     name: 'SUPERGRAPH_FILE',
     default: 'none: what is published, or else `gateway/supergraph.graphql`',
@@ -274,14 +230,14 @@ export const SETTINGS: {
     usedBy: IDENTITY,
     schema: webUrl,
   },
-  idTokenMemberClaim: {
+  idTokenMemberClaim: required({
     name: 'ID_TOKEN_MEMBER_CLAIM',
     default: '`sub`',
     meaning: 'The claim that holds the member ID.',
     usedBy: IDENTITY,
     schema: matching(/^\S+$/, 'not contain spaces'),
     fallback: () => 'sub',
-  },
+  }),
   keyEncryptionKey: {
     name: 'KEY_ENCRYPTION_KEY',
     default: 'none: they are stored as they are',
@@ -298,7 +254,7 @@ export const SETTINGS: {
     secret: true,
     schema: connection('smtp', 'smtps'),
   },
-  mailFrom: {
+  mailFrom: required({
     name: 'MAIL_FROM',
     default: '`no-reply@` and the host of the base URL',
     meaning: 'The sender of mail.',
@@ -309,25 +265,25 @@ export const SETTINGS: {
     ),
     fallback: ({ environment, sandboxUrl, productionUrl }) =>
       `no-reply@${new URL(environment === 'sandbox' ? sandboxUrl : productionUrl).hostname}`,
-  },
-  trustedProxies: {
+  }),
+  trustedProxies: required({
     name: 'TRUSTED_PROXIES',
     default: 'none',
     meaning:
       'Addresses and CIDR ranges of proxies whose `x-forwarded-for` is trusted, separated by commas.',
     usedBy: GATEWAY,
     schema: list(cidrRange),
-    fallback: () => [],
-  },
-  corsOrigins: {
+    fallback: (): string[] => [],
+  }),
+  corsOrigins: required({
     name: 'CORS_ORIGINS',
     default: 'none',
     meaning:
       'Origins whose pages may call the API with a bearer token, and `/mcp` with its key, separated by commas; of hybrid apps `capacitor://`, `ionic://` or `tauri://` and a host.',
     usedBy: GATEWAY,
     schema: list(browserOrigin),
-    fallback: () => [],
-  },
+    fallback: (): string[] => [],
+  }),
   auditLog: {
     name: 'AUDIT_LOG',
     default: 'none: no audit log',
@@ -336,7 +292,7 @@ export const SETTINGS: {
     usedBy: GATEWAY,
     schema: z.string().transform((path) => (path === '-' ? path : resolve(ROOT, path))),
   },
-  eventRetentionDays: {
+  eventRetentionDays: required({
     name: 'EVENT_RETENTION_DAYS',
     default: '30',
     meaning:
@@ -344,16 +300,16 @@ export const SETTINGS: {
     usedBy: STANDINGS,
     schema: integer(1, 366),
     fallback: () => 30,
-  },
-  webhookDelivery: {
+  }),
+  webhookDelivery: required({
     name: 'WEBHOOK_DELIVERY',
     default: '`on`',
     meaning: 'Whether this process sends [webhooks](../callers/webhooks.md): `on` or `off`.',
     usedBy: STANDINGS,
     schema: oneOf('on', 'off'),
     fallback: () => 'on',
-  },
-  webhookPrivate: {
+  }),
+  webhookPrivate: required({
     name: 'WEBHOOK_PRIVATE',
     default: '`on` in a sandbox whose base URL is on the loopback address, else `off`',
     meaning:
@@ -362,8 +318,8 @@ export const SETTINGS: {
     schema: oneOf('on', 'off'),
     fallback: ({ environment, sandboxUrl }) =>
       environment === 'sandbox' && isLoopback(new URL(sandboxUrl).hostname) ? 'on' : 'off',
-  },
-  explorer: {
+  }),
+  explorer: required({
     name: 'EXPLORER',
     default: '`on` in the sandbox, `off` in production',
     meaning:
@@ -371,23 +327,23 @@ export const SETTINGS: {
     usedBy: GATEWAY,
     schema: oneOf('on', 'off'),
     fallback: ({ environment }) => (environment === 'sandbox' ? 'on' : 'off'),
-  },
-  console: {
+  }),
+  console: required({
     name: 'CONSOLE',
     default: '`on`',
     meaning: "Whether to serve `/console` to partners' [staff](partners.md#staff): `on` or `off`.",
     usedBy: GATEWAY,
     schema: oneOf('on', 'off'),
     fallback: () => 'on',
-  },
-  logLevel: {
+  }),
+  logLevel: required({
     name: 'LOG_LEVEL',
     default: 'info',
     meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`.',
     schema: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     fallback: () => 'info',
-  },
-  logClientAddress: {
+  }),
+  logClientAddress: required({
     name: 'LOG_CLIENT_ADDRESS',
     default: '`masked`',
     meaning:
@@ -395,24 +351,24 @@ export const SETTINGS: {
     usedBy: GATEWAY,
     schema: oneOf('masked', 'full'),
     fallback: () => 'masked',
-  },
-  adminPort: {
+  }),
+  adminPort: required({
     name: 'ADMIN_PORT',
     default: 'PORT + 10000',
     meaning:
       'The port for `/livez`, `/readyz` and `/metrics`; any free port if PORT is 0 or above 55535.',
     schema: integer(0, 65_535),
     fallback: ({ port }) => (port === 0 || port + 10_000 > 65_535 ? 0 : port + 10_000),
-  },
-  maxConnections: {
+  }),
+  maxConnections: required({
     name: 'MAX_CONNECTIONS',
     default: '4096',
     meaning: 'How many connections to PORT a process accepts at a time.',
     usedBy: GATEWAY,
     schema: integer(1, 1_000_000),
     fallback: () => 4_096,
-  },
-  maxConnectionsPerAddress: {
+  }),
+  maxConnectionsPerAddress: required({
     name: 'MAX_CONNECTIONS_PER_ADDRESS',
     default: '512',
     meaning:
@@ -420,15 +376,15 @@ export const SETTINGS: {
     usedBy: GATEWAY,
     schema: integer(1, 1_000_000),
     fallback: () => 512,
-  },
-  drainSeconds: {
+  }),
+  drainSeconds: required({
     name: 'DRAIN_SECONDS',
     default: '2 for a gateway as a service of its own, or else 0',
     meaning:
       'How long new connections are still served after SIGTERM, while `/readyz` already answers 503.',
     schema: integer(0, 3_600),
     fallback: (_, process) => (process === 'gateway' ? 2 : 0),
-  },
+  }),
   otlpEndpoint: {
     name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     default: 'none: no tracing',
@@ -452,12 +408,30 @@ export const SETTINGS: {
     secret: true,
     schema: matching(/^[\x21-\x7e]{1,200}$/, 'be what loyalty supergraph token create printed'),
   },
-  commit: {
+  commit: required({
     name: 'COMMIT',
     default: 'that of the clone or package, or else `unknown`',
     meaning:
       'The commit that the service was built from, for the log, `loyalty_build_info` and `loyalty --version`. The images have it.',
     schema: matching(/^[\w.-]{1,64}$/, 'have at most 64 letters, digits, dots and dashes'),
     fallback: ownCommit,
-  },
+  }),
+} satisfies Record<string, SettingRow>;
+
+type Rows = typeof SETTINGS;
+type RequiredKey = {
+  [Key in keyof Rows]: Rows[Key] extends { fallback: unknown } ? Key : never;
+}[keyof Rows];
+
+/** The values. The issuer and the audience of ID tokens are both set or both unset. */
+export type Settings = WithSubgraphs & {
+  [Key in RequiredKey]: z.output<Rows[Key]['schema']>;
+} & {
+  [Key in Exclude<keyof Rows, RequiredKey>]?: z.output<Rows[Key]['schema']> | undefined;
+} & {
+  /** Whether the base URL of this environment is set, rather than a default. */
+  hasBaseUrl: boolean;
+  /** The same of the other environment. */
+  hasOtherBaseUrl: boolean;
+  misspelled: readonly Misspelled[];
 };

@@ -1,6 +1,6 @@
 // Opens a store in MongoDB with this project's deadlines, owned by one environment.
 import { setMaxListeners } from 'node:events';
-import { type Db, MongoClient, MongoServerError } from 'mongodb';
+import { MongoClient, MongoServerError } from 'mongodb';
 import type { Environment } from '../environment.ts';
 import { withTimeout } from '../timeout.ts';
 import { type Ownership, ownershipOf, refuseOwner } from './ownership.ts';
@@ -34,13 +34,6 @@ export function timed(operation: Promise<unknown>): Promise<unknown> {
   return withTimeout(operation, SOCKET_TIMEOUT_MS, 'no answer of the database');
 }
 
-export type Mongo = {
-  client: MongoClient;
-  db: Db;
-  ready(): Promise<undefined>;
-  close(): Promise<void>;
-};
-
 /**
  * Connects to the URL's database, or to `loyalty` if the URL names none. `store` is the name of the
  * store in it, which `build` gets, and closes later. Throws if that fails, the server is
@@ -51,7 +44,7 @@ export async function openMongo<T>(
   url: string,
   store: StoreName,
   environment: Environment,
-  build: (mongo: Mongo) => Promise<T>,
+  build: (mongo: Awaited<ReturnType<typeof connectMongo>>) => Promise<T>,
 ): Promise<T> {
   const mongo = await connectMongo(url);
   try {
@@ -86,7 +79,7 @@ export async function checkMongo(url: string, environment: Environment): Promise
 }
 
 /** Throws if the server is unreachable, or has no transactions. */
-async function connectMongo(url: string): Promise<Mongo> {
+async function connectMongo(url: string) {
   const client = new MongoClient(url, {
     serverSelectionTimeoutMS: DEADLINE_MS,
     connectTimeoutMS: DEADLINE_MS,
@@ -110,7 +103,7 @@ async function connectMongo(url: string): Promise<Mongo> {
   return {
     client,
     db,
-    ready: async () => void (await db.command({ ping: 1 }, bounded())),
+    ready: async (): Promise<undefined> => void (await db.command({ ping: 1 }, bounded())),
     close: () => client.close(),
   };
 }

@@ -138,7 +138,7 @@ test('the verification of a table names rows with another ID, and orders that di
   const faults = async () => {
     const found: string[] = [];
     const report = (record: string, problem: string) => found.push(`${record}: ${problem}`);
-    await verifyRows(store, JOBS, (id) => `job ${id}`, report);
+    await verifyRows(store, [[JOBS, (id) => `job ${id}`]], report);
     return found;
   };
   expect(await faults()).toEqual([]);

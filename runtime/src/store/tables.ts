@@ -33,20 +33,27 @@ export function storedTable<Row extends object>({
   });
 }
 
-/** Reports what is wrong with a table, as verifyTable does. `nameOf` names a row in reports. */
-export async function verifyRows(
-  store: Store,
+/** A table, and how reports name a row: not by an address, or what it is found by. */
+export type NamedTable = [
   definition: { name: string; id: string; orders?: readonly string[] },
   nameOf: (id: string) => string,
+];
+
+/** Reports what is wrong with tables, as verifyTable does. */
+export async function verifyRows(
+  store: Store,
+  tables: readonly NamedTable[],
   report: (record: string, problem: string) => void,
 ): Promise<void> {
-  const reportRow = ([id]: Key, problem: string) => report(nameOf(String(id)), problem);
-  await verifyTable<Record<string, unknown>>(store, storedTable(definition), reportRow, {
-    inspect(page) {
-      for (const { key, row } of page)
-        if (row[definition.id] !== key[0]) reportRow(key, 'the record has another ID');
-    },
-  });
+  for (const [definition, nameOf] of tables) {
+    const reportRow = ([id]: Key, problem: string) => report(nameOf(String(id)), problem);
+    await verifyTable<Record<string, unknown>>(store, storedTable(definition), reportRow, {
+      inspect(page) {
+        for (const { key, row } of page)
+          if (row[definition.id] !== key[0]) reportRow(key, 'the record has another ID');
+      },
+    });
+  }
 }
 
 /** Opens tables in a store that was opened with them. */

@@ -7,6 +7,7 @@ import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { parse } from 'graphql';
+import { createInbox } from './mail/inbox.ts';
 import { domainOf, openMailer } from './mail/mailer.ts';
 import { startMailWorker } from './mail/worker.ts';
 import type { MembersExtension } from './ports.ts';
@@ -47,8 +48,7 @@ export async function startMembers(
   // For `loyalty tokens issue` in another shell, which may not have this process's settings.
   if ((await store.signingKeys.issuer()) !== baseAddress)
     await store.signingKeys.setIssuer(baseAddress);
-  const inbox =
-    environment === 'sandbox' ? (await import('./mail/inbox.ts')).createInbox(store) : undefined;
+  const inbox = environment === 'sandbox' ? createInbox(store) : undefined;
   const mailer = openMailer(settings);
   const sender = { store, mailer, baseAddress, mailDomain: domainOf(mailFrom), inbox };
   const worker = startMailWorker(sender, { log, metrics });

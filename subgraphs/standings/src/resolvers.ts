@@ -1,20 +1,20 @@
 // Resolvers: each checks the caller, then reads the program, then the standing.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
-import { once } from '@partner-loyalty/runtime/once.ts';
 import { DATE_TIME } from '@partner-loyalty/runtime/subgraph/resolvers.ts';
 import { createPages } from './activities.ts';
 import type { CurrentStanding } from './entities.ts';
 import { createEventPages } from './events/connection.ts';
 import type { MembersClient } from './members.ts';
 import type { Webhooks } from './ports.ts';
-import { callingPartner, createReader, type GainedLater, visiblePartners } from './reading.ts';
+import { callingPartner, createReader, visiblePartners } from './reading.ts';
 import { createRecorder } from './recording.ts';
 import { parseActivities } from './rules/activityinput.ts';
 import { DEFAULT_PROGRAM } from './rules/program.ts';
 import { clampInt, type Standing } from './rules/standing.ts';
 import { tierOf } from './rules/tiers.ts';
 import { yearStart } from './rules/year.ts';
+import { createGainedLater } from './sandbox.ts';
 import type { SubgraphResolvers } from './schema.generated.ts';
 import type { StandingsStore } from './store/store.ts';
 
@@ -36,10 +36,8 @@ export function createResolvers(
   members: MembersClient,
   { now, isSandbox, webhooks }: ResolverOptions,
 ): SubgraphResolvers {
-  const load = once(async () => (await import('./sandbox.ts')).createGainedLater(store));
-  const gainedLater: GainedLater = async (range, context) => (await load())(range, context);
-  const reader = createReader(store, now, isSandbox ? gainedLater : undefined);
-  const { standingOf, standingsOf } = reader;
+  const gainedLater = isSandbox ? createGainedLater(store) : undefined;
+  const { standingOf, standingsOf } = createReader(store, now, gainedLater);
   const pageOf = createPages(store);
   const eventsOf = createEventPages(store.feed);
   const record = createRecorder(store, members, now);

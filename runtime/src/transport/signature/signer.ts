@@ -1,8 +1,7 @@
 // Signs requests to a subgraph: HTTP Message Signatures (RFC 9421), HMAC-SHA256.
 import { randomBytes } from 'node:crypto';
 import { PROTOCOL } from '../protocol.ts';
-import { COMPONENTS, digestOf, keyIdOf, signatureBase, TAG } from './base.ts';
-import { createMac } from './mac.ts';
+import { COMPONENTS, createMac, digestOf, keyIdOf, signatureBase, TAG } from './base.ts';
 
 /** `path` has no query string. `caller` is the text of its header (caller.ts). */
 export type SignedRequest = {

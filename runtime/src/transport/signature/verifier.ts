@@ -3,8 +3,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { RequestHeaders } from '../../http/headers.ts';
 import { UNNUMBERED } from '../protocol.ts';
-import { type Covered, digestOf, keyIdOf, signatureBase } from './base.ts';
-import { createMac, type Mac } from './mac.ts';
+import { type Covered, createMac, digestOf, keyIdOf, type Mac, signatureBase } from './base.ts';
 import type { ReplayGuard } from './replay.ts';
 
 /** A signature, read from Signature-Input and Signature. */

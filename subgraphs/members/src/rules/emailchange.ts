@@ -2,7 +2,13 @@
 import { type AddressChange, type StoredToken, TOKEN_USES } from './mailedtoken.ts';
 import type { Address } from './member.ts';
 import { claim } from './ownership.ts';
-import { isLocked, type MemberRecord, type MemberRecords, withConfirmed } from './record.ts';
+import {
+  isLocked,
+  type MemberRecord,
+  type MemberRecords,
+  withConfirmed,
+  withCurrent,
+} from './record.ts';
 import { findToken, unexpiredTokens, usedToken } from './token.ts';
 
 export type EmailChangeResult =
@@ -153,22 +159,14 @@ function withoutChanges(
   };
 }
 
-/** Writes `next` with another current address, which is then in none of its other lists. */
+/** Writes `next` with another current address. */
 function moveTo(
   records: MemberRecords,
   before: MemberRecord,
-  { typed, canonical }: Address,
+  address: Address,
   next: MemberRecord,
 ): EmailChangeResult {
-  const without = (addresses: string[]) =>
-    [...new Set(addresses)].filter((one) => one !== canonical);
-  const member = {
-    ...next,
-    email: typed,
-    address: canonical,
-    earlier: without(next.earlier),
-    released: without(next.released),
-  };
+  const member = withCurrent(next, address);
   return claim(records, before, member) === undefined
     ? { outcome: 'changed', member }
     : { outcome: 'email-in-use' };

@@ -7,6 +7,7 @@ import {
   isLocked,
   type MemberRecord,
   type MemberRecords,
+  withCurrent,
 } from './record.ts';
 import { findToken, unexpiredTokens, usedToken } from './token.ts';
 
@@ -71,7 +72,7 @@ export function unlockAddress(
   if (holder === undefined || !isLocked(holder, canonical)) return { outcome: 'not-locked' };
   if (to === undefined || to === holder.memberId) {
     const unlocked = withoutLock(holder, canonical);
-    records.write(holder, to === undefined ? unlocked : withCurrent(unlocked, address));
+    records.write(holder, to === undefined ? unlocked : movedTo(unlocked, address));
     return { outcome: 'unlocked', memberId: holder.memberId };
   }
   const member = records.byId(to);
@@ -79,7 +80,7 @@ export function unlockAddress(
   const loser = withoutAddress(holder, canonical);
   if (loser === undefined) return { outcome: 'only-address', memberId: holder.memberId };
   records.write(holder, loser);
-  records.write(member, withCurrent(member, address));
+  records.write(member, movedTo(member, address));
   return { outcome: 'unlocked', memberId: to };
 }
 
@@ -113,7 +114,7 @@ function withoutAddress(record: MemberRecord, canonical: string): MemberRecord |
   const next = record.address === canonical ? record.earlier.at(-1) : record.address;
   if (next === undefined) return undefined;
   const { email, address, locked = [] } = unlocked;
-  const moved = withCurrent(unlocked, { typed: next === address ? email : next, canonical: next });
+  const moved = movedTo(unlocked, { typed: next === address ? email : next, canonical: next });
   return {
     ...moved,
     earlier: moved.earlier.filter((one) => one !== canonical),
@@ -123,16 +124,7 @@ function withoutAddress(record: MemberRecord, canonical: string): MemberRecord |
 }
 
 /** The record with another current address, and without tokens that could change it back. */
-function withCurrent(record: MemberRecord, { typed, canonical }: Address): MemberRecord {
-  const without = (addresses: string[]) => addresses.filter((one) => one !== canonical);
-  return {
-    ...record,
-    email: typed,
-    address: canonical,
-    earlier: without([...new Set([...record.earlier, record.address])]),
-    released: without(record.released),
-    tokens: [],
-    changes: [],
-    takenAway: [],
-  };
+function movedTo(record: MemberRecord, address: Address): MemberRecord {
+  const earlier = [...record.earlier, record.address];
+  return withCurrent({ ...record, earlier, tokens: [], changes: [], takenAway: [] }, address);
 }

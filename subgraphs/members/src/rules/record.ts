@@ -199,6 +199,19 @@ export function withConfirmed(record: MemberRecord, addresses: readonly string[]
   return { ...record, unconfirmed: unconfirmed.filter((one) => !addresses.includes(one)) };
 }
 
+/** The record with another current address, which is then in none of its other lists. */
+export function withCurrent(record: MemberRecord, { typed, canonical }: Address): MemberRecord {
+  const without = (addresses: string[]) =>
+    [...new Set(addresses)].filter((one) => one !== canonical);
+  return {
+    ...record,
+    email: typed,
+    address: canonical,
+    earlier: without(record.earlier),
+    released: without(record.released),
+  };
+}
+
 /**
  * Whether two records are equal. Compares their JSON, which is what is stored: rules keep the order
  * of fields and lists.

@@ -4,7 +4,7 @@ import { openStore } from '@partner-loyalty/runtime/store/engine/open.ts';
 import type { Store } from '@partner-loyalty/runtime/store/engine/store.ts';
 import type { StoreSettings } from '@partner-loyalty/runtime/store/engine.ts';
 import { MARK_KEYS, MARKS, openMarks } from '@partner-loyalty/runtime/store/marks/marks.ts';
-import { tablesIn } from '@partner-loyalty/runtime/store/tables.ts';
+import { storedTable, tablesIn } from '@partner-loyalty/runtime/store/tables.ts';
 import type { MemberImport, MergedPair } from '../rules/member.ts';
 import type { KeyVault } from '../signingkeys/signingkey.ts';
 import { openMembersTables, SMALL_TABLES } from '../tables/tables.ts';
@@ -22,7 +22,7 @@ export type MembersStore = Awaited<ReturnType<typeof createMembersStore>>;
 
 /** Opens the tables of the store. Rejects if it belongs to the other environment, for example. */
 export function openRows(settings: StoreSettings): Promise<Store> {
-  const small = SMALL_TABLES.map(({ table }) => table);
+  const small = SMALL_TABLES.map(([definition]) => storedTable(definition));
   return openStore(settings, 'members', [MEMBERS, EVENTS, MARKS, MARK_KEYS, ...small]);
 }
 

@@ -1,6 +1,6 @@
 // The small tables beside the members: the mail, the invitations, the partners, the provider's.
-import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
-import { storedTable } from '@partner-loyalty/runtime/store/tables.ts';
+import type { OpenTable } from '@partner-loyalty/runtime/store/table.ts';
+import type { NamedTable } from '@partner-loyalty/runtime/store/tables.ts';
 import {
   ENDED_SESSIONS,
   ENDED_SUBJECTS,
@@ -19,29 +19,21 @@ import { BEGUN, openSignIns, SIGN_INS } from './signins.ts';
 
 export type MembersTables = Awaited<ReturnType<typeof openMembersTables>>;
 
-/** Each with how reports name a row: not by an address, or what it is found by. */
-export const SMALL_TABLES = [
-  small(OUTBOX, (jobId) => `mail ${jobId}`),
-  small(MAIL_COUNTS, () => 'a count of mail'),
-  small(INVITATIONS, (hash) => `invitation ${hash}`),
-  small(ENDED_SESSIONS, (memberId) => `sessions of member ${memberId}`),
-  small(ENDED_SUBJECTS, (subject) => `the end of ${subject}`),
-  small(ACCESS, (memberId) => `what member ${memberId} is signed in to`),
-  small(APPS, (clientId) => `app ${clientId}`),
-  small(PAYLOADS, (id) => `sign-in data ${id}`),
-  small(SIGN_INS, (id) => `sign-in ${id}`),
-  small(BEGUN, () => 'a count of sign-ins'),
-  small(SANDBOX_MAILS, () => 'a mail of the sandbox'),
-  small(PARTNERS, (partnerId) => `partner ${partnerId}`),
-  small(SIGNING_KEYS, () => 'the signing keys'),
+export const SMALL_TABLES: readonly NamedTable[] = [
+  [OUTBOX, (jobId) => `mail ${jobId}`],
+  [MAIL_COUNTS, () => 'a count of mail'],
+  [INVITATIONS, (hash) => `invitation ${hash}`],
+  [ENDED_SESSIONS, (memberId) => `sessions of member ${memberId}`],
+  [ENDED_SUBJECTS, (subject) => `the end of ${subject}`],
+  [ACCESS, (memberId) => `what member ${memberId} is signed in to`],
+  [APPS, (clientId) => `app ${clientId}`],
+  [PAYLOADS, (id) => `sign-in data ${id}`],
+  [SIGN_INS, (id) => `sign-in ${id}`],
+  [BEGUN, () => 'a count of sign-ins'],
+  [SANDBOX_MAILS, () => 'a mail of the sandbox'],
+  [PARTNERS, (partnerId) => `partner ${partnerId}`],
+  [SIGNING_KEYS, () => 'the signing keys'],
 ];
-
-function small<Row extends object>(
-  definition: TableDefinition<Row>,
-  nameOf: (id: string) => string,
-) {
-  return { table: storedTable(definition), nameOf };
-}
 
 export async function openMembersTables(open: OpenTable, vault: KeyVault) {
   const { get, put } = await open(PARTNERS);

@@ -1,6 +1,6 @@
 // Checks one member: the record, and the partners that it names.
 import { canonicalEmail, formerEmail } from '@partner-loyalty/runtime/email.ts';
-import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
+import { hasShape, type Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import * as z from 'zod';
 import type { MemberEvent } from '../rules/events.ts';
 import { hasAddress, type MemberRecord } from '../rules/record.ts';
@@ -17,13 +17,14 @@ export async function checkMember(
   { report, hasPartner }: Inspection,
 ): Promise<MemberRecord | undefined> {
   const reportMember = (problem: string) => report(nameOf(memberId), problem);
-  if (!isRecord(value, reportMember)) return undefined;
-  if (value.memberId !== memberId) reportMember('the record has another ID');
-  checkRules(value, reportMember);
-  for (const { partnerId } of value.enrollments)
+  if (!hasShape(RECORD, value, reportMember)) return undefined;
+  const record = value as MemberRecord; // Cast: it has the shape of one.
+  if (record.memberId !== memberId) reportMember('the record has another ID');
+  checkRules(record, reportMember);
+  for (const { partnerId } of record.enrollments)
     if (!(await hasPartner(partnerId)))
       reportMember(`an enrollment is with partner ${partnerId}, which does not exist`);
-  return value;
+  return record;
 }
 
 const text = z.string().min(1);
@@ -86,14 +87,6 @@ const EVENT = z.looseObject({
 
 export function isEvent(value: unknown): value is MemberEvent {
   return EVENT.safeParse(value).success;
-}
-
-/** Whether it has the shape of a record. Calls `report` for each field that is wrong. */
-function isRecord(value: unknown, report: (problem: string) => void): value is MemberRecord {
-  const { error } = RECORD.safeParse(value);
-  for (const { path } of error?.issues ?? [])
-    report(path.length === 0 ? 'the record has no fields' : `${path.join('.')} is not valid`);
-  return error === undefined;
 }
 
 /** Calls `report` for each rule that the record breaks. */

@@ -3,6 +3,7 @@ import type { Key } from '@partner-loyalty/runtime/store/engine/keys.ts';
 import { verifyTable } from '@partner-loyalty/runtime/store/engine/verify.ts';
 import type { StoreSettings } from '@partner-loyalty/runtime/store/engine.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
+import { verifyRows } from '@partner-loyalty/runtime/store/tables.ts';
 import { EVENTS, isMerged, MEMBERS, type MemberRow } from '../store/rows.ts';
 import { openRows } from '../store/store.ts';
 import { SMALL_TABLES } from '../tables/tables.ts';
@@ -40,8 +41,7 @@ export async function verifyMembers(
         },
       },
     );
-    for (const { table, nameOf } of SMALL_TABLES)
-      await verifyTable(store, table, ([id], problem) => report(nameOf(String(id)), problem));
+    await verifyRows(store, SMALL_TABLES, report);
     const reportEvent = ([at]: Key, problem: string) => report(`the event at ${at}`, problem);
     await verifyTable(store, EVENTS, reportEvent, {
       inspect(page) {
