@@ -45,7 +45,9 @@ function payloads(model: string, { store, grants }: AdapterParts) {
       await grants.endGrant(grant.accountId, digest(grantId));
   }
 
-  const stored = {
+  if (model === 'RefreshToken')
+    return { ...refreshTokens(table, revokeByGrantId), revokeByGrantId };
+  return {
     async upsert(id: string, { jti: _, ...payload }: Payload, expiresIn: number): Promise<void> {
       // A session without an account holds nothing to remember, but anybody can send one.
       if (model === 'Session' && payload.accountId === undefined) return;
@@ -56,9 +58,9 @@ function payloads(model: string, { store, grants }: AdapterParts) {
       if (payload === undefined || !(await isOpen(id, payload))) return undefined;
       return { ...payload, jti: id };
     },
+    /** Of what is stored here, only a code is used up. */
     async consume(id: string): Promise<void> {
-      const used = (await table.find(keyOf(id))) ?? {};
-      if (model === 'AuthorizationCode') await countUse(table, 'Codes', used);
+      await countUse(table, 'Codes', (await table.find(keyOf(id))) ?? {});
       if (await table.consume(keyOf(id), Math.floor(Date.now() / 1_000))) return;
       // Another request was faster, so that this is a reuse: it ends the family.
       const grantId = (await table.find(keyOf(id)))?.grantId;
@@ -69,9 +71,6 @@ function payloads(model: string, { store, grants }: AdapterParts) {
     destroy: (id: string) => (model === 'Grant' ? revokeByGrantId(id) : table.remove(keyOf(id))),
     revokeByGrantId,
   };
-  return model === 'RefreshToken'
-    ? { ...stored, ...refreshTokens(table, revokeByGrantId, stored) }
-    : stored;
 }
 
 /** What members have answered. A question is in the path of its page. */

@@ -229,25 +229,6 @@ describe('the provider', () => {
     expect(left).toEqual([]);
   });
 
-  test('a refresh token of the former version works until it is refreshed, and its reuse ends it', async () => {
-    const config = configure(stage, await addApp(stage));
-    const { tokens } = await authorize(stage, browser, config);
-    const { payloads } = stage.store;
-    const row = `RefreshToken:${decodeJwt(tokens.access_token).sid}`;
-    // Cast: the row of a grant.
-    const { families } = (await payloads.find(row)) as { families: Record<string, object> };
-    const [family] = Object.values(families) as { payload: Record<string, unknown> }[];
-    await payloads.remove(row);
-    const former = 'f'.repeat(43);
-    const key = `RefreshToken:${digest(former)}`;
-    await payloads.put(key, family?.payload ?? {}, Date.now() + 60_000);
-    const { refresh_token = '' } = await client.refreshTokenGrant(config, former);
-    const fresh = await client.refreshTokenGrant(config, refresh_token);
-    for (const token of [former, fresh.refresh_token ?? ''])
-      await refused(client.refreshTokenGrant(config, token), 'invalid_grant');
-    expect(await ended()).toHaveLength(1);
-  });
-
   test('many authorizations that nobody answers leave nothing in the store, and all can be answered', async () => {
     const config = configure(stage, await addApp(stage));
     const first = await authorization(config);

@@ -26,7 +26,7 @@ const WINDOW_MS = 60_000;
 /** The hash of the grant and the name of the family; the generation; random bytes and the MAC. */
 const FORM = /^(([\w-]{43})([\w-]{11})\.(\d{1,9})\.[\w-]{43})([\w-]{43})$/;
 
-/** Undefined for a token of the former version, and for what is none. */
+/** Undefined for what is no token. */
 function parse(token: string) {
   const [, signed, sid, family, generation, mac] = FORM.exec(token) ?? [];
   if (!signed || !sid || !family || !mac) return undefined;
@@ -50,17 +50,10 @@ export function nextToken(grantId: string, used = ''): string {
   return `${signed}${macOf(grantId, signed)}`;
 }
 
-type Store = {
-  find(id: string): Promise<Payload | undefined>;
-  consume(id: string): Promise<void>;
-  destroy(id: string): Promise<void>;
-};
-
-/** `former` has the tokens of the former version, a row for each. `endGrant` ends its families. */
+/** What oidc-provider stores of refresh tokens. `endGrant` ends the families of a grant. */
 export function refreshTokens(
   payloads: PayloadStore,
   endGrant: (grantId: string) => Promise<void>,
-  former: Store,
 ) {
   // Cast: only `upsert` and `consume` write such rows.
   const rowOf = async (key: string) => (await payloads.find(key)) as GrantRow | undefined;
@@ -85,7 +78,7 @@ export function refreshTokens(
     /** With `consumed` if the token is an older one of its family. */
     async find(id: string): Promise<Payload | undefined> {
       const token = parse(id);
-      if (token === undefined) return former.find(id);
+      if (token === undefined) return undefined;
       const { families = {} } = (await rowOf(token.key)) ?? {};
       const family = Object.hasOwn(families, token.family) ? families[token.family] : undefined;
       if (family === undefined) return undefined;
@@ -98,10 +91,9 @@ export function refreshTokens(
     },
     async consume(id: string): Promise<void> {
       const token = parse(id);
-      if (token === undefined) return former.consume(id);
+      const row = token && (await rowOf(token.key));
+      if (token === undefined || row === undefined) throw new errors.InvalidGrant('it has ended');
       const { key, family } = token;
-      const row = await rowOf(key);
-      if (row === undefined) throw new errors.InvalidGrant('it has ended');
       refuseFor(waitOf(row, Date.now()));
       await countUse(payloads, 'Refreshes', { ...row.families[family]?.payload, ...row });
       const hash = digest(id);
@@ -121,7 +113,7 @@ export function refreshTokens(
       throw new errors.InvalidGrant('it was used already');
     },
     /** Whatever removes a token ends its grant, with which the row goes. */
-    destroy: async (id: string) => (parse(id) === undefined ? former.destroy(id) : undefined),
+    destroy: async () => undefined,
   };
 }
 
