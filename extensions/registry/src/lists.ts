@@ -4,14 +4,14 @@ import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { subgraphOf } from './history.ts';
 import { approversOf, pendingProposals } from './proposals.ts';
 import { committedContent } from './publish/content.ts';
-import { type Outcome, type Publisher, type Registry, type RequestOf, refuse } from './request.ts';
+import { type Publisher, type Run, refuse } from './request.ts';
 
 /** Older ones are not listed, but kept, and shown by their numbers. */
 const MAX_VERSIONS = 200;
 /** A subgraph, its name and its URL, as the composer writes them. */
 const JOINED = /^( *\w+ @join__graph\(name: "([^"\n]*)", url: )"(?:[^"\\\n]|\\.)*"\)$/gm;
 
-export async function list({ store }: Registry): Promise<Outcome> {
+export const list: Run<'list'> = async ({ store }) => {
   const versions = await store.versions(MAX_VERSIONS);
   const lines =
     versions.length > 0
@@ -24,9 +24,9 @@ export async function list({ store }: Registry): Promise<Outcome> {
     return omitUndefined({ version, publishedAt, change, ...who, ...counts });
   });
   return { lines, result: rows };
-}
+};
 
-export async function pending({ store }: Registry, publisher: Publisher): Promise<Outcome> {
+export const pending: Run<'pending'> = async ({ store }, publisher) => {
   const found = await pendingProposals(await store.tables());
   const rows = found.map(({ proposalId, subgraph, owner, needs, expiresAt }) => {
     const shown = needs.map((need) => {
@@ -37,7 +37,7 @@ export async function pending({ store }: Registry, publisher: Publisher): Promis
     return omitUndefined({ proposalId, subgraph, owner, needs: shown, ...expires });
   });
   return { lines: rows.length > 0 ? [] : ['nothing waits for approval'], result: rows };
-}
+};
 
 /** What a subgraph's change touches, without its URL for other teams. */
 export function shownNeed({ rule, what }: Need, subgraph: string, publisher: Publisher): string {
@@ -45,11 +45,7 @@ export function shownNeed({ rule, what }: Need, subgraph: string, publisher: Pub
   return hides ? `${subgraph} would be at another address` : what;
 }
 
-export async function show(
-  { store }: Registry,
-  publisher: Publisher,
-  { version: given }: RequestOf<'show'>,
-): Promise<Outcome> {
+export const show: Run<'show'> = async ({ store }, publisher, { version: given }) => {
   const version = given ?? (await store.latest());
   const found =
     version === 0
@@ -67,13 +63,13 @@ export async function show(
     return isOthers(entry) ? rest : entry;
   });
   return { result: { ...found, subgraphs: shown, supergraph } };
-}
+};
 
 /** Describes the caller's token and its expiry. */
-export async function whoami({ store }: Registry, publisher: Publisher): Promise<Outcome> {
+export const whoami: Run<'whoami'> = async ({ store }, publisher) => {
   if (publisher.kind === 'operator')
     return refuse('whoami is for teams: set LOYALTY_REGISTRY and LOYALTY_SUBGRAPH_TOKEN');
   const { tokenId, subgraph, owner } = publisher;
   const row = await (await store.tables()).tokens.get(tokenId);
   return { result: { tokenId, subgraph, owner, expiresAt: new Date(row?.expiresAt ?? 0) } };
-}
+};

@@ -6,26 +6,17 @@ import { type Current, changeGraph, checkChange, fromServed, type Plan } from '.
 import { entryOf, isPublished } from './entry.ts';
 import { subgraphOf, versionBefore } from './history.ts';
 import { contentOf } from './publish/content.ts';
-import { type Outcome, type Publisher, type Registry, type RequestOf, refuse } from './request.ts';
+import { type Publisher, type Registry, type RequestOf, type Run, refuse } from './request.ts';
 
-export async function check(
-  registry: Registry,
-  publisher: Publisher,
-  request: RequestOf<'check'>,
-): Promise<Outcome> {
-  return fromServed(registry.store, async ({ version, before }) => {
+export const check: Run<'check'> = (registry, publisher, request) =>
+  fromServed(registry.store, async ({ version, before }) => {
     requireInit(publisher, version, request.init);
     const plan = await planOf(registry, before, request);
     return checkChange(registry, publisher, plan, request.strict);
   });
-}
 
-export async function publish(
-  registry: Registry,
-  publisher: Publisher,
-  request: RequestOf<'publish'>,
-): Promise<Outcome> {
-  return changeGraph(registry, publisher, async ({ version, before }) => {
+export const publish: Run<'publish'> = (registry, publisher, request) =>
+  changeGraph(registry, publisher, async ({ version, before }) => {
     requireInit(publisher, version, request.init);
     const plan = await planOf(registry, before, request);
     const { entry, sdl } = plan.step;
@@ -33,7 +24,6 @@ export async function publish(
     const { force, approve, commit, message } = request;
     return { ...plan, force, approve, about: { commit, message } };
   });
-}
 
 /** Otherwise, a wrong store would get a graph of its own. */
 function requireInit({ kind }: Publisher, version: number, init = false): void {
@@ -62,9 +52,7 @@ async function planOf(
   } satisfies Plan;
 }
 
-/**
- * The entry of a subgraph when it was last taken out of the graph: it may still have its secret.
- */
+/** The entry of a subgraph when it was last taken out of the graph: its secret may be left. */
 async function removedEntry({ store }: Registry, name: string): Promise<SubgraphEntry | undefined> {
   for (const { version, change } of await store.versions()) {
     if (change !== `remove ${name}` && subgraphOf(change) !== undefined) continue;
@@ -75,25 +63,17 @@ async function removedEntry({ store }: Registry, name: string): Promise<Subgraph
   return undefined;
 }
 
-export function remove(
-  registry: Registry,
-  publisher: Publisher,
-  { name, force }: RequestOf<'remove'>,
-): Promise<Outcome> {
-  return changeGraph(registry, publisher, async ({ before }) => {
+export const remove: Run<'remove'> = (registry, publisher, { name, force }) =>
+  changeGraph(registry, publisher, async ({ before }) => {
     requireSubgraph(before, name);
     const content = ['remove', name, before.schemas[name]];
     const step = { kind: 'removal', before, name } as const;
     return { change: `remove ${name}`, step, content, force };
   });
-}
 
-export function rollback(
-  registry: Registry,
-  publisher: Publisher,
-  { name, version: target, force }: RequestOf<'rollback'>,
-): Promise<Outcome> {
+export const rollback: Run<'rollback'> = (registry, publisher, request) => {
   const { store } = registry;
+  const { name, version: target, force } = request;
   return changeGraph(registry, publisher, async ({ version, before }) => {
     if (version === 0) refuse('nothing is published yet');
     if (name !== undefined) return rollbackOf(registry, before, name);
@@ -102,14 +82,10 @@ export function rollback(
     const step = { kind: 'content', before, after: await versionOf(store, to) } as const;
     return { change: `rollback to ${to}`, step, content: ['rollback', to], force };
   });
-}
+};
 
 /** The plan to give a subgraph what it had before its last change that was not rolled back. */
-async function rollbackOf(
-  { store }: Registry,
-  before: Current['before'],
-  name: string,
-): Promise<Plan> {
+async function rollbackOf({ store }: Registry, before: Current['before'], name: string) {
   const earlier = versionBefore(name, await store.versions());
   const former = earlier === undefined ? undefined : await versionOf(store, earlier);
   const entry = former?.subgraphs.find((each) => each.name === name);

@@ -16,6 +16,7 @@ import {
   Refusal,
   type Registry,
   type RequestOf,
+  type Run,
   refuse,
   whoIs,
 } from './request.ts';
@@ -44,17 +45,6 @@ export async function runOperation<Name extends Operation>(
   }
 }
 
-const OPERATIONS: {
-  [Name in Operation]: (
-    registry: Registry,
-    publisher: Publisher,
-    request: RequestOf<Name>,
-  ) => Promise<Outcome>;
-} = {
-  ...{ check, publish, rollback, remove, approve, rotateSecret: changeSecret },
-  ...{ list, pending, show, whoami },
-};
-
 type Asked = {
   operation: Operation;
   name?: string | undefined;
@@ -74,21 +64,11 @@ function requireOwn(
     refuse(`the token in LOYALTY_SUBGRAPH_TOKEN is for ${subgraph}, not for ${name}`);
 }
 
-async function approve(
-  { store, audit }: Registry,
-  publisher: Publisher,
-  { proposalId }: RequestOf<'approve'>,
-): Promise<Outcome> {
+const approve: Run<'approve'> = async ({ store, audit }, publisher, { proposalId }) => {
   const { proposal, open } = await approveProposal(await store.tables(), publisher, proposalId);
   const { subgraph, needs, expiresAt } = proposal;
-  const whats = needs.map(({ what }) => what);
-  audit({
-    operation: 'supergraph.approve',
-    ...whoIs(publisher),
-    proposalId,
-    subgraph,
-    needs: whats,
-  });
+  const target = { proposalId, subgraph, needs: needs.map(({ what }) => what) };
+  audit({ operation: 'supergraph.approve', ...whoIs(publisher), ...target });
   const lines = open.map((need) => {
     const what = shownNeed(need, subgraph, publisher);
     return `still to be approved by ${approversOf(need)}: ${what}`;
@@ -96,17 +76,15 @@ async function approve(
   const isApproved = open.length === 0;
   const result = { proposalId, subgraph, approved: isApproved, expiresAt: new Date(expiresAt) };
   return { lines, result };
-}
+};
 
 /**
  * Makes the secret of a subgraph, or a new one beside it, and shows it this once. With `dropOld`,
  * ends the older of two instead. Throws a Refusal if there is none to end, or none may be stored.
  */
-async function changeSecret(
-  { settings, store, audit }: Registry,
-  publisher: Publisher,
-  { name: subgraph, dropOld = false }: RequestOf<'rotateSecret'>,
-): Promise<Outcome> {
+const changeSecret: Run<'rotateSecret'> = async (registry, publisher, request) => {
+  const { settings, store, audit } = registry;
+  const { name: subgraph, dropOld = false } = request;
   if (isBuiltIn(subgraph)) refuse(`the secret of ${subgraph} is a setting, not in the store`);
   const { secrets } = await store.tables();
   const record = (operation: string) => audit({ operation, ...whoIs(publisher), subgraph });
@@ -122,4 +100,9 @@ async function changeSecret(
   const isOverruled = settingsOfSubgraph(settings, subgraph).secret !== undefined;
   const line = `gateways that have ${variableOf(subgraph, 'secret')} set go on signing with it`;
   return { lines: isOverruled ? [line] : [], result: { subgraph, secret } };
-}
+};
+
+const OPERATIONS: { [Name in Operation]: Run<Name> } = {
+  ...{ check, publish, rollback, remove, approve, rotateSecret: changeSecret },
+  ...{ list, pending, show, whoami },
+};

@@ -114,6 +114,13 @@ export type Outcome = {
   lines?: string[];
 } & ({ result: object } | { refused: string });
 
+/** Does an operation. Throws a Refusal if it is refused. */
+export type Run<Name extends Operation> = (
+  registry: Registry,
+  publisher: Publisher,
+  request: RequestOf<Name>,
+) => Promise<Outcome>;
+
 export function isOperation(name: string): name is Operation {
   return Object.hasOwn(REQUESTS, name);
 }
