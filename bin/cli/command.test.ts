@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { hashKey, openKeyStore, parseKey } from '@partner-loyalty/gateway';
 import { openMembersStore } from '@partner-loyalty/members';
 import { openStandingsStore } from '@partner-loyalty/standings';
-import { openUsageStore } from '@partner-loyalty/usage/stores.ts';
+import { openUsageStore } from '@partner-loyalty/usage/tables.ts';
 import { temporaryFolder } from '../../test/support/folder.ts';
 import { emptyStores } from '../../test/support/service/emptystores.ts';
 import {

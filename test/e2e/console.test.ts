@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inviteStaff, issueKey, removeStaff, type StaffRole } from '@partner-loyalty/gateway';
-import { openUsageStore } from '@partner-loyalty/usage/stores.ts';
+import { openUsageStore } from '@partner-loyalty/usage/tables.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { codeIn } from '../support/servers/mailserver.ts';
 import { createVisitor, type Visited, type Visitor } from '../support/servers/visitor.ts';

@@ -1,5 +1,5 @@
 // The records of requests that a running service keeps: soon there, there after a kill, no secrets.
-import { openUsageStore } from '@partner-loyalty/usage/stores.ts';
+import { openUsageStore } from '@partner-loyalty/usage/tables.ts';
 import { readSettings } from '../../runtime/src/settings/settings.ts';
 import { createClient } from '../support/service/client.ts';
 import { loyalty, loyaltyJson } from '../support/service/loyalty.ts';

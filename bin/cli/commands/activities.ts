@@ -7,10 +7,9 @@ import {
   type RecordOutcome,
   yearOf,
 } from '@partner-loyalty/standings';
-import type { Command } from 'commander';
 import type { ImportOutcome } from '../import/importer.ts';
 import { openSource, runImport } from '../import/run.ts';
-import { commandGroup } from '../shell/output.ts';
+import { commandGroup } from '../shell/argument.ts';
 import type { Shell } from '../shell/shell.ts';
 import { claimForOperator, withStore } from '../shell/stores.ts';
 
@@ -25,7 +24,7 @@ const OUTCOMES: Record<RecordOutcome, ImportOutcome> = {
 /** With fewer, the pages of the index by member are written more often. Takes about 0.3 s. */
 const BATCH_LINES = 20_000;
 
-export function activitiesCommand(shell: Shell): Command {
+export function activitiesCommand(shell: Shell) {
   const { group, add } = commandGroup('activities', 'manage what members earned and gave back');
   add('import', 'import activities; repeating an import changes nothing', {
     '<file>': 'NDJSON with one activity per line; - for stdin',

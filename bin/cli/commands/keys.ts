@@ -14,14 +14,13 @@ import {
 } from '@partner-loyalty/gateway';
 import type { KeyActivity } from '@partner-loyalty/gateway/usage/usage.ts';
 import { omitUndefined, text } from '@partner-loyalty/runtime/input.ts';
-import { type Command, Option } from 'commander';
-import { addresses, durationMs, expiry, scopes, typed } from '../shell/argument.ts';
+import { Option } from 'commander';
+import { addresses, commandGroup, durationMs, expiry, PARTNER, scopes } from '../shell/argument.ts';
 import type { ServiceShell } from '../shell/extension.ts';
-import { commandGroup, PARTNER } from '../shell/output.ts';
 import { CommandError, noSuch, type Row, type Shell } from '../shell/shell.ts';
 import { claimForOperator, readStore, requirePartner, withStore } from '../shell/stores.ts';
 
-export function keysCommand(shell: ServiceShell): Command {
+export function keysCommand(shell: ServiceShell) {
   const { group, add } = commandGroup('keys', 'manage the keys that partners authenticate with');
   add('create', 'create a key and print it; it is not shown again', PARTNER)
     .addOption(
@@ -29,35 +28,31 @@ export function keysCommand(shell: ServiceShell): Command {
         .choices(KEY_ENDPOINTS)
         .default('graphql'),
     )
-    .option('--name <name>', 'what its partner calls it', typed('--name', text(100)))
-    .option(
+    .value('--name <name>', 'what its partner calls it', text(100))
+    .value(
       '--scopes <list>',
       `what it may be used for: some of ${KEY_SCOPES.join(',')} (default: ${DEFAULT_SCOPES.join(',')}; for mcp: ${defaultScopes('mcp').join(',')})`,
-      typed('--scopes', scopes),
+      scopes,
     )
-    .option(
+    .value(
       '--expires <time>',
       'when it stops working: after a duration such as 90d, or at 2030-01-31T12:00:00Z',
-      typed('--expires', expiry),
+      expiry,
     )
-    .option(
+    .value(
       '--allow <list>',
       'the addresses that may use it, such as 192.0.2.7,10.0.0.0/8 (default: all)',
-      typed('--allow', addresses),
+      addresses,
     )
     .action((partnerId: string, options: CreateOptions) => create(shell, partnerId, options));
   add('rotate', 'create a key with the rights of another one, which ends after an overlap', {
     '<keyid>': "the other key's ID, as listed",
   })
-    .option(
-      '--overlap <duration>',
-      'how long both keys work (default: 7d)',
-      typed('--overlap', durationMs),
-    )
-    .option(
+    .value('--overlap <duration>', 'how long both keys work (default: 7d)', durationMs)
+    .value(
       '--expires <time>',
       'when the new key stops working (default: as long after its creation as the other one)',
-      typed('--expires', expiry),
+      expiry,
     )
     .action((keyId: string, options: RotateOptions) => rotate(shell, keyId, options));
   add('list', "list a partner's keys, without the keys themselves", PARTNER).action(

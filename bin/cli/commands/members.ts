@@ -1,11 +1,9 @@
 // `loyalty members`: imports members, and locks addresses that are in dispute; and see rights.ts.
 import { type Address, endingSessions, type ImportResult } from '@partner-loyalty/members';
-import type { Command } from 'commander';
 import type { ImportOutcome } from '../import/importer.ts';
 import { createMemberLineParser, emailAddress } from '../import/member.ts';
 import { openSource, runImport } from '../import/run.ts';
-import { typed } from '../shell/argument.ts';
-import { commandGroup } from '../shell/output.ts';
+import { commandGroup, typed } from '../shell/argument.ts';
 import { CommandError, noSuch, type Shell } from '../shell/shell.ts';
 import { changeMembers, claimForOperator, withStore } from '../shell/stores.ts';
 import { addMergeCommand } from './merge.ts';
@@ -26,7 +24,7 @@ const OUTCOMES: Record<ImportResult, ImportOutcome> = {
 
 const BATCH_LINES = 5_000;
 
-export function membersCommand(shell: Shell): Command {
+export function membersCommand(shell: Shell) {
   const { group, add } = commandGroup('members', 'manage the members of the platform');
   add('import', 'import members; repeating an import changes nothing', {
     '<file>': 'NDJSON with one member per line; - for stdin',

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { endingSessions, type MembersStore } from '@partner-loyalty/members';
 import { joinStandings, type StandingsStore } from '@partner-loyalty/standings';
-import type { Add } from '../shell/output.ts';
+import type { Add } from '../shell/argument.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 import { claimForOperator, requireMember, withStore } from '../shell/stores.ts';
 import { alone, exportMember } from './rights.ts';

@@ -3,10 +3,9 @@ import { readFileSync } from 'node:fs';
 import { DEFAULT_SCOPES, type KeyScope } from '@partner-loyalty/gateway';
 import { text, utf8Text } from '@partner-loyalty/runtime/input.ts';
 import { type Program, parseProgram } from '@partner-loyalty/standings';
-import type { Command } from 'commander';
 import * as z from 'zod';
 import { parseStrictJson } from '../import/strictjson.ts';
-import { addresses, digits, scopes, typed } from '../shell/argument.ts';
+import { addresses, digits, type ShellCommand, scopes } from '../shell/argument.ts';
 import { CommandError, oneLine } from '../shell/shell.ts';
 
 const MAX_NAME = 100;
@@ -26,38 +25,38 @@ export type PartnerOptions = {
   allow?: string[] | 'none';
 };
 
-export function withPartnerOptions(command: Command): Command {
+export function withPartnerOptions(command: ShellCommand): ShellCommand {
   return command
     .option('--program <file>', 'its tiers and membership year, as JSON')
-    .option(
+    .value(
       '--budget <fields>',
       'root fields per window, for each of its keys; "default" for the setting',
-      typed('--budget', orWord('default', digits(1, MAX_BUDGET))),
+      orWord('default', digits(1, MAX_BUDGET)),
     )
-    .option(
+    .value(
       '--magic-link-url <url>',
       'its own page that magic links lead to; "none" for /sign-in',
-      typed('--magic-link-url', orWord('none', webUrl)),
+      orWord('none', webUrl),
     )
-    .option(
+    .value(
       '--consent <required|none>',
       'whether members have to agree before they are enrolled',
-      typed('--consent', z.enum(['required', 'none'], 'must be "required" or "none"')),
+      z.enum(['required', 'none'], 'must be "required" or "none"'),
     )
-    .option(
+    .value(
       '--invitations <count>',
       'how many of its invitations go out in 24 hours; "default" for 200',
-      typed('--invitations', orWord('default', digits(1, MAX_INVITATIONS))),
+      orWord('default', digits(1, MAX_INVITATIONS)),
     )
-    .option(
+    .value(
       '--scopes <list>',
       `what keys made in the console may be used for at most; "default" for ${DEFAULT_SCOPES.join(',')}`,
-      typed('--scopes', orWord('default', scopes)),
+      orWord('default', scopes),
     )
-    .option(
+    .value(
       '--allow <list>',
       'the addresses that may use keys made in the console, such as 10.0.0.0/8; "none" for all',
-      typed('--allow', orWord('none', addresses)),
+      orWord('none', addresses),
     );
 }
 

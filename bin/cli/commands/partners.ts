@@ -2,10 +2,8 @@
 import { type Partner, type PartnerChange, stateOfKey } from '@partner-loyalty/gateway';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { DEFAULT_PROGRAM, type Program, type StandingsStore } from '@partner-loyalty/standings';
-import type { Command } from 'commander';
-import { typed } from '../shell/argument.ts';
+import { commandGroup, typed } from '../shell/argument.ts';
 import type { ServiceShell } from '../shell/extension.ts';
-import { commandGroup } from '../shell/output.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 import {
   claimForOperator,
@@ -24,19 +22,18 @@ import {
 
 const ID = { '<id>': 'its ID' };
 
-export function partnersCommand(shell: ServiceShell): Command {
+export function partnersCommand(shell: ServiceShell) {
   const { group, add } = commandGroup('partners', 'manage the partners of the platform');
-  const parseName = typed('--name', partnerName);
   withPartnerOptions(add('create', 'create a partner'))
     .argument(
       '<id>',
       'its ID: at most 64 letters, digits, ".", "_" and "-"',
       typed('the partner ID', partnerId),
     )
-    .requiredOption('--name <name>', 'its name, as members see it', parseName)
+    .requiredOption('--name <name>', 'its name, as members see it', typed('--name', partnerName))
     .action((id: string, options: CreateOptions) => create(shell, id, options));
   withPartnerOptions(add('update', 'change a partner; what is left out stays as it is', ID))
-    .option('--name <name>', 'its name, as members see it', parseName)
+    .value('--name <name>', 'its name, as members see it', partnerName)
     .action((id: string, options: PartnerOptions) => update(shell, id, options));
   add('suspend', 'refuse its keys and the tokens it holds, and disable its webhooks', ID).action(
     (id: string) => suspend(shell, id),

@@ -3,7 +3,7 @@ import type { MemberImport, MembersStore } from '@partner-loyalty/members';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { oneErasureAtATime } from '@partner-loyalty/runtime/store/lock.lmdb.ts';
 import type { StandingsStore } from '@partner-loyalty/standings';
-import { type Add, MEMBER } from '../shell/output.ts';
+import { type Add, MEMBER } from '../shell/argument.ts';
 import { CommandError, noSuch, oneLine, type Shell } from '../shell/shell.ts';
 import { claimForOperator, readStore, withStore } from '../shell/stores.ts';
 import { compactErased } from './files.ts';

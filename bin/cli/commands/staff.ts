@@ -8,12 +8,12 @@ import {
   type Staff,
   type StaffRole,
 } from '@partner-loyalty/gateway';
-import { type Command, Option } from 'commander';
-import { commandGroup, PARTNER } from '../shell/output.ts';
+import { Option } from 'commander';
+import { commandGroup, PARTNER } from '../shell/argument.ts';
 import { CommandError, noSuch, type Row, type Shell } from '../shell/shell.ts';
 import { claimForOperator, readStore, requirePartner, withStore } from '../shell/stores.ts';
 
-export function staffCommand(shell: Shell): Command {
+export function staffCommand(shell: Shell) {
   const { group, add } = commandGroup('staff', 'manage who may use the console for a partner');
   add('invite', 'let an address sign in to the console, or change its role there', {
     '<partner>': "the partner's ID",

@@ -5,12 +5,11 @@ import {
   revokeSigningKey,
   rotateSigningKey,
 } from '@partner-loyalty/members';
-import type { Command } from 'commander';
-import { commandGroup, MEMBER } from '../shell/output.ts';
+import { commandGroup, MEMBER } from '../shell/argument.ts';
 import { noSuch, type Shell } from '../shell/shell.ts';
 import { changeMembers, requireMember, withStore } from '../shell/stores.ts';
 
-export function tokensCommand(shell: Shell): Command {
+export function tokensCommand(shell: Shell) {
   const { group, add } = commandGroup('tokens', 'manage ID tokens of the built-in provider');
   add('issue', 'issue an ID token of a member, valid for an hour', MEMBER).action(
     (memberId: string) => issue(shell, memberId),

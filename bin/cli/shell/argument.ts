@@ -1,8 +1,9 @@
-// Parses what an operator types: numbers, times, durations and the limits of keys.
+// Commands, and what an operator types: numbers, times, durations and the limits of keys.
 import { KEY_SCOPES } from '@partner-loyalty/gateway';
 import { createParser, integer, parsedBy } from '@partner-loyalty/runtime/input.ts';
 import { cidrRange } from '@partner-loyalty/runtime/settings/schemas.ts';
 import { EVENT_TYPES, type EventType, parseInstant as instantIn } from '@partner-loyalty/standings';
+import { Command } from 'commander';
 import * as z from 'zod';
 import { CommandError } from './shell.ts';
 
@@ -21,6 +22,34 @@ export function typed<Schema extends z.ZodType>(
     return parsed.value;
   };
 }
+
+/** A command whose options can have schemas. */
+export class ShellCommand extends Command {
+  override createCommand(name?: string): ShellCommand {
+    return new ShellCommand(name);
+  }
+
+  /** An option whose value the schema parses. */
+  value(flags: string, description: string, schema: z.ZodType, unset?: unknown): this {
+    return this.option(flags, description, typed(flags.split(' ', 1).join(), schema), unset);
+  }
+}
+
+export type Add = ReturnType<typeof commandGroup>['add'];
+
+/** A group, and what adds a command to it: `args` are its arguments, with what each one is. */
+export function commandGroup(name: string, description: string) {
+  const group = new ShellCommand(name).description(description);
+  function add(name: string, description: string, args: Readonly<Record<string, string>> = {}) {
+    const command = group.command(name).description(description);
+    for (const [argument, meaning] of Object.entries(args)) command.argument(argument, meaning);
+    return command;
+  }
+  return { group, add };
+}
+
+export const PARTNER = { '<partner>': "the partner's ID" };
+export const MEMBER = { '<memberid>': "the member's ID" };
 
 /** An integer in digits, between two limits, both included. */
 export function digits(least: number, most: number) {

@@ -2,7 +2,6 @@
 import { writeSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
-import { Command } from 'commander';
 
 /** A terminal, a file or a pipe. If a write fails, `errored` says why, and what follows is lost. */
 export type Output = Writable & { isTTY?: boolean; columns?: number };
@@ -42,19 +41,3 @@ function writeAll(fd: number, text: string): void {
     }
   }
 }
-
-export type Add = ReturnType<typeof commandGroup>['add'];
-
-/** A group, and what adds a command to it: `args` are its arguments, with what each one is. */
-export function commandGroup(name: string, description: string) {
-  const group = new Command(name).description(description);
-  function add(name: string, description: string, args: Readonly<Record<string, string>> = {}) {
-    const command = group.command(name).description(description);
-    for (const [argument, meaning] of Object.entries(args)) command.argument(argument, meaning);
-    return command;
-  }
-  return { group, add };
-}
-
-export const PARTNER = { '<partner>': "the partner's ID" };
-export const MEMBER = { '<memberid>': "the member's ID" };

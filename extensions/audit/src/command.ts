@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { since, typed } from '@partner-loyalty/cli/shell/argument.ts';
+import { ShellCommand, since } from '@partner-loyalty/cli/shell/argument.ts';
 import { type Line, linesOf } from '@partner-loyalty/cli/shell/lines.ts';
 import { CommandError, oneLine, type Row, type Shell } from '@partner-loyalty/cli/shell/shell.ts';
 import type { GraphAction } from '@partner-loyalty/gateway/audit.ts';
@@ -12,7 +12,6 @@ import { createParser } from '@partner-loyalty/runtime/input.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { parseJson } from '@partner-loyalty/runtime/transport/wire.ts';
-import { Command } from 'commander';
 import * as z from 'zod';
 import { graphLine, openAudit } from './audit.ts';
 
@@ -21,12 +20,12 @@ type Options = { member?: string; partner?: string; since?: Date };
 /** Rows are printed in batches of this size, since a partner can have millions. */
 const PRINTED_ROWS = 1_000;
 
-export function commands(shell: Shell): Command[] {
-  const command = new Command('audit')
+export function commands(shell: Shell) {
+  const command = new ShellCommand('audit')
     .description('show who was shown which member, from the file AUDIT_LOG and its rotated ones')
     .option('--member <id>', 'show only what was shown of this member')
     .option('--partner <id>', 'show only what this partner was shown, and what its staff did')
-    .option('--since <time>', 'such as 12h or 7d ago, or an ISO 8601 time', typed('--since', since))
+    .value('--since <time>', 'such as 12h or 7d ago, or an ISO 8601 time', since)
     .action((options: Options) => show(shell, options));
   return [command];
 }

@@ -17,8 +17,8 @@ import { keptHours, type RequestRecord } from '@partner-loyalty/gateway/usage/re
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { StaffNotice } from '@partner-loyalty/runtime/signin/staff.ts';
 import type { SubgraphRequest } from '@partner-loyalty/runtime/transport/types.ts';
-import type { PartnerHour, UsageStore } from '@partner-loyalty/usage/store.ts';
-import { openUsageStore } from '@partner-loyalty/usage/stores.ts';
+import type { PartnerHour, UsageStore } from '@partner-loyalty/usage/records.ts';
+import { openUsageStore } from '@partner-loyalty/usage/tables.ts';
 import { buildSchema } from 'graphql';
 import { withFakeDate } from '../../../test/support/clock.ts';
 import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
@@ -449,7 +449,7 @@ describe('records', () => {
     expect(await ids(`from=${at(120_000)}`)).toEqual(['one', 'two']);
     expect(await ids(`to=${at(120_000)}`)).toEqual(['three']);
     expect(await ids(`from=${at(130_000)}&to=${at(70_000)}&key=key_b`)).toEqual(['two']);
-    await expect(requests('from=yesterday')).rejects.toThrow('Write a time');
+    await expect(requests('from=yesterday')).rejects.toThrow('Give a date');
     const page = await requests('key=key_b');
     expect(page).toContain('<option value="key_b" selected>Key without a name, key_b</option>');
     expect(page).toContain('>&lt;Desk&gt;, key_a</option>');

@@ -1,6 +1,6 @@
 // `loyalty apps`: registers the apps of partners that sign members in with OpenID Connect.
 
-import { commandGroup, PARTNER } from '@partner-loyalty/cli/shell/output.ts';
+import { commandGroup, PARTNER } from '@partner-loyalty/cli/shell/argument.ts';
 import { CommandError, noSuch, type Shell } from '@partner-loyalty/cli/shell/shell.ts';
 import {
   changeMembers,
@@ -16,10 +16,10 @@ import type {
   AppRefusal,
   AppRequest,
 } from '@partner-loyalty/runtime/manage/apps.ts';
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { createManageApps, MAX_APPS } from './members/apps.ts';
 
-export function commands(shell: Shell): Command[] {
+export function commands(shell: Shell) {
   const { group, add } = commandGroup('apps', 'manage the apps that sign members in');
   const repeated = (given: string, before: string[] = []) => [...before, given];
   add(

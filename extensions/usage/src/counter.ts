@@ -11,7 +11,7 @@ import type {
 import type { Cache, Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { type GraphQLSchema, parse } from 'graphql';
-import type { UsageStore } from './store.ts';
+import type { UsageStore } from './records.ts';
 import { createWriter, type Writer } from './writer.ts';
 
 const WRITE_MS = 10_000;

@@ -4,7 +4,7 @@ import { openStore } from '@partner-loyalty/gateway/serve.ts';
 import { createUsageCounter } from './counter.ts';
 import { createKeyUseCounter } from './keyuse.ts';
 import { createRequestRecorder } from './recorder.ts';
-import { openUsageStore } from './stores.ts';
+import { openUsageStore } from './tables.ts';
 
 /** The lifecycle closes the store after what is counted is in it. */
 export const openUsage: NonNullable<GatewayExtension['openUsage']> = async (

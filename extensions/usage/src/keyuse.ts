@@ -1,7 +1,7 @@
 // Counts the requests of each key, and writes the counts once a minute.
 import { hourOf } from '@partner-loyalty/gateway/usage/requests.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import type { KeyUseInHour, UsageStore } from './store.ts';
+import type { KeyUseInHour, UsageStore } from './records.ts';
 import { createWriter, type Writer } from './writer.ts';
 
 const WRITE_MS = 60_000;

@@ -11,8 +11,8 @@ import {
 } from '@partner-loyalty/gateway/usage/requests.ts';
 import type { EndedRequest, UsageCounter } from '@partner-loyalty/gateway/usage/usage.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { PartnerHour, RequestBatch, RequestChunk, UsageStore } from './records.ts';
 import { CHUNK_MS } from './records.ts';
-import type { PartnerHour, RequestBatch, RequestChunk, UsageStore } from './store.ts';
 import { createWriter, type Writer } from './writer.ts';
 
 /** With the time of a write, a killed process loses at most 2 seconds. */

@@ -11,8 +11,8 @@ import {
 import type { Key } from '@partner-loyalty/runtime/store/engine/keys.ts';
 import { removeRange } from '@partner-loyalty/runtime/store/engine/remove.ts';
 import { type Store, table } from '@partner-loyalty/runtime/store/engine/store.ts';
+import type { RequestChunk, UsageStore } from './records.ts';
 import { CHUNK_MS, type Counts } from './records.ts';
-import type { RequestChunk, UsageStore } from './store.ts';
 
 /** By hour and partner: what is counted, and the highest part of a budget. */
 export const HOURS = table<Counts & { budget: number }>('hours');

@@ -9,9 +9,9 @@ import {
 } from '@partner-loyalty/gateway/usage/requests.ts';
 import type { FieldUsage, OperationUsage } from '@partner-loyalty/gateway/usage/usage.ts';
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
+import type { PartnerHour, UsageStore } from './records.ts';
 import { KEPT_OPERATIONS, MAX_OPERATIONS } from './records.ts';
-import type { PartnerHour, UsageStore } from './store.ts';
-import { openUsageStore } from './stores.ts';
+import { openUsageStore } from './tables.ts';
 
 const DAY = '2031-05-17';
 const field = (coordinate: string, count: number, more: Partial<FieldUsage> = {}): FieldUsage => ({

@@ -1,8 +1,9 @@
-// The store of usage counts, in tables of either engine.
+// The store of usage counts, in tables of either engine, and its verification.
 import { SURFACE_NAMES, type SurfaceName } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import { hourOf } from '@partner-loyalty/gateway/usage/requests.ts';
 import type { FieldUsage, UsageCaller } from '@partner-loyalty/gateway/usage/usage.ts';
 import type { Key } from '@partner-loyalty/runtime/store/engine/keys.ts';
+import { openStore } from '@partner-loyalty/runtime/store/engine/open.ts';
 import { pagesOf } from '@partner-loyalty/runtime/store/engine/pages.ts';
 import { removeRange, removeRows } from '@partner-loyalty/runtime/store/engine/remove.ts';
 import {
@@ -11,6 +12,9 @@ import {
   type Table,
   table,
 } from '@partner-loyalty/runtime/store/engine/store.ts';
+import { verifyTable } from '@partner-loyalty/runtime/store/engine/verify.ts';
+import type { StoreSettings } from '@partner-loyalty/runtime/store/engine.ts';
+import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import {
   type Counts,
   callerKey,
@@ -25,9 +29,9 @@ import {
   MAX_OPERATIONS,
   mostUsed,
   operationCounts,
+  type UsageStore,
 } from './records.ts';
 import { CHUNKS, createRequestTables, HOURS } from './requesttables.ts';
-import type { UsageStore } from './store.ts';
 
 /** By day, surface and partner: the counts by coordinate. */
 const FIELDS = table<Counts>('fields');
@@ -38,10 +42,33 @@ const KEY_HOURS = table<{ requests: number; refusals: number; errors: number }>(
 /** By key. Times are in milliseconds since 1970. */
 const LAST_USES = table<{ usedAt: number }>('lastuses');
 
-/** What the store has to be opened with. */
-export const TABLES: readonly Table[] = [FIELDS, OPERATIONS, KEY_HOURS, LAST_USES, HOURS, CHUNKS];
+const TABLES: readonly Table[] = [FIELDS, OPERATIONS, KEY_HOURS, LAST_USES, HOURS, CHUNKS];
 
-export function createUsageStore(store: Store): UsageStore {
+/** Rejects if the store cannot be opened or belongs to the other environment. */
+export async function openUsageStore(settings: StoreSettings): Promise<UsageStore> {
+  return createUsageStore(await openStore(settings, 'usage', TABLES));
+}
+
+/** Reports which records cannot be read, and resolves with the number of the others. */
+export async function verifyUsage(
+  settings: StoreSettings,
+  { report }: Inspection,
+): Promise<number> {
+  const store = await openStore(settings, 'usage', TABLES);
+  try {
+    let count = 0;
+    // Keys begin with a day, an hour, a key or a partner.
+    for (const each of TABLES)
+      count += await verifyTable(store, each, ([what], problem) =>
+        report(`usage of ${what}`, problem),
+      );
+    return count;
+  } finally {
+    await store.close();
+  }
+}
+
+function createUsageStore(store: Store): UsageStore {
   let lastDay = '';
   let lastHour = '';
   return {

@@ -16,7 +16,7 @@ import { buildSchema } from 'graphql';
 import { createUsageCounter } from './counter.ts';
 import { createKeyUseCounter } from './keyuse.ts';
 import { createRequestRecorder } from './recorder.ts';
-import type { KeyUseInHour, RequestBatch } from './store.ts';
+import type { KeyUseInHour, RequestBatch } from './records.ts';
 
 // Usage is counted by partner and schema coordinate, whatever the text of the operation.
 describe('counter', () => {

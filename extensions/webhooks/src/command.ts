@@ -1,6 +1,5 @@
 // `loyalty webhooks`: creates, changes, tests and lists the endpoints that partners get events at.
-import { eventTypes, since, typed } from '@partner-loyalty/cli/shell/argument.ts';
-import { commandGroup, PARTNER } from '@partner-loyalty/cli/shell/output.ts';
+import { commandGroup, eventTypes, PARTNER, since } from '@partner-loyalty/cli/shell/argument.ts';
 import { CommandError, noSuch, type Row, type Shell } from '@partner-loyalty/cli/shell/shell.ts';
 import {
   claimForOperator,
@@ -19,24 +18,23 @@ import type {
   WebhookSummary,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import { type Endpoint, EVENT_TYPES, type EventType } from '@partner-loyalty/standings';
-import type { Command } from 'commander';
 import { disableEndpoint, endpointsOf, MAX_ENDPOINTS } from './endpoints.ts';
 import { createWebhookManager } from './manage.ts';
 import { createSender } from './send.ts';
 import { createWebhookSecrets } from './target.ts';
 
-export function commands(shell: Shell): Command[] {
+export function commands(shell: Shell) {
   const { group, add } = commandGroup('webhooks', 'manage where partners get their events');
   const onEndpoint = (name: string, description: string) =>
     add(name, description, { '<webhookid>': "the endpoint's ID, as listed" });
   add('create', 'create an endpoint and print its secret; it is not shown again', PARTNER)
     .requiredOption('--url <url>', 'where to send the events')
-    .option('--types <list>', 'the types of events (default: all)', typed('--types', eventTypes))
+    .value('--types <list>', 'the types of events (default: all)', eventTypes)
     .action((id: string, options: Target & { url: string }) => create(shell, id, options));
   add('list', "list a partner's endpoints", PARTNER).action((id: string) => list(shell, id));
   onEndpoint('update', 'change where the events go, or which')
     .option('--url <url>', 'where to send the events')
-    .option('--types <list>', 'the types of events', typed('--types', eventTypes))
+    .value('--types <list>', 'the types of events', eventTypes)
     .option('--all-types', 'all types of events, those to come too')
     .action((id: string, options: Target & { allTypes?: true }) => update(shell, id, options));
   onEndpoint('rotate-secret', 'create another secret; for 24 hours, both sign').action(
@@ -47,7 +45,7 @@ export function commands(shell: Shell): Command[] {
     .option('--event <id>', 'the ID of one event: its attempts, and what is sent')
     .action((id: string, options: Replay) => deliveries(shell, id, options));
   onEndpoint('replay', 'send events again: one, or from a time on')
-    .option('--since <time>', 'such as 2h, or an ISO 8601 time', typed('--since', since))
+    .value('--since <time>', 'such as 2h, or an ISO 8601 time', since)
     .option('--event <id>', 'the ID of one event among the deliveries')
     .action((id: string, options: Replay) => replay(shell, id, options));
   onEndpoint('disable', 'send nothing until it is enabled').action(async (id: string) =>

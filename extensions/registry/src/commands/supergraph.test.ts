@@ -6,7 +6,7 @@ import { openGraphStore, readGraphFile } from '@partner-loyalty/gateway';
 import type { RegistryTables } from '@partner-loyalty/gateway/graph/tables.ts';
 import type { FieldUsage } from '@partner-loyalty/gateway/usage/usage.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
-import { openUsageStore } from '@partner-loyalty/usage/stores.ts';
+import { openUsageStore } from '@partner-loyalty/usage/tables.ts';
 import { temporaryFolder } from '../../../../test/support/folder.ts';
 import { type PlainSubgraph, startSubgraph } from '../../../../test/support/graphs/graph.ts';
 import { emptyStores } from '../../../../test/support/service/emptystores.ts';

@@ -1,8 +1,13 @@
 // `loyalty supergraph`: composes, checks and publishes the graph that gateways serve.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { digits, typed } from '@partner-loyalty/cli/shell/argument.ts';
+import {
+  type Add,
+  commandGroup,
+  digits,
+  type ShellCommand,
+  typed,
+} from '@partner-loyalty/cli/shell/argument.ts';
 import type { ServiceShell } from '@partner-loyalty/cli/shell/extension.ts';
-import { type Add, commandGroup } from '@partner-loyalty/cli/shell/output.ts';
 import { CommandError } from '@partner-loyalty/cli/shell/shell.ts';
 import { SURFACE_NAMES, type SurfaceName } from '@partner-loyalty/gateway';
 import { SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from '@partner-loyalty/gateway/graph/committed.ts';
@@ -10,7 +15,6 @@ import { subgraphName } from '@partner-loyalty/gateway/graph/config.ts';
 import { text } from '@partner-loyalty/runtime/input.ts';
 import { subgraphUrl } from '@partner-loyalty/runtime/settings/schemas.ts';
 import { registryUrl } from '@partner-loyalty/runtime/settings/table.ts';
-import type { Command } from 'commander';
 import * as z from 'zod';
 import { type RegistryRequest, subgraphCodes } from '../request.ts';
 import type { DevOptions } from './dev.ts';
@@ -26,7 +30,7 @@ const FORCE = [
   'go ahead even if callers use what it breaks; on the store only',
 ] as const;
 
-export function commands(shell: ServiceShell): Command[] {
+export function commands(shell: ServiceShell) {
   const { group, add } = commandGroup('supergraph', 'manage the graph that the gateway serves');
   addPublishing(add, shell);
   addVersions(add, shell);
@@ -46,12 +50,8 @@ function addPublishing(add: Add, shell: ServiceShell): void {
       run(shell, options, (rest) => ({ operation: 'check', ...schemaOf(name, file), ...rest })),
     );
   withSchema(add('publish', 'publish a schema: every gateway serves it within 5 seconds'))
-    .option('--commit <commit>', 'what it was built from', typed('--commit', text(100)))
-    .option(
-      '--message <text>',
-      'what the list of versions says of it',
-      typed('--message', text(500)),
-    )
+    .value('--commit <commit>', 'what it was built from', text(100))
+    .value('--message <text>', 'what the list of versions says of it', text(500))
     .option('--approve', 'approve what it touches of other subgraphs; on the store only')
     .option(...FORCE)
     .action((name: string, file: string, options: SchemaOptions & PublishOptions) =>
@@ -84,11 +84,7 @@ function addVersions(add: Add, shell: ServiceShell): void {
     (options: Where) => run(shell, options, () => ({ operation: 'whoami' })),
   );
   add('changelog', 'show what callers read in the changelog')
-    .option(
-      '--surface <surface>',
-      'partner or member; by default both',
-      typed('--surface', surface),
-    )
+    .value('--surface <surface>', 'partner or member; by default both', surface)
     .action((options: { surface?: SurfaceName }) => changelog(shell, options.surface));
   withRegistry(add('rollback', 'publish what was before: of a subgraph, or the whole graph'))
     .argument('[name|version]', 'a subgraph; or a version, by default the one before', target)
@@ -98,7 +94,7 @@ function addVersions(add: Add, shell: ServiceShell): void {
     );
 }
 
-function addSecret(group: Command, shell: ServiceShell): void {
+function addSecret(group: ShellCommand, shell: ServiceShell): void {
   withRegistry(group.command('rotate'))
     .description('make a secret for a subgraph, which gateways know within 5 seconds')
     .argument('<name>', "the subgraph's name", subgraph)
@@ -108,26 +104,22 @@ function addSecret(group: Command, shell: ServiceShell): void {
     );
 }
 
-function withRegistry(command: Command): Command {
-  return command.option(
+function withRegistry(command: ShellCommand): ShellCommand {
+  return command.value(
     '--registry <url>',
     'the base URL of the service to go through, with the token in LOYALTY_SUBGRAPH_TOKEN (default: LOYALTY_REGISTRY; without it, the store)',
-    typed('--registry', registryUrl),
+    registryUrl,
   );
 }
 
-function withSchema(command: Command): Command {
+function withSchema(command: ShellCommand): ShellCommand {
   return withRegistry(command)
     .argument('<name>', "the subgraph's name", subgraph)
     .argument('<schemafile>', "the subgraph's schema, as SDL")
-    .option('--url <url>', "the subgraph's endpoint", typed('--url', subgraphUrl))
+    .value('--url <url>', "the subgraph's endpoint", subgraphUrl)
     .option('--batching', 'it accepts several operations in one request')
     .option('--no-batching', 'it accepts one operation per request')
-    .option(
-      '--codes <codes>',
-      'its error codes that callers may see, separated by commas',
-      typed('--codes', codes),
-    )
+    .value('--codes <codes>', 'its error codes that callers may see, separated by commas', codes)
     .option('--init', 'go on though the store holds no published graph yet');
 }
 
@@ -175,16 +167,16 @@ async function composeCommitted(shell: ServiceShell, checkOnly: boolean): Promis
   shell.print({ file: 'gateway/supergraph.graphql', changed: !upToDate });
 }
 
-export function addLocalCommands(group: Command, shell: ServiceShell): void {
+export function addLocalCommands(group: ShellCommand, shell: ServiceShell): void {
   withUrl(group.command('dev'))
     .description('run a gateway on this machine, which follows a subgraph under development')
     .argument('[schemafile]', 'its schema, as SDL; by default, the subgraph is asked for it')
-    .option(
+    .value(
       '--registry <url>',
       "the service whose published graph it joins, with the token in LOYALTY_SUBGRAPH_TOKEN (default: LOYALTY_REGISTRY; without it, this release's graph)",
-      typed('--registry', registryUrl),
+      registryUrl,
     )
-    .option('--port <port>', 'the port of the gateway', typed('--port', digits(0, 65_535)))
+    .value('--port <port>', 'the port of the gateway', digits(0, 65_535))
     .action(async (name: string, file: string | undefined, options: DevOptions) => {
       // It loads the whole service.
       const { dev } = await import('./dev.ts');
@@ -192,10 +184,10 @@ export function addLocalCommands(group: Command, shell: ServiceShell): void {
     });
   withUrl(group.command('sign'))
     .description('print a curl command with a request that is signed as the gateway signs its own')
-    .option(
+    .value(
       '--scope <scope>',
       'whose data it may see, as in the header: kind=partner, partner="acme"',
-      typed('--scope', scopeHeader),
+      scopeHeader,
       'kind=service',
     )
     .option('--query <query>', 'the operation', '{__typename}')
@@ -203,7 +195,7 @@ export function addLocalCommands(group: Command, shell: ServiceShell): void {
     .action((name: string, options: SignOptions) => sign(shell, name, options));
 }
 
-function withUrl(command: Command): Command {
+function withUrl(command: ShellCommand): ShellCommand {
   return command
     .argument('<name>', "the subgraph's name", typed('the name', subgraphName))
     .requiredOption('--url <url>', "the subgraph's endpoint", typed('--url', subgraphUrl));

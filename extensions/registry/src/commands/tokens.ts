@@ -1,13 +1,11 @@
 // `loyalty supergraph token`: lets teams publish their subgraphs through the service.
-import { durationMs, typed } from '@partner-loyalty/cli/shell/argument.ts';
+import { commandGroup, durationMs, typed } from '@partner-loyalty/cli/shell/argument.ts';
 import type { ServiceShell } from '@partner-loyalty/cli/shell/extension.ts';
-import { commandGroup } from '@partner-loyalty/cli/shell/output.ts';
 import { CommandError, noSuch } from '@partner-loyalty/cli/shell/shell.ts';
 import { readStore, withStore } from '@partner-loyalty/cli/shell/stores.ts';
 import { subgraphName } from '@partner-loyalty/gateway/graph/config.ts';
 import type { RegistryTables } from '@partner-loyalty/gateway/graph/tables.ts';
 import { text } from '@partner-loyalty/runtime/input.ts';
-import type { Command } from 'commander';
 import { refuseReservedName, refuseSharedVariables } from '../entry.ts';
 import {
   createToken,
@@ -21,7 +19,7 @@ import {
 const TOKEN = { '<tokenid>': 'the ID, as listed' };
 const lifetime = durationMs.refine((ms) => ms <= MAX_TOKEN_LIFETIME_MS, 'must be at most 366d');
 
-export function tokenCommand(shell: ServiceShell): Command {
+export function tokenCommand(shell: ServiceShell) {
   const { group, add } = commandGroup('token', 'manage the tokens that teams publish with');
   add('create', 'create a token for a subgraph and print it; it is not shown again')
     .argument(
@@ -30,11 +28,7 @@ export function tokenCommand(shell: ServiceShell): Command {
       typed('the name', subgraphName),
     )
     .requiredOption('--owner <team>', 'the team that gets it', typed('--owner', text(100)))
-    .option(
-      '--expires <duration>',
-      'how long it works (default: 90d)',
-      typed('--expires', lifetime),
-    )
+    .value('--expires <duration>', 'how long it works (default: 90d)', lifetime)
     .action((subgraph: string, options: { owner: string; expires?: number }) =>
       create(shell, subgraph, options),
     );

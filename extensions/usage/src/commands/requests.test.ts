@@ -2,7 +2,7 @@
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { emptyPlace } from '../../../../test/support/servers/databases.ts';
 import { type Env, loyalty, loyaltyJson } from '../../../../test/support/service/loyalty.ts';
-import { openUsageStore } from '../stores.ts';
+import { openUsageStore } from '../tables.ts';
 
 describe('on the embedded store', () => {
   let env: Env;

@@ -1,5 +1,5 @@
 // `loyalty requests`: what is recorded of a partner's requests, as the console shows it.
-import { digits, shortMs, since, typed } from '@partner-loyalty/cli/shell/argument.ts';
+import { digits, ShellCommand, shortMs, since } from '@partner-loyalty/cli/shell/argument.ts';
 import type { Row, Shell } from '@partner-loyalty/cli/shell/shell.ts';
 import { readStore, requirePartner } from '@partner-loyalty/cli/shell/stores.ts';
 import {
@@ -7,7 +7,6 @@ import {
   sumOf,
   unrecordedIn,
 } from '@partner-loyalty/gateway/usage/requests.ts';
-import { Command } from 'commander';
 import { readUsage } from './usage.ts';
 
 type Options = {
@@ -22,27 +21,23 @@ type Options = {
 /** And those of the same millisecond as the last one. */
 const PRINTED = 100;
 
-export function requestsCommand(shell: Shell): Command {
-  return new Command('requests')
+export function requestsCommand(shell: Shell) {
+  return new ShellCommand('requests')
     .description("show a partner's requests of the last 7 days, the newest first")
     .argument('<partner>', "the partner's ID")
     .option('--request-id <id>', 'show only requests with this ID')
-    .option(
-      '--status <status>',
-      'show only requests with this HTTP status',
-      typed('--status', digits(100, 599)),
-    )
+    .value('--status <status>', 'show only requests with this HTTP status', digits(100, 599))
     .option('--key <keyid>', 'show only requests with this key')
     .option('--code <code>', 'show only requests with this error code')
-    .option(
+    .value(
       '--slower-than <duration>',
       'show only requests that took longer, such as 500ms',
-      typed('--slower-than', shortMs),
+      shortMs,
     )
-    .option(
+    .value(
       '--before <time>',
       'show only earlier ones: than 12h or 7d ago, or than an ISO 8601 time',
-      typed('--before', since),
+      since,
     )
     .action((partnerId: string, options: Options) => requests(shell, partnerId, options));
 }

@@ -1,11 +1,10 @@
 // `loyalty partners top`: the partners with the most requests, to look at first in an incident.
-import { since, typed } from '@partner-loyalty/cli/shell/argument.ts';
+import { ShellCommand, since } from '@partner-loyalty/cli/shell/argument.ts';
 import { CommandError, type Row, type Shell } from '@partner-loyalty/cli/shell/shell.ts';
 import { readStore } from '@partner-loyalty/cli/shell/stores.ts';
 import { hourOf, quantile, sumOf } from '@partner-loyalty/gateway/usage/requests.ts';
 import type { KeyUse } from '@partner-loyalty/gateway/usage/usage.ts';
 import { timeText } from '@partner-loyalty/runtime/time.ts';
-import { Command } from 'commander';
 import { readUsage } from './usage.ts';
 
 const HOUR_MS = 3_600_000;
@@ -13,13 +12,13 @@ const DEFAULT_HOURS = 24;
 const KEPT_HOURS = 48;
 const SHOWN_PARTNERS = 20;
 
-export function topCommand(shell: Shell): Command {
-  return new Command('top')
+export function topCommand(shell: Shell) {
+  return new ShellCommand('top')
     .description('list the partners with the most requests, and the busiest key of each')
-    .option(
+    .value(
       '--since <time>',
       'such as 2h ago, or an ISO 8601 time; by full hours, 24h by default',
-      typed('--since', since),
+      since,
     )
     .action((options: { since?: Date }) => top(shell, options.since));
 }

@@ -1,13 +1,12 @@
 // `loyalty usage`: what callers asked for, and how often.
-import { digits, firstDay, typed } from '@partner-loyalty/cli/shell/argument.ts';
+import { digits, firstDay, ShellCommand } from '@partner-loyalty/cli/shell/argument.ts';
 import type { Row, Shell } from '@partner-loyalty/cli/shell/shell.ts';
 import { hasStore } from '@partner-loyalty/cli/shell/stores.ts';
 import type { FieldUsage, OperationUsage } from '@partner-loyalty/gateway/usage/usage.ts';
 import { NO_USAGE, type UsageCounts } from '@partner-loyalty/gateway/usage/usage.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import { Command } from 'commander';
 import * as z from 'zod';
-import { openUsageStore } from '../stores.ts';
+import { openUsageStore } from '../tables.ts';
 
 type Options = { partner?: string; field?: string; days: number; operations?: boolean };
 type Usage = FieldUsage | OperationUsage;
@@ -15,17 +14,17 @@ type Usage = FieldUsage | OperationUsage;
 const DAYS = 30;
 const MAX_DAYS = 60;
 
-export function usageCommand(shell: Shell): Command {
-  return new Command('usage')
+export function usageCommand(shell: Shell) {
+  return new ShellCommand('usage')
     .description('show which fields and arguments callers use, the most used first')
     .option('--partner <id>', 'show only one partner')
-    .option(
+    .value(
       '--field <coordinate>',
       'show only one field, as Type.field, with its arguments',
-      typed('--field', coordinate),
+      coordinate,
     )
     .option('--operations', 'show operations instead of fields')
-    .option('--days <days>', 'how many days to cover, today included', typed('--days', days), DAYS)
+    .value('--days <days>', 'how many days to cover, today included', days, DAYS)
     .action((options: Options) => usage(shell, options));
 }
 
