@@ -1,7 +1,7 @@
 // The forms of the console's sections, which keep what was typed when they are rejected.
 import { form } from '@partner-loyalty/runtime/pages/cards.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
-import type { ConsoleVisit } from './section.ts';
+import { ConsoleError, type ConsoleVisit } from './section.ts';
 import { CONSOLE_PATH } from './signin.ts';
 
 /** A form of a section, with a button whose value says what it does. */
@@ -60,4 +60,12 @@ export function typedInto({ rejected, problem }: Partial<ConsoleVisit>, action: 
 /** What a form has in a field, without space around it; an empty text if it has no such field. */
 export function field(form: URLSearchParams, name: string): string {
   return (form.get(name) ?? '').trim();
+}
+
+/** Reads a time. Browsers send a local one without its zone, which is said to be UTC. */
+export function timeIn(given: string): number {
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?Z?$/.test(given);
+  const time = isTime ? Date.parse(given.replace(/Z?$/, 'Z')) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  throw new ConsoleError('Give a date and a time in UTC, such as 2031-05-17T10:30.');
 }

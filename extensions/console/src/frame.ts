@@ -1,6 +1,4 @@
 // The frame of the console's pages: who is signed in, for which partner, and the sections.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
 import { type Html, html, sentence } from '@partner-loyalty/runtime/pages/html.ts';
@@ -9,14 +7,14 @@ import {
   FORM_SCRIPT_SOURCE,
   pageHeaders,
 } from '@partner-loyalty/runtime/pages/layout.ts';
-import { FRAME_STYLE, PARTS_STYLE } from '@partner-loyalty/runtime/pages/style.ts';
+import { FRAME_STYLE, PARTS_STYLE, textBeside } from '@partner-loyalty/runtime/pages/style.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Notice, Section } from './section.ts';
 import type { SignedIn } from './sessions.ts';
 import { CHOICE_PATH, CONSOLE_PATH } from './signin.ts';
 
 const [CONSOLE, RECORDS] = ['console.css', 'records.css'].map((file) =>
-  readFileSync(join(import.meta.dirname, file), 'utf8'),
+  textBeside(import.meta.dirname, file),
 );
 const STYLE = `${FRAME_STYLE}${PARTS_STYLE}${CONSOLE}${RECORDS}`;
 const SOURCES = [`script-src 'self' ${FORM_SCRIPT_SOURCE}`, "form-action 'self'"];

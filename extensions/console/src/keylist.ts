@@ -1,10 +1,10 @@
 // The list of keys as HTML, each with what it may do, its use, and the forms that change it.
 import { defaultScopes } from '@partner-loyalty/gateway/identity/apikey.ts';
 import { type keysWithUse, stateOfKey } from '@partner-loyalty/gateway/identity/keys.ts';
-import type { KeyRecord } from '@partner-loyalty/gateway/identity/keystore.ts';
+import type { KeyRecord, Partner } from '@partner-loyalty/gateway/identity/keystore.ts';
 import {
+  DEFAULT_SCOPES,
   KEY_SCOPES,
-  type KeyScope,
   SCOPE_MEANINGS,
 } from '@partner-loyalty/gateway/schema/scopes.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
@@ -78,11 +78,8 @@ const LIFETIMES = [
   ['', 'never'],
 ] as const;
 
-export function newKeyForm(
-  scopes: readonly KeyScope[],
-  allow: readonly string[] | undefined,
-  typed: Typed,
-): Html {
+/** The partner's scopes are the most that a key made here may be used for. */
+export function newKeyForm({ scopes = DEFAULT_SCOPES, allow }: Partner, typed: Typed): Html {
   const { value, checked, options, isRejected, marked, fault } = typed;
   const boxes = scopes.map(
     (

@@ -6,7 +6,7 @@ import {
   stateOfKey,
 } from '@partner-loyalty/gateway/identity/keys.ts';
 import type { KeyRecord, KeyStore, Partner } from '@partner-loyalty/gateway/identity/keystore.ts';
-import { DEFAULT_SCOPES, type KeyScope } from '@partner-loyalty/gateway/schema/scopes.ts';
+import { DEFAULT_SCOPES } from '@partner-loyalty/gateway/schema/scopes.ts';
 import type { UsageCounts } from '@partner-loyalty/gateway/usage/usage.ts';
 import { createParser, omitUndefined, text } from '@partner-loyalty/runtime/input.ts';
 import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
@@ -17,6 +17,7 @@ import { typedInto } from './forms.ts';
 import { keyList, limitsOf, nameOf, newKeyForm } from './keylist.ts';
 import { facts } from './parts.ts';
 import {
+  type Action,
   ConsoleError,
   type ConsoleVisit,
   isAdmin,
@@ -44,7 +45,7 @@ export function createKeysSection({
   usageStore,
   settings: { environment },
 }: KeysParts): Section {
-  async function create({ staff, changed }: ConsoleVisit, form: URLSearchParams): Promise<Html> {
+  const create: Action = async ({ staff, changed }, form) => {
     const { partnerId } = staff;
     const partner = await keyStore.partner(partnerId);
     if (partner === undefined) throw new NotFoundError('There is no such partner.');
@@ -59,7 +60,7 @@ export function createKeysSection({
     const { key, record } = await createKey(keyStore, environment, partnerId, limits);
     changed(record.keyId);
     return newKey(key, record);
-  }
+  };
 
   async function requireRoom(partnerId: string): Promise<void> {
     const all = await keyStore.keys(partnerId);
@@ -71,7 +72,7 @@ export function createKeysSection({
       throw new ConsoleError(`You have ${MAX_ACTIVE} active keys. Revoke one first.`);
   }
 
-  async function rotate(visit: ConsoleVisit, form: URLSearchParams): Promise<Html> {
+  const rotate: Action = async (visit, form) => {
     const former = await keyOf(visit, form);
     if (former.endpoint === 'mcp')
       throw new ConsoleError('Only the operator of this service can create keys for /mcp.');
@@ -80,12 +81,13 @@ export function createKeysSection({
     const overlapMs = (daysIn(form, 'overlap') ?? 0) * DAY_MS;
     const rotated = await rotateKey(keyStore, environment, former, { overlapMs });
     return newKey(rotated.key, rotated.record, rotated.formerExpiresAt);
-  }
+  };
 
-  async function revoke(visit: ConsoleVisit, form: URLSearchParams): Promise<undefined> {
+  const revoke: Action = async (visit, form) => {
     const { keyId } = await keyOf(visit, form);
     await keyStore.revokeKey(keyId, new Date());
-  }
+    return undefined;
+  };
 
   /** The key of a form, if it is the partner's own. */
   async function keyOf({ staff, changed }: ConsoleVisit, form: URLSearchParams) {
@@ -107,7 +109,7 @@ export function createKeysSection({
       const keys = await keysWithUse(shown, usageStore);
       return html`<p>Send a key in the header <code>x-partner-api-key</code>. Keys belong on servers,
 never in an app or a web page. <a href="/docs#keys">Keys and scopes</a></p>
-${isAdmin(visit) && partner ? newKeyForm(allowedScopes(partner), partner.allow, typedInto(visit, 'create')) : ''}
+${isAdmin(visit) && partner ? newKeyForm(partner, typedInto(visit, 'create')) : ''}
 ${keyList(keys, ended, isAdmin(visit))}`;
     },
     actions: { create, rotate, revoke },
@@ -125,13 +127,7 @@ export function shownOf(keys: readonly KeyRecord[]): { shown: KeyRecord[]; ended
 
 const isActive = (key: KeyRecord) => stateOfKey(key) === 'active';
 
-/** The most that a key made here may be used for. */
-function allowedScopes({ scopes = DEFAULT_SCOPES }: Partner): readonly KeyScope[] {
-  return scopes;
-}
-
-function scopesIn(form: URLSearchParams, partner: Partner): KeyScope[] {
-  const allowed = allowedScopes(partner);
+function scopesIn(form: URLSearchParams, { scopes: allowed = DEFAULT_SCOPES }: Partner) {
   const given = form.getAll('scopes');
   const scopes = allowed.filter((scope) => given.includes(scope));
   if (scopes.length === 0) throw new ConsoleError('Choose at least one scope.', 'scopes');

@@ -13,10 +13,11 @@ import {
 import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { shownMs, shownNumber, timeTag } from './format.ts';
+import { timeIn } from './forms.ts';
 import { nameOf } from './keylist.ts';
 import { shownOf } from './keys.ts';
 import { empty, facts, stateText, table } from './parts.ts';
-import { ConsoleError, type Section } from './section.ts';
+import type { Section } from './section.ts';
 import { noRequests, type UsageParts } from './usage.ts';
 
 const PATH = '/console/requests';
@@ -41,14 +42,18 @@ export function createRequestsSection(
     async show({ staff: { partnerId }, query }) {
       const at = now();
       const given = (name: string) => query.get(name)?.trim() || undefined;
+      const timeOf = (name: string) => {
+        const text = given(name);
+        return text === undefined ? undefined : timeIn(text);
+      };
       const [requestId, status] = [given('q'), given('status')];
       const search = {
         requestId,
         keyId: given('key'),
         statuses: status === undefined ? undefined : statusesIn(status),
         code: given('code')?.toUpperCase(),
-        since: timeIn(given('from')),
-        before: Number(given('before')) || timeIn(given('to')),
+        since: timeOf('from'),
+        before: Number(given('before')) || timeOf('to'),
       };
       const { records, hasMore } = await usageStore.requests(partnerId, search, SHOWN, at);
       const hours = await usageStore.requestHours(partnerId, at);
@@ -67,14 +72,6 @@ ${countedOnly(hours, at)}`;
 function statusesIn(given: string): readonly [least: number, most: number] {
   const [least, most] = ['0', '9'].map((digit) => Number(given.replaceAll(/x/gi, digit)));
   return [least ?? 0, most ?? 0];
-}
-
-/** Browsers send a local time without its zone, which is said to be UTC. */
-function timeIn(given: string | undefined): number | undefined {
-  if (given === undefined) return undefined;
-  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(given) ? Date.parse(`${given}Z`) : NaN;
-  if (Number.isNaN(time)) throw new ConsoleError('Write a time such as 2031-05-17T10:30.');
-  return time;
 }
 
 /** The names of keys by ID. */

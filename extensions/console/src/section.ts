@@ -27,7 +27,10 @@ export type Notice = { text: string; isProblem: boolean };
  * notice on the page of the form; undefined leads back to the section. Rejects with a ConsoleError
  * whose message is for the reader.
  */
-type Action = (visit: ConsoleVisit, form: URLSearchParams) => Promise<Html | Notice | undefined>;
+export type Action = (
+  visit: ConsoleVisit,
+  form: URLSearchParams,
+) => Promise<Html | Notice | undefined>;
 
 export type Section = {
   /** Its path below /console/, such as `keys`. */

@@ -8,8 +8,7 @@ import {
   type Staff,
   staffAddress,
 } from '@partner-loyalty/gateway/identity/staff.ts';
-import type { Cookies } from '@partner-loyalty/gateway/pages/forms.ts';
-import { FORM_COOKIE } from '@partner-loyalty/gateway/pages/forms.ts';
+import { type Cookies, FORM_COOKIE } from '@partner-loyalty/gateway/pages/forms.ts';
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';

@@ -15,11 +15,11 @@ import { actionForm, confirmed, field, hidden, type Typed, typedInto } from './f
 import type { StaffMail } from './manage.ts';
 import { rowList, stateText } from './parts.ts';
 import {
+  type Action,
   ConsoleError,
   type ConsoleVisit,
   isAdmin,
   NotFoundError,
-  type Notice,
   type Section,
 } from './section.ts';
 
@@ -31,10 +31,7 @@ export type StaffParts = {
 };
 
 export function createStaffSection({ keyStore, members, ownUrl }: StaffParts): Section {
-  async function invite(
-    { staff, changed }: ConsoleVisit,
-    form: URLSearchParams,
-  ): Promise<Notice | undefined> {
+  const invite: Action = async ({ staff, changed }, form) => {
     const { partnerId } = staff;
     const email = field(form, 'email');
     const role = STAFF_ROLES.find((one) => one === form.get('role'));
@@ -55,13 +52,10 @@ export function createStaffSection({ keyStore, members, ownUrl }: StaffParts): S
     changed(invited.staffId);
     if (isDemoted) await keepAdmin(known);
     return known === undefined && address !== undefined ? welcome(invited, address) : undefined;
-  }
+  };
 
   /** The invitation holds if its mail cannot be sent. */
-  async function welcome(
-    { staffId, partnerId, email, role }: Staff,
-    address: string,
-  ): Promise<Notice> {
+  async function welcome({ staffId, partnerId, email, role }: Staff, address: string) {
     const about = { letter: 'staffInvited', partnerId, about: address } as const;
     const recipients = [{ staffId, address, email }];
     const mailed = await members.mailStaff({ noticeId: staffId, ...about, recipients }).then(
@@ -72,10 +66,7 @@ export function createStaffSection({ keyStore, members, ownUrl }: StaffParts): S
     return { text, isProblem: false };
   }
 
-  async function remove(
-    { staff, changed }: ConsoleVisit,
-    form: URLSearchParams,
-  ): Promise<undefined> {
+  const remove: Action = async ({ staff, changed }, form) => {
     const { partnerId } = staff;
     const staffId = field(form, 'staffId');
     const tables = await keyStore.staffTables();
@@ -86,7 +77,8 @@ export function createStaffSection({ keyStore, members, ownUrl }: StaffParts): S
       throw new NotFoundError('There is nobody with this ID. They may already have been removed.');
     changed(staffId);
     await keepAdmin(known);
-  }
+    return undefined;
+  };
 
   /** Two admins may have removed each other at once: then both are back. */
   async function keepAdmin({ partnerId, email, role }: Staff): Promise<void> {

@@ -4,7 +4,7 @@ import type {
   WebhookInput,
   WebhookRefusal,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
-import { field } from './forms.ts';
+import { field, timeIn } from './forms.ts';
 import type { Manage } from './manage.ts';
 import {
   ConsoleError,
@@ -86,7 +86,8 @@ export function createWebhooksSection({ webhooks: manage }: Pick<Manage, 'webhoo
       },
       disable: (visit) => change(visit, 'disable', {}, DISABLED),
       enable: (visit) => change(visit, 'enable', {}, ENABLED),
-      replay: (visit, form) => change(visit, 'replay', { since: sinceIn(form) }, REPLAYED),
+      replay: (visit, form) =>
+        change(visit, 'replay', { since: timeIn(field(form, 'since')) }, REPLAYED),
       resend: (visit, form) => change(visit, 'replay', { eventId: field(form, 'event') }, RESENT),
       async remove(visit) {
         await ask(visit, 'remove', idIn(visit));
@@ -117,14 +118,4 @@ function targetIn(form: URLSearchParams): WebhookInput<'create'> {
   if (types.length === 0)
     throw new ConsoleError('Choose at least one type of event, or all types.');
   return { url, types };
-}
-
-/** Browsers send a local time without its zone, which is said to be UTC. */
-function sinceIn(form: URLSearchParams): number {
-  const given = field(form, 'since');
-  const since = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?Z?$/.test(given)
-    ? Date.parse(given.replace(/Z?$/, 'Z'))
-    : Number.NaN;
-  if (!Number.isNaN(since)) return since;
-  throw new ConsoleError('Give a date and a time in UTC, such as 2026-11-25T09:30.');
 }
