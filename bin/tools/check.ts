@@ -2,7 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PAGES, pageTitle } from '@partner-loyalty/site/docs/index.ts';
+import { pageTitle } from '@partner-loyalty/site/docs/guides.ts';
+import { PAGES } from '@partner-loyalty/site/docs/paths.ts';
 import { parseSync } from '@swc/core';
 import { analyse } from 'scslre';
 

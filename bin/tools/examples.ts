@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SURFACE_NAMES } from '@partner-loyalty/gateway';
-import { EXAMPLES, exampleKey } from '@partner-loyalty/site/docs/index.ts';
+import { EXAMPLES, exampleKey } from '@partner-loyalty/site/docs/examples.ts';
 import { buildSchema } from 'graphql';
 import { startDemo } from '../../test/support/service/demo.ts';
 

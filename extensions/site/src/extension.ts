@@ -8,10 +8,8 @@ import type { About } from './frame.ts';
 export function open(core: Core): Extension {
   const { settings, graphs, graphStore: store, graphql, visit, log } = core;
   const pages = once(async () => {
-    const { createChangelogs } = await import('./docs/changelogs.ts');
-    const changelogs = createChangelogs({ store, graphs });
     const { createPages } = await import('./pages.ts');
-    return createPages({ about: aboutOf(core), settings, graphs, changelogs, log });
+    return createPages({ about: aboutOf(core), settings, graphs, store, log });
   });
   return {
     // Any path: what is no page is a request to the API, counted by the address.

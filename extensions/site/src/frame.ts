@@ -1,9 +1,7 @@
 // The frame of the pages for partners' engineers: heading, navigation, main part.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { documentText } from '@partner-loyalty/runtime/pages/layout.ts';
-import { FRAME_STYLE, PARTS_STYLE } from '@partner-loyalty/runtime/pages/style.ts';
+import { FRAME_STYLE, PARTS_STYLE, textBeside } from '@partner-loyalty/runtime/pages/style.ts';
 
 /** What every page shows about the service. */
 export type About = {
@@ -68,9 +66,6 @@ function current(to: string, path: string): Html | string {
   return path.startsWith(`${to}/`) ? html` aria-current="true"` : '';
 }
 
-export const DOCS_STYLE = `${FRAME_STYLE}${PARTS_STYLE}${textOf('docs.css')}`;
-export const EXPLORER_STYLE = `${FRAME_STYLE}${textOf('explorer.css')}`;
-
-function textOf(file: string): string {
-  return readFileSync(join(import.meta.dirname, file), 'utf8');
-}
+const FOLDER = import.meta.dirname;
+export const DOCS_STYLE = `${FRAME_STYLE}${PARTS_STYLE}${textBeside(FOLDER, 'docs.css')}`;
+export const EXPLORER_STYLE = `${FRAME_STYLE}${textBeside(FOLDER, 'explorer.css')}`;

@@ -1,5 +1,6 @@
 // The pages for partners' engineers: which path gets which page, each prepared once.
 import { logMasked } from '@partner-loyalty/gateway/edge/endpoint.ts';
+import type { GraphStore } from '@partner-loyalty/gateway/graph/graph.ts';
 import type { DocumentedGraph } from '@partner-loyalty/gateway/graph/served.ts';
 import { hasCredential } from '@partner-loyalty/gateway/pages/visit.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
@@ -15,14 +16,11 @@ import {
 } from '@partner-loyalty/runtime/pages/layout.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import Negotiator from 'negotiator';
-import type { ReadChangelogs } from './docs/changelogs.ts';
 import { docsRoutes, referenceRoutes } from './docs/routes.ts';
 import { explorerRoutes } from './explorer/explorer.ts';
-import type { About } from './frame.ts';
-import { DOCS_STYLE } from './frame.ts';
+import { type About, DOCS_STYLE } from './frame.ts';
 import { homePage, notFoundPage } from './home.ts';
-import type { Route } from './prepared.ts';
-import { prepare, preparedResponse } from './prepared.ts';
+import { prepare, preparedResponse, type Route } from './prepared.ts';
 
 const HEADERS_OF_HOME = {
   ...pageHeaders(DOCS_STYLE, ["form-action 'none'"]),
@@ -37,7 +35,7 @@ type PagesParts = {
     'rateLimitBudget' | 'rateLimitWindowSeconds' | 'explorer' | 'idTokenMemberClaim'
   >;
   graphs: { current(): DocumentedGraph };
-  changelogs: ReadChangelogs;
+  store: Pick<GraphStore, 'versions'>;
   log: Log;
 };
 
@@ -50,9 +48,10 @@ type Pages = (request: HttpRequest) => Promise<HttpResponse> | undefined;
  * the bytes of its response, however often it comes.
  */
 export function createPages(parts: PagesParts): Pages {
-  const routes = createRoutes(parts);
   const { about, graphs, log } = parts;
-  const inReference = referenceRoutes({ about, current: () => graphs.current() });
+  const current = () => graphs.current();
+  const routes = createRoutes(parts, current);
+  const inReference = referenceRoutes({ about, current });
 
   function respond(request: HttpRequest, { content }: Route): Promise<HttpResponse> {
     const response = () =>
@@ -65,11 +64,7 @@ export function createPages(parts: PagesParts): Pages {
     return observed(request, response, log);
   }
 
-  const notFound = {
-    status: 404,
-    headers: HEADERS_OF_HOME,
-    body: notFoundPage(about),
-  };
+  const notFound = { status: 404, headers: HEADERS_OF_HOME, body: notFoundPage(about) };
   const respondNotFound = (request: HttpRequest) => observed(request, async () => notFound, log);
 
   return (request) => {
@@ -85,19 +80,16 @@ export function createPages(parts: PagesParts): Pages {
   };
 }
 
-function createRoutes({
-  about,
-  settings,
-  graphs,
-  changelogs,
-}: PagesParts): ReadonlyMap<string, Route> {
+function createRoutes(
+  { about, settings, store }: PagesParts,
+  current: () => DocumentedGraph,
+): ReadonlyMap<string, Route> {
   const { rateLimitBudget: budget, rateLimitWindowSeconds: windowSeconds } = settings;
-  const current = () => graphs.current();
   const explorer =
     settings.explorer === 'on' ? explorerRoutes(about, settings.idTokenMemberClaim, current) : [];
   return new Map<string, Route>([
     ['/', { isPage: true, content: once(() => prepare(homePage(about), HEADERS_OF_HOME)) }],
-    ...docsRoutes({ about, budget: { budget, windowSeconds }, current, changelogs }),
+    ...docsRoutes({ about, budget: { budget, windowSeconds }, current, store }),
     ...explorer,
   ]);
 }

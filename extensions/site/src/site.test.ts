@@ -42,7 +42,7 @@ describe('pages', () => {
         ...settings,
       },
       graphs,
-      changelogs: async () => ({ partner: [], member: [] }),
+      store: { versions: async () => [] },
       log: createLog('silent'),
     });
   }
@@ -246,10 +246,7 @@ describe('pages', () => {
 
     test('has menus for what only a sandbox does', () => {
       const page = (environment: 'sandbox' | 'production') =>
-        explorerPage(
-          { ...ABOUT, environment },
-          { scriptPath: '', licensesPath: '', memberSchemaPath: '', memberClaim: 'sub' },
-        );
+        explorerPage({ ...ABOUT, environment }, '', 'sub');
       expect(page('sandbox')).toMatch(/<select id="fault".*<select id="days"/s);
       expect(page('production')).not.toMatch(/<select id="(fault|days)"/);
     });

@@ -2,7 +2,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { issueKey, KEY_SCOPES, openKeyStore, type SurfaceName } from '@partner-loyalty/gateway';
-import { type Example, TOKEN } from '@partner-loyalty/site/docs/index.ts';
+import type { Example } from '@partner-loyalty/site/docs/example.ts';
+import { TOKEN } from '@partner-loyalty/site/docs/examples.ts';
 import { temporaryFolder } from '../folder.ts';
 import { startProvider } from '../servers/provider.ts';
 import { until } from '../until.ts';

@@ -1,14 +1,14 @@
 // The routes of the documentation. What makes their content is loaded when one is first asked for.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { GraphStore } from '@partner-loyalty/gateway/graph/graph.ts';
 import type { DocumentedGraph } from '@partner-loyalty/gateway/graph/served.ts';
 import { SURFACE_NAMES } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import { once } from '@partner-loyalty/runtime/once.ts';
 import { pageHeaders } from '@partner-loyalty/runtime/pages/layout.ts';
+import { textBeside } from '@partner-loyalty/runtime/pages/style.ts';
 import { type About, baseUrlOf, DOCS_STYLE } from '../frame.ts';
 import { onceForEach, prepare, type Route } from '../prepared.ts';
-import type { ReadChangelogs } from './changelogs.ts';
+import { readChangelogs } from './changelogs.ts';
 import {
   DOCS_PATH,
   GUIDE_EXAMPLES,
@@ -32,19 +32,23 @@ const PAGE_HEADERS = {
   'cache-control': 'no-cache',
 };
 
+const textOf = (file: string) => textBeside(import.meta.dirname, file);
+
 type DocsParts = {
   about: About;
   budget: Budget;
   current: () => DocumentedGraph;
-  changelogs: ReadChangelogs;
+  store: Pick<GraphStore, 'versions'>;
 };
 
-export function docsRoutes({ about, budget, current, changelogs }: DocsParts): [string, Route][] {
+export function docsRoutes({ about, budget, current, store }: DocsParts): [string, Route][] {
   const baseUrl = baseUrlOf(about);
-  const reference = onceForEach(current, async ({ version, surfaces: { partner, member } }) => {
+  const reference = onceForEach(current, async (graph) => {
     const { docsPage } = await import('./docs.ts');
+    const { partner, member } = graph.surfaces;
     const schemas = { partner: partner.schema, member: member.schema };
-    const served = { version, schemas, scopes: partner.rootScopes, changelogs: await changelogs() };
+    const changelogs = await readChangelogs(store, graph);
+    const served = { version: graph.version, schemas, scopes: partner.rootScopes, changelogs };
     return prepare(docsPage(about, served, budget), PAGE_HEADERS);
   });
   const pages: [string, Route][] = [
@@ -66,8 +70,8 @@ export function docsRoutes({ about, budget, current, changelogs }: DocsParts): [
   return [
     ...pages,
     [INDEX_PATH, { isPage: false, content: index }],
-    [SCRIPT_PATH, textRoute('text/javascript', async () => fileBeside('app.generated.js'))],
-    [LICENSES_PATH, textRoute('text/plain', async () => fileBeside('licenses.txt'))],
+    [SCRIPT_PATH, textRoute('text/javascript', async () => textOf('app.generated.js'))],
+    [LICENSES_PATH, textRoute('text/plain', async () => textOf('licenses.txt'))],
     [LLMS_PATH, textRoute('text/plain', async () => (await import('./llms.ts')).llmsText(about))],
     ...PAGES.map((page): [string, Route] => [
       `${pagePath(page)}.md`,
@@ -148,8 +152,4 @@ function textRoute(type: string, make: () => Promise<string>): Route {
 
 function headersOf(type: string): Record<string, string> {
   return { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-cache' };
-}
-
-function fileBeside(name: string): string {
-  return readFileSync(join(import.meta.dirname, name), 'utf8');
 }

@@ -1,11 +1,10 @@
 // The explorer's page and its parts: the script, its licenses, the schema for tokens.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { DocumentedGraph } from '@partner-loyalty/gateway/graph/served.ts';
 import { keyPrefix } from '@partner-loyalty/gateway/identity/apikey.ts';
 import { once } from '@partner-loyalty/runtime/once.ts';
 import { html } from '@partner-loyalty/runtime/pages/html.ts';
 import { pageHeaders } from '@partner-loyalty/runtime/pages/layout.ts';
+import { textBeside } from '@partner-loyalty/runtime/pages/style.ts';
 import { type About, EXPLORER_STYLE, framed } from '../frame.ts';
 import { contentHash, onceForEach, prepare, type Route } from '../prepared.ts';
 
@@ -22,45 +21,29 @@ const SCRIPT_HEADERS = {
   // Its path has the hash of its content.
   'cache-control': 'public, max-age=31536000, immutable',
 };
-const TEXT_HEADERS = {
-  'content-type': 'text/plain; charset=utf-8',
-  'cache-control': 'no-cache',
-};
+const TEXT_HEADERS = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-cache' };
+
 export function explorerRoutes(
   about: About,
   memberClaim: string,
   current: () => DocumentedGraph,
 ): [string, Route][] {
-  const script = readFileSync(join(import.meta.dirname, 'app.generated.js'));
+  const script = textBeside(import.meta.dirname, 'app.generated.js');
   const scriptPath = `/explorer/app-${contentHash(script)}.js`;
-  const text = explorerPage(about, {
-    scriptPath,
-    licensesPath: LICENSES_PATH,
-    memberSchemaPath: MEMBER_SCHEMA_PATH,
-    memberClaim,
-  });
+  const text = explorerPage(about, scriptPath, memberClaim);
+  const licenses = once(() =>
+    prepare(textBeside(import.meta.dirname, 'licenses.txt'), TEXT_HEADERS),
+  );
   const memberSchema = onceForEach(current, async ({ surfaces }) =>
     prepare(surfaces.member.sdl, TEXT_HEADERS),
   );
   return [
     [EXPLORER_PATH, { isPage: true, content: once(() => prepare(text, PAGE_HEADERS)) }],
     [scriptPath, { isPage: false, content: once(() => prepare(script, SCRIPT_HEADERS)) }],
-    [LICENSES_PATH, { isPage: false, content: once(() => prepare(licenses(), TEXT_HEADERS)) }],
+    [LICENSES_PATH, { isPage: false, content: licenses }],
     [MEMBER_SCHEMA_PATH, { isPage: false, content: memberSchema }],
   ];
 }
-
-function licenses(): Buffer {
-  return readFileSync(join(import.meta.dirname, 'licenses.txt'));
-}
-
-type ExplorerPage = {
-  scriptPath: string;
-  licensesPath: string;
-  memberSchemaPath: string;
-  /** The claim of an ID token that is the member's ID. */
-  memberClaim: string;
-};
 
 /** What a sandbox does with requests. Browsers would keep a choice when the page loads again. */
 const SANDBOX_MENUS = html`<div class="tools">
@@ -72,8 +55,8 @@ const SANDBOX_MENUS = html`<div class="tools">
 <option value="366">in a year</option><option value="731">in two years</option></select></label>
 </div>`;
 
-export function explorerPage(about: About, parts: ExplorerPage): string {
-  const { scriptPath, licensesPath, memberSchemaPath, memberClaim } = parts;
+/** `memberClaim` is the claim of an ID token that is the member's ID. */
+export function explorerPage(about: About, scriptPath: string, memberClaim: string): string {
   const main = html`<h1 class="unseen">Explorer</h1>
 <noscript><p class="notice">The explorer needs JavaScript. The <a href="/docs">reference</a> does
 not.</p></noscript>
@@ -118,17 +101,17 @@ ${about.environment === 'sandbox' ? SANDBOX_MENUS : ''}
 <div id="types"></div>
 <p class="soft end"><a href="/docs">Reference</a> · <kbd>Ctrl</kbd> or <kbd>⌘</kbd> and
 <kbd>Enter</kbd> run, <kbd>Ctrl</kbd> and <kbd>Space</kbd> complete ·
-<a href="${licensesPath}">Licenses</a></p>
+<a href="${LICENSES_PATH}">Licenses</a></p>
 </section>
 </div>`;
   return framed(about, {
     title: 'Explorer – Partner Loyalty API',
-    path: '/explorer',
+    path: EXPLORER_PATH,
     kind: 'explorer',
     main,
     attributes: {
       'data-endpoint': about.endpoint,
-      'data-member-schema': memberSchemaPath,
+      'data-member-schema': MEMBER_SCHEMA_PATH,
       'data-member-claim': memberClaim,
     },
     style: EXPLORER_STYLE,
