@@ -1,13 +1,10 @@
 // Runs a subgraph as a service that answers signed requests over HTTP.
-import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog, type Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { createMetrics, type Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
-import { clearErased } from '@partner-loyalty/runtime/process/erased.open.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { settingsOrExit } from '@partner-loyalty/runtime/process/failedstart.ts';
 import { type Lifecycle, runProcess } from '@partner-loyalty/runtime/process/lifecycle.ts';
-import { bindPorts } from '@partner-loyalty/runtime/process/ports.ts';
+import { openProcess } from '@partner-loyalty/runtime/process/open.ts';
 import { storeReadiness } from '@partner-loyalty/runtime/process/readiness.ts';
-import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
 import type { OWN_SUBGRAPHS } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { createSubgraphHandler } from '@partner-loyalty/runtime/subgraph/server.ts';
@@ -23,15 +20,12 @@ export async function runSubgraph(
   const settings = settingsOrExit(name);
   const log = createLog(settings.logLevel);
   const start = async (lifecycle: Lifecycle) => {
-    const metrics = createMetrics(settings.commit);
-    const ports = await bindPorts(settings, { isPublic: false, lifecycle, metrics, log });
-    await clearErased(settings, log);
-    const tracing = await openTracing(settings, name, { lifecycle, log });
+    const opened = await openProcess(settings, name, { lifecycle, log });
+    const { metrics, ports, caches } = opened;
     const subgraph = await open(settings, { lifecycle, log, metrics });
     lifecycle.opened(name, subgraph.close);
-    const caches = createCaches();
     metrics.cacheBytes(() => [[{}, caches.bytes()]]);
-    const handle = createSubgraphHandler({ subgraph, settings, log, metrics, caches, tracing });
+    const handle = createSubgraphHandler({ ...opened, subgraph });
     await ports.serve({ handle, ready: () => storeReadiness(subgraph.ready) });
   };
   await runProcess(log, start, settings);

@@ -1,11 +1,7 @@
 // Runs the gateway and its subgraphs in one process, with the demo in empty stores.
 import { openKeyStore, serveGateway } from '@partner-loyalty/gateway';
 import { openMembersStore, startMembers } from '@partner-loyalty/members';
-import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
-import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
-import { clearErased } from '@partner-loyalty/runtime/process/erased.open.ts';
-import { bindPorts } from '@partner-loyalty/runtime/process/ports.ts';
-import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
+import { openProcess } from '@partner-loyalty/runtime/process/open.ts';
 import {
   type OWN_SUBGRAPHS,
   settingsOfSubgraph,
@@ -24,11 +20,8 @@ import { DEMO_MEMBER } from './members.ts';
 /** The lifecycle closes what this function opens. */
 export const startService: StartService = async (settings, parts) => {
   const { lifecycle, log } = parts;
-  const metrics = createMetrics(settings.commit);
-  const ports = await bindPorts(settings, { isPublic: true, lifecycle, metrics, log });
-  const caches = createCaches();
-  await clearErased(settings, log);
-  const tracing = await openTracing(settings, 'all', { lifecycle, log });
+  const opened = await openProcess(settings, 'all', { lifecycle, log });
+  const { metrics, ports, caches } = opened;
   const storeSettings = { ...settings, metrics };
   const keys = await openKeyStore(storeSettings);
   lifecycle.opened('keys', keys.close);
@@ -63,18 +56,8 @@ export const startService: StartService = async (settings, parts) => {
   const emptyStores = await storesForDemo(settings, { keys, members, standings });
   const demoKeys = emptyStores && (await fillDemo(emptyStores, new Date()));
   await parts.published;
-  await serveGateway({
-    settings,
-    ports,
-    keyStore: keys,
-    inProcess,
-    extensions: await gatewayExtensions(),
-    lifecycle,
-    caches,
-    metrics,
-    tracing,
-    log,
-  });
+  const extensions = await gatewayExtensions();
+  await serveGateway({ ...opened, keyStore: keys, inProcess, extensions });
 
   const partners = await keys.partners();
   const baseUrl = baseUrlOf(settings, ports.port);
