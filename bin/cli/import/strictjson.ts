@@ -14,12 +14,6 @@ export function parseStrictJson(text: string): Parsed<Record<string, unknown>> {
   return repeated === undefined ? { value } : { fault: `property ${quoted(repeated)} is repeated` };
 }
 
-const QUOTE = 0x22;
-const COLON = 0x3a;
-const BACKSLASH = 0x5c;
-const OPENING_BRACE = 0x7b;
-const CLOSING_BRACE = 0x7d;
-
 /**
  * The first property name that an object in the text has twice. Scanned by hand, since JSON.parse
  * drops the first of the two. The text must be valid JSON, so that no token needs a check.
@@ -27,39 +21,32 @@ const CLOSING_BRACE = 0x7d;
 function repeatedProperty(json: string): string | undefined {
   const objects: Set<string>[] = [];
   for (let at = 0; at < json.length; at += 1) {
-    switch (json.charCodeAt(at)) {
-      case OPENING_BRACE:
-        objects.push(new Set());
-        break;
-      case CLOSING_BRACE:
-        objects.pop();
-        break;
-      case QUOTE: {
-        const end = closingQuote(json, at);
-        const names = objects.at(-1);
-        if (names !== undefined && isFollowedByColon(json, end)) {
-          const raw = json.slice(at + 1, end);
-          const name: string = raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;
-          if (names.has(name)) return name;
-          names.add(name);
-        }
-        at = end;
-      }
+    const character = json[at];
+    if (character === '{') objects.push(new Set());
+    if (character === '}') objects.pop();
+    if (character !== '"') continue;
+    const end = closingQuote(json, at);
+    const names = objects.at(-1);
+    if (names !== undefined && isFollowedByColon(json, end)) {
+      const raw = json.slice(at + 1, end);
+      const name: string = raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;
+      if (names.has(name)) return name;
+      names.add(name);
     }
+    at = end;
   }
   return undefined;
 }
 
 function closingQuote(json: string, opening: number): number {
   for (let at = opening + 1; ; at += 1) {
-    const code = json.charCodeAt(at);
-    if (code === QUOTE) return at;
-    if (code === BACKSLASH) at += 1;
+    if (json[at] === '"') return at;
+    if (json[at] === '\\') at += 1;
   }
 }
 
 function isFollowedByColon(json: string, quote: number): boolean {
   let at = quote + 1;
   while (json.charCodeAt(at) <= 0x20) at += 1;
-  return json.charCodeAt(at) === COLON;
+  return json[at] === ':';
 }
