@@ -9,7 +9,7 @@ import { roomOf } from '@partner-loyalty/runtime/store/health.lmdb.ts';
 import { checkLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import type { StoreName } from '@partner-loyalty/runtime/store/private.ts';
 import { Command } from 'commander';
-import { type Finding, finding, type ServiceShell } from '../shell/extension.ts';
+import { finding, type ServiceShell } from '../shell/extension.ts';
 import { CommandError } from '../shell/shell.ts';
 
 const MIB = 1_048_576;
@@ -29,10 +29,7 @@ async function doctor(shell: ServiceShell): Promise<void> {
   if (failed > 0) throw new CommandError(`${failed} of ${findings.length} checks failed`);
 }
 
-async function examine(
-  settings: Settings,
-  extensions: ServiceShell['extensions'],
-): Promise<Finding[]> {
+async function examine(settings: Settings, extensions: ServiceShell['extensions']) {
   const { mongodbUrl, dataDir, environment, misspelled } = settings;
   const unread = misspelled.map(({ name, meant }) => `${name} is not read: set ${meant}`);
   let stores: StoreName[] = [];

@@ -94,11 +94,7 @@ async function update(shell: Shell, partnerId: string, options: PartnerOptions):
 }
 
 /** Sums are kept by membership year, so a year that has any cannot begin on another day. */
-async function changeProgram(
-  standings: StandingsStore,
-  partnerId: string,
-  program: Program,
-): Promise<void> {
+async function changeProgram(standings: StandingsStore, partnerId: string, program: Program) {
   const { membershipYear: before } = (await standings.program(partnerId)) ?? DEFAULT_PROGRAM;
   const { start, timeZone } = program.membershipYear;
   const isSameYear = start === before.start && timeZone === before.timeZone;

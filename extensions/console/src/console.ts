@@ -13,7 +13,7 @@ import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { type ConsolePage, consolePage } from './frame.ts';
 import type { StaffMail } from './manage.ts';
 import { choicePage, NO_PAGE, overviewPage, suspendedPage } from './overview.ts';
-import { createSectionPages, INTERRUPTED, type Visitor } from './sectionpages.ts';
+import { createSectionPages, INTERRUPTED } from './sectionpages.ts';
 import { createSections, type SectionParts } from './sections.ts';
 import { createSessions, type SignedIn } from './sessions.ts';
 import {
@@ -70,10 +70,7 @@ export function createConsole(
     page(request, { signedIn }, await choicePage(keyStore, signedIn.places));
 
   /** Whoever may see pages about a partner, or the page to show instead. */
-  async function visitorOf(
-    request: HttpRequest,
-    signedIn: SignedIn,
-  ): Promise<Visitor | HttpResponse> {
+  async function visitorOf(request: HttpRequest, signedIn: SignedIn) {
     const { staff, places } = signedIn;
     if (staff === undefined) return choice(request, signedIn);
     const partner = await keyStore.partner(staff.partnerId);

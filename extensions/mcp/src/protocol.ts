@@ -64,12 +64,7 @@ export async function load(context: OperateContext, describe: Describe): Promise
     return server;
   }
 
-  async function respond(
-    message: RpcMessage,
-    request: Request,
-    isLegacy: boolean,
-    call: CallTool,
-  ): Promise<Response> {
+  async function respond(message: RpcMessage, request: Request, isLegacy: boolean, call: CallTool) {
     const options = { parsedBody: message };
     const server = createServer(call);
     if (!isLegacy)

@@ -169,11 +169,7 @@ async function sizesOf({ store }: Registry, publisher: Publisher, step: Step): P
   );
 }
 
-async function assessStep(
-  { usage, ran }: Registry,
-  step: Step,
-  sizes: readonly Need[],
-): Promise<Assessed> {
+async function assessStep({ usage, ran }: Registry, step: Step, sizes: readonly Need[]) {
   const found = await assess(step, ran);
   const { changes, needs, newProvider } = found;
   const isBreaking = changes.some(({ level }) => level === 'breaking');
@@ -193,10 +189,7 @@ function needsOfProvider(name: string | undefined): Need[] {
   return [{ rule: 'resolves', what, losing: [] }];
 }
 
-async function orRefused<T>(
-  shown: Pick<Outcome, 'changes' | 'notices'>,
-  work: () => Promise<T>,
-): Promise<T | Outcome> {
+async function orRefused<T>(shown: Pick<Outcome, 'changes' | 'notices'>, work: () => Promise<T>) {
   try {
     return await work();
   } catch (error) {

@@ -101,10 +101,7 @@ export async function approveProposal(
   return { proposal: approved, open: unsettled(tokens, owner, { approvals, needs }) };
 }
 
-function requireLosing(
-  { owner, needs }: Proposal,
-  approver: Extract<Publisher, { kind: 'team' }>,
-): void {
+function requireLosing({ owner, needs }: Proposal, approver: Extract<Publisher, { kind: 'team' }>) {
   if (isSameOwner(owner, approver.owner))
     refuse('the team that publishes a change cannot approve it');
   const own = needs.filter(({ losing }) => losing.includes(approver.subgraph));

@@ -88,11 +88,7 @@ function idsOf(endpoints: readonly Endpoint[]): string {
 type Target = { url?: string; types?: EventType[] };
 type Replay = { since?: Date; event?: string };
 
-async function create(
-  shell: Shell,
-  partnerId: string,
-  target: Target & { url: string },
-): Promise<void> {
+async function create(shell: Shell, partnerId: string, target: Target & { url: string }) {
   await withStore('keys', shell.settings(), async (keys) => {
     await requireActive(keys, partnerId);
     await claimForOperator(keys);
@@ -234,10 +230,7 @@ function ask<Action extends WebhookAction>(
   });
 }
 
-function refusal(
-  { refused, fault }: WebhookRefusal,
-  { partnerId, webhookId, eventId }: Named,
-): CommandError {
+function refusal({ refused, fault }: WebhookRefusal, { partnerId, webhookId, eventId }: Named) {
   if (refused === 'url') return new CommandError(`--url ${fault}`);
   if (refused === 'noKey') return new CommandError('KEY_ENCRYPTION_KEY must be set in production');
   if (refused === 'unlisted') return noSuch('message', eventId);

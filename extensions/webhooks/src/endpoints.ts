@@ -9,7 +9,7 @@ import {
   type Endpoint,
   type WebhookTables,
 } from '@partner-loyalty/standings/store/webhooks.ts';
-import { eventAt, positionBefore } from './place.ts';
+import { eventsFrom, positionBefore } from './place.ts';
 import { isFailing } from './queue.ts';
 import type { WebhookSecrets } from './target.ts';
 
@@ -58,10 +58,7 @@ export async function createEndpoint(
 }
 
 /** Adds the endpoint to those of its partner; false if it has too many. */
-async function count(
-  { endpoints, partners }: WebhookTables,
-  { partnerId, webhookId }: Endpoint,
-): Promise<boolean> {
+async function count({ endpoints, partners }: WebhookTables, { partnerId, webhookId }: Endpoint) {
   const listed = (await partners.get(partnerId))?.webhookIds ?? [];
   const rows = await Promise.all(listed.map((id) => endpoints.get(id)));
   const removed = new Set(listed.filter((_, index) => rows[index] === undefined));
@@ -237,8 +234,8 @@ export async function keptEvent(
 ): Promise<Event | undefined> {
   // The feed may have been restored from a backup since.
   const isKnown = position <= (await feed.last(partnerId));
-  const event = isKnown ? await eventAt(feed, partnerId, position) : undefined;
-  return event?.id === eventId ? event : undefined;
+  const [found] = isKnown ? await eventsFrom(feed, partnerId, position, 1) : [];
+  return found?.event.id === eventId ? found.event : undefined;
 }
 
 /** Its ID is no longer counted, since it has no row. */

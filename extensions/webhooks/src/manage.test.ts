@@ -10,8 +10,8 @@ import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
 import { activity, newPlace, type Place } from '../../../subgraphs/standings/test/engine.ts';
 import { type Receiver, startReceiver } from '../../../test/support/servers/receiver.ts';
 import { until } from '../../../test/support/until.ts';
-import { createWebhookManager, type WebhookManager } from './manage.ts';
-import { eventAt } from './place.ts';
+import { createWebhookManager } from './manage.ts';
+import { eventsFrom } from './place.ts';
 import { createSender } from './send.ts';
 import { createWebhookSecrets } from './target.ts';
 
@@ -24,6 +24,8 @@ const SETTINGS = {
 } as const;
 const LOCAL = { byStaff: { isLocal: true } };
 const REMOTE = { byStaff: { isLocal: false } };
+
+type WebhookManager = ReturnType<typeof createWebhookManager>;
 
 describe('managing webhooks', () => {
   let place: Place;
@@ -230,7 +232,7 @@ describe('managing webhooks', () => {
   test('one event is sent again by its ID, and no other place of the feed can be named', async () => {
     await happen(3);
     const webhookId = await create();
-    const second = (await eventAt(store.feed, 'inn', 2))?.id ?? '';
+    const [second = ''] = (await eventsFrom(store.feed, 'inn', 2, 1)).map(({ event }) => event.id);
     const outcome = { type: 'POINTS_CHANGED', at: Date.now(), attempts: 1, durationMs: 1 };
     await store.webhooks.logs.put({
       webhookId,
@@ -264,7 +266,8 @@ describe('managing webhooks', () => {
   test('a message has its attempts and what is sent, unless it is erased, dropped, or unlisted', async () => {
     await happen(2);
     const webhookId = await create();
-    const event = await eventAt(store.feed, 'inn', 2);
+    const [found] = await eventsFrom(store.feed, 'inn', 2, 1);
+    const event = found?.event;
     const eventId = event?.id ?? '';
     const ask = (of: object = {}) =>
       manage({ action: 'message', partnerId: 'inn', webhookId, eventId, ...of });

@@ -44,8 +44,6 @@ type Handle<Action extends WebhookAction> = (
   by: By,
 ) => Promise<WebhookAnswer<Action>>;
 
-export type WebhookManager = ReturnType<typeof createWebhookManager>;
-
 const UNKNOWN: WebhookRefusal = { refused: 'unknown' };
 const NO_KEY: WebhookRefusal = { refused: 'noKey' };
 /** How much is shown of what waits. */
@@ -84,9 +82,8 @@ export function createWebhookManager(
   function on<Action extends WebhookAction>(
     handle: (
       endpoint: Endpoint,
-      request: WebhookRequest<Action>,
-      by: By,
-    ) => Promise<WebhookAnswer<Action>>,
+      ...given: Parameters<Handle<Action>>
+    ) => ReturnType<Handle<Action>>,
   ) {
     return async (request: WebhookRequest<Action> & { webhookId: string }, by: By) => {
       const endpoint = await endpointOf(store, request);
@@ -214,12 +211,7 @@ async function resend(store: Store, endpoint: Endpoint, eventId: string): Promis
 }
 
 /** Sends a message of the type TEST, and writes its outcome to the log of deliveries. */
-async function sendTest(
-  store: Store,
-  endpoint: Endpoint,
-  send: Send,
-  signal: AbortSignal,
-): Promise<WebhookDelivery> {
+async function sendTest(store: Store, endpoint: Endpoint, send: Send, signal: AbortSignal) {
   const now = Date.now();
   const message = { id: `test_${randomUUID()}`, type: 'TEST', timestamp: new Date(now), data: {} };
   const { ok, ...sent } = await send(endpoint, message, { signal, now });

@@ -1,5 +1,4 @@
-// Where a feed is at a time, and the event at a place.
-import type { Event } from '@partner-loyalty/standings/rules/event.ts';
+// Where a feed is at a time, and the events from a place on.
 import type { EventPage, Feed } from '@partner-loyalty/standings/store/feed.ts';
 
 type Pages = Pick<Feed, 'page' | 'last'>;
@@ -34,19 +33,9 @@ export async function positionBefore(feed: Pages, partnerId: string, at: number)
 }
 
 /**
- * Reads the event at a position now, so that it has what an erasure has left. Resolves with
- * undefined if it was dropped.
+ * Reads the event at a position and those after it now, so that they have what an erasure has left.
+ * Resolves with none if it was dropped.
  */
-export async function eventAt(
-  feed: Pick<Feed, 'page'>,
-  partnerId: string,
-  position: number,
-): Promise<Event | undefined> {
-  const [found] = await eventsFrom(feed, partnerId, position, 1);
-  return found?.event;
-}
-
-/** Reads the event at a position and those after it; resolves with none if it was dropped. */
 export async function eventsFrom(
   feed: Pick<Feed, 'page'>,
   partnerId: string,
@@ -61,12 +50,7 @@ export async function eventsFrom(
 }
 
 /** Undefined if events after the position were dropped. */
-async function pageOf(
-  feed: Pages,
-  partnerId: string,
-  after: number,
-  first: number,
-): Promise<EventPage | undefined> {
+async function pageOf(feed: Pages, partnerId: string, after: number, first: number) {
   const page = await feed.page(partnerId, { after, first, types: undefined });
   return typeof page === 'string' ? undefined : page;
 }

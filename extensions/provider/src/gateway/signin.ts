@@ -56,11 +56,7 @@ export function createSignIn({
     return tokens.refusal(request) ?? page();
   }
 
-  async function submit(
-    request: HttpRequest,
-    form: URLSearchParams,
-    sent?: Sent,
-  ): Promise<HttpResponse> {
+  async function submit(request: HttpRequest, form: URLSearchParams, sent?: Sent) {
     const token = form.get('token');
     const kind = linkKind(token ?? '');
     if (token !== null && kind !== undefined && kind !== 'signIn')

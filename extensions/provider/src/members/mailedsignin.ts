@@ -5,7 +5,7 @@ import type { MembersCore } from '@partner-loyalty/members/ports.ts';
 import { readCode } from '@partner-loyalty/members/rules/mailedtoken.ts';
 import type { Address } from '@partner-loyalty/members/rules/member.ts';
 import { digest } from '@partner-loyalty/members/tables/access.ts';
-import type { Limit, MailTask } from '@partner-loyalty/members/tables/outbox.ts';
+import type { MailTask } from '@partner-loyalty/members/tables/outbox.ts';
 import type { Payload } from '@partner-loyalty/members/tables/payloads.ts';
 import {
   type Proof,
@@ -99,12 +99,7 @@ export function createMailedSignIns({ store, metrics, wake }: MailedSignInParts)
   /** The row of the browsers that have signed in with the address before. */
   const knownKey = (address: string) => `Known:${digest(address)}`;
 
-  async function limitsOf(
-    kind: 'code' | 'console',
-    address: string,
-    client: string,
-    known = '',
-  ): Promise<Limit[]> {
+  async function limitsOf(kind: 'code' | 'console', address: string, client: string, known = '') {
     const browser = digest(known);
     const isKnown = browsersIn(await payloads.find(knownKey(address))).includes(browser);
     return codeLimits(kind, address, client, isKnown ? browser : undefined);

@@ -14,7 +14,6 @@ import {
   settingsOfSubgraph,
   variableOf,
 } from '@partner-loyalty/runtime/settings/subgraphs.ts';
-import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { refuseReservedName } from '../entry.ts';
 import { registryOf } from './client.ts';
 import {
@@ -87,10 +86,7 @@ export async function dev(
 const EVERY_MS = 1_000;
 
 /** The settings of a sandbox. Throws an Error that names what is wrong. */
-function devSettings(
-  name: string,
-  { url, port }: { url: string; port: number | undefined },
-): Settings {
+function devSettings(name: string, { url, port }: { url: string; port: number | undefined }) {
   const env = readEnv();
   const secret = variableOf(name, 'secret');
   const kept = VARIABLES.map((variable) => [variable, env[variable]]);

@@ -57,10 +57,7 @@ export async function askSubgraph(candidate: {
 const BATCH = 100;
 
 /** Whether each operation of a batch gets its own response, for IDs that nobody has. */
-async function takesBatches(
-  transport: Pick<Transport, 'execute'>,
-  requestId: string,
-): Promise<boolean> {
+async function takesBatches(transport: Pick<Transport, 'execute'>, requestId: string) {
   const [partnerId, memberId] = [`nobody-${randomUUID()}`, `nobody-${randomUUID()}`];
   const callers: Caller[] = [
     { kind: 'partner', partnerId },

@@ -132,11 +132,7 @@ function joinedType(node: TypeDefinitionNode, nameOf: NameOf): JoinedType {
 }
 
 /** `resolving` are the subgraphs that resolve the fields without a directive. */
-function joinedField(
-  directives: readonly ConstDirectiveNode[],
-  resolving: Names,
-  nameOf: NameOf,
-): Omit<JoinedField, 'typeName'> {
+function joinedField(directives: readonly ConstDirectiveNode[], resolving: Names, nameOf: NameOf) {
   const joins = argumentsOf(directives, 'join__field');
   const subgraphsOf = (found: typeof joins) => found.map(({ graph }) => nameOf(graph));
   const setsOf = (name: 'requires' | 'provides') =>
