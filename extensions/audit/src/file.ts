@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { type Loop, startLoop } from '@partner-loyalty/runtime/eventloop/loop.ts';
+import { startLoop } from '@partner-loyalty/runtime/eventloop/loop.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { DependencyState } from '@partner-loyalty/runtime/process/readiness.ts';
@@ -46,160 +46,141 @@ const writeAsync = promisify(write);
  * Opens the file, and creates it only for its owner. Several processes may append to it: each
  * write is one call with whole lines. Throws if it cannot be opened or is not a regular file.
  */
-export function openAuditFile(
-  path: string,
-  observe: { log: Pick<Log, 'outage' | 'recovered'>; metrics: Pick<Metrics, 'audit'> },
-  maxBytes = MAX_BYTES,
-): AuditSink {
+export function openAuditFile(path: string, observe: Observe, maxBytes = MAX_BYTES): AuditSink {
   try {
     const fd = openSync(path, FLAGS, PRIVATE_FILE);
     if (!fstatSync(fd).isFile()) throw new Error('it is not a regular file');
-    return new AuditFile(path, fd, observe, maxBytes);
+    return appendTo(path, fd, observe, maxBytes);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(`AUDIT_LOG: ${path} cannot be opened: ${why}`, { cause: error });
   }
 }
 
-class AuditFile implements AuditSink {
-  private readonly path: string;
-  private readonly observe: Parameters<typeof openAuditFile>[1];
-  private readonly maxBytes: number;
-  private readonly loop: Loop;
-  private fd: number | undefined;
-  private lines: string[] = [];
-  private length = 0;
-  private isFailing = false;
+type Observe = { log: Pick<Log, 'outage' | 'recovered'>; metrics: Pick<Metrics, 'audit'> };
+
+function appendTo(
+  path: string,
+  opened: number,
+  { log, metrics }: Observe,
+  maxBytes: number,
+): AuditSink {
+  let fd: number | undefined = opened;
+  const lines: string[] = [];
+  let length = 0;
+  let isFailing = false;
   /** Undefined unless lines are being written. */
-  private writingSince: number | undefined;
-  private readonly writeAtExit = () => {
+  let writingSince: number | undefined;
+  const loop = startLoop(writeLines, {
+    everyMs: INTERVAL_MS,
+    failed,
+    recovered() {
+      log.recovered({}, 'the audit log is written again');
+      isFailing = false;
+    },
+  });
+  process.on('SIGHUP', loop.wake).on('exit', writeAtExit);
+
+  function writeAtExit(): void {
     // While the disk hangs, waiting for it would keep the process from ending.
-    if (this.writingSince !== undefined || this.fd === undefined) return;
+    if (writingSince !== undefined || fd === undefined) return;
     try {
-      const { size } = fstatSync(this.fd);
+      const { size } = fstatSync(fd);
       const last = Buffer.of(LINE_FEED);
-      if (size > 0) readSync(this.fd, last, 0, 1, size - 1);
-      writeSync(this.fd, `${startAfter(last)}${this.lines.join('')}`);
+      if (size > 0) readSync(fd, last, 0, 1, size - 1);
+      writeSync(fd, `${startAfter(last)}${lines.join('')}`);
     } catch {
       // The lines are lost with the process.
     }
-  };
-
-  constructor(
-    path: string,
-    fd: number,
-    observe: Parameters<typeof openAuditFile>[1],
-    maxBytes: number,
-  ) {
-    this.path = path;
-    this.fd = fd;
-    this.observe = observe;
-    this.maxBytes = maxBytes;
-    this.loop = startLoop(() => this.writeLines(), {
-      everyMs: INTERVAL_MS,
-      failed: (error) => this.fail(error),
-      recovered: () => this.recover(),
-    });
-    process.on('SIGHUP', this.loop.wake).on('exit', this.writeAtExit);
   }
 
-  write(line: string): void {
-    if (this.length + line.length > this.maxBytes) {
-      this.observe.metrics.audit('lost', 1);
-      return;
-    }
-    this.lines.push(line);
-    this.length += line.length;
-    if (this.length >= EAGER_BYTES && !this.isFailing) this.loop.wake();
-  }
-
-  state() {
-    const { writingSince } = this;
-    const isHung = writingSince !== undefined && performance.now() - writingSince > HUNG_MS;
-    return this.isFailing || isHung ? 'degraded' : 'up';
-  }
-
-  async close(): Promise<void> {
-    process.off('SIGHUP', this.loop.wake);
-    const written = this.loop.stop().then(this.loop.run);
-    await withTimeout(written, CLOSE_MS, 'it hangs').catch(() => {});
-    process.off('exit', this.writeAtExit);
-    if (this.lines.length > 0) this.observe.metrics.audit('lost', this.lines.length);
-    if (this.fd !== undefined && this.writingSince === undefined) await closeAsync(this.fd);
-    this.fd = undefined;
-    if (this.lines.length > 0) throw new Error(`${this.lines.length} lines could not be written`);
-  }
-
-  private async writeLines(): Promise<void> {
-    if (this.lines.length === 0) return;
-    this.writingSince = performance.now();
+  async function writeLines(): Promise<void> {
+    if (lines.length === 0) return;
+    writingSince = performance.now();
     try {
-      await this.followPath();
-      while (this.lines.length > 0) await this.writeBatch();
+      await followPath();
+      while (lines.length > 0) await writeBatch();
     } finally {
-      this.writingSince = undefined;
+      writingSince = undefined;
     }
   }
 
-  private fail(err: unknown): void {
-    const { log, metrics } = this.observe;
+  function failed(err: unknown): void {
     metrics.audit('failed', 1);
     // Cast: errors of the file system have a code, which says enough.
     const { code } = err as { code?: string };
     log.outage(code === undefined ? { err } : { reason: code }, 'the audit log cannot be written');
-    this.isFailing = true;
-  }
-
-  private recover(): void {
-    this.observe.log.recovered({}, 'the audit log is written again');
-    this.isFailing = false;
+    isFailing = true;
   }
 
   /** Opens the path again if it no longer leads to the file: it was renamed or removed. */
-  private async followPath(): Promise<void> {
-    const { fd } = this;
-    if (fd !== undefined) {
+  async function followPath(): Promise<void> {
+    const former = fd;
+    if (former !== undefined) {
       const [there, here] = await Promise.all([
-        statAsync(this.path).catch(() => undefined),
-        fstatAsync(fd),
+        statAsync(path).catch(() => undefined),
+        fstatAsync(former),
       ]);
       if (there?.ino === here.ino && there.dev === here.dev) return;
     }
-    const next = await openAsync(this.path, FLAGS, PRIVATE_FILE);
-    this.fd = next;
-    if (fd !== undefined) await closeAsync(fd);
+    const next = await openAsync(path, FLAGS, PRIVATE_FILE);
+    fd = next;
+    if (former !== undefined) await closeAsync(former);
     if (!(await fstatAsync(next)).isFile()) {
-      this.fd = undefined;
+      fd = undefined;
       await closeAsync(next);
       throw new Error('it is not a regular file');
     }
   }
 
-  private async writeBatch(): Promise<void> {
-    const { fd } = this;
+  async function writeBatch(): Promise<void> {
     if (fd === undefined) throw new Error('the file is not open');
-    const batch = this.nextBatch();
-    let start = await startIn(fd);
+    const current = fd;
+    const batch = firstOf(lines);
+    let start = await startIn(current);
     // Another process may be in the middle of a write, which looks like a torn line until it ends.
-    if (start !== '') start = await pause(TORN_MS).then(() => startIn(fd));
+    if (start !== '') start = await pause(TORN_MS).then(() => startIn(current));
     const bytes = Buffer.from(`${start}${batch.join('')}`);
-    const { bytesWritten } = await writeAsync(fd, bytes);
+    const { bytesWritten } = await writeAsync(current, bytes);
     const isWhole = bytesWritten === bytes.length;
     const written = isWhole ? batch.length : linesIn(bytes.subarray(start.length, bytesWritten));
-    for (const line of this.lines.splice(0, written)) this.length -= line.length;
-    this.observe.metrics.audit('written', written);
+    for (const line of lines.splice(0, written)) length -= line.length;
+    metrics.audit('written', written);
     // The next write says more, if the disk is still full then.
     if (!isWhole) throw Object.assign(new Error('a write was cut short'), { code: 'ENOSPC' });
   }
 
-  private nextBatch(): string[] {
-    let length = 0;
-    const end = this.lines.findIndex((line) => {
+  return {
+    write(line) {
+      if (length + line.length > maxBytes) return metrics.audit('lost', 1);
+      lines.push(line);
       length += line.length;
-      return length > MAX_BATCH_BYTES;
-    });
-    return end === -1 ? [...this.lines] : this.lines.slice(0, Math.max(end, 1));
-  }
+      if (length >= EAGER_BYTES && !isFailing) loop.wake();
+    },
+    state() {
+      const isHung = writingSince !== undefined && performance.now() - writingSince > HUNG_MS;
+      return isFailing || isHung ? 'degraded' : 'up';
+    },
+    async close() {
+      process.off('SIGHUP', loop.wake);
+      const written = loop.stop().then(loop.run);
+      await withTimeout(written, CLOSE_MS, 'it hangs').catch(() => {});
+      process.off('exit', writeAtExit);
+      if (lines.length > 0) metrics.audit('lost', lines.length);
+      if (fd !== undefined && writingSince === undefined) await closeAsync(fd);
+      fd = undefined;
+      if (lines.length > 0) throw new Error(`${lines.length} lines could not be written`);
+    },
+  };
+}
+
+function firstOf(lines: readonly string[]): string[] {
+  let length = 0;
+  const end = lines.findIndex((line) => {
+    length += line.length;
+    return length > MAX_BATCH_BYTES;
+  });
+  return end === -1 ? [...lines] : lines.slice(0, Math.max(end, 1));
 }
 
 const LINE_FEED = 10;
