@@ -144,9 +144,8 @@ describe('notices to staff', () => {
       askFeed: async ({ query, variables }: SubgraphRequest) => {
         const until = Number(variables?.time);
         const due = failing.filter(({ failingSince }) => failingSince <= until);
-        return query.includes('failingWebhooks')
-          ? { data: { failingWebhooks: JSON.stringify(due) } }
-          : { data: { disabledWebhooks: JSON.stringify(disabled) } };
+        const found = query.includes('failingWebhooks') ? due : disabled;
+        return { data: { found: JSON.stringify(found) } };
       },
     },
   });

@@ -52,11 +52,7 @@ export function startNotices({
  * cannot be mailed, which is due for a day. If a process ends between the mail and its mark, it is
  * mailed again, with the same ID.
  */
-export async function sendNotices(
-  parts: NoticeParts,
-  now: number,
-  signal?: AbortSignal,
-): Promise<void> {
+export async function sendNotices(parts: NoticeParts, now: number, signal?: AbortSignal) {
   const faults: unknown[] = [];
   const note = (fault: unknown): [] => {
     faults.push(fault);
@@ -100,19 +96,17 @@ function noticesOf({ keyId, partnerId, name, createdAt, expiresAt }: KeyRecord, 
 const ENDPOINTS = [
   {
     letter: 'webhookFailing',
-    field: 'failingWebhooks',
-    query: 'query ($time: Float!) { failingWebhooks(before: $time) }',
+    query: 'query ($time: Float!) { found: failingWebhooks(before: $time) }',
     ageMs: FAILING_MS,
   },
   {
     letter: 'webhookDisabled',
-    field: 'disabledWebhooks',
-    query: 'query ($time: Float!) { disabledWebhooks(since: $time) }',
+    query: 'query ($time: Float!) { found: disabledWebhooks(since: $time) }',
     ageMs: MAX_DELAY_MS,
   },
 ] as const;
 
-function dueEndpoints({ letter, field, query, ageMs }: (typeof ENDPOINTS)[number]) {
+function dueEndpoints({ letter, query, ageMs }: (typeof ENDPOINTS)[number]) {
   return async ({ graphs }: NoticeParts, now: number): Promise<DueNotice[]> => {
     const { data } = await graphs.askFeed({
       query,
@@ -120,9 +114,8 @@ function dueEndpoints({ letter, field, query, ageMs }: (typeof ENDPOINTS)[number
       caller: { kind: 'service' },
       requestId: 'staff-notices',
     });
-    const found = data?.[field];
-    if (typeof found !== 'string') return fail('SERVICE_UNAVAILABLE');
-    const webhooks: NotedWebhook[] = JSON.parse(found);
+    if (typeof data?.found !== 'string') return fail('SERVICE_UNAVAILABLE');
+    const webhooks: NotedWebhook[] = JSON.parse(data.found);
     return webhooks.map(({ webhookId, partnerId, disabledAt, failingSince = now }) => ({
       noticeId: `${webhookId}/${disabledAt ?? `failing/${failingSince}`}`,
       keptUntil: (disabledAt ?? failingSince) + KEPT_MS,

@@ -1,8 +1,8 @@
 // The pages of the section for webhooks as HTML.
 import type {
   Webhook,
-  WebhookAttempt,
   WebhookDelivery,
+  WebhookDone,
   WebhookSummary,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
@@ -14,10 +14,7 @@ import { type ConsoleVisit, isAdmin } from './section.ts';
 
 const GUIDE = html`<a href="/docs/guides/events-and-webhooks">How webhooks work</a>`;
 
-type List = { webhooks: WebhookSummary[]; eventTypes: string[] };
-type Shown = { webhook: WebhookSummary; deliveries: WebhookDelivery[]; eventTypes: string[] };
-
-export function listPage({ webhooks, eventTypes }: List, visit: ConsoleVisit): Html {
+export function listPage({ webhooks, eventTypes }: WebhookDone<'list'>, visit: ConsoleVisit): Html {
   const items = webhooks.map((webhook) => {
     const { webhookId, url, types, waiting, last } = webhook;
     const outcome = last && html`${stateText(last.outcome)} ${timeText(last.at)}`;
@@ -43,7 +40,7 @@ ${rowList(items, empty('No endpoints yet', none))}
 ${isAdmin(visit) ? confirmed('Add an endpoint', form, isOpen, 'new') : ''}`;
 }
 
-export function endpointPage(shown: Shown, visit: ConsoleVisit): Html {
+export function endpointPage(shown: WebhookDone<'show'>, visit: ConsoleVisit): Html {
   const { webhook, deliveries, eventTypes } = shown;
   const { webhookId, url, types, waiting, createdAt } = webhook;
   return html`<p><a href="/console/webhooks">All endpoints</a></p>
@@ -61,14 +58,7 @@ ${isAdmin(visit) ? changes(webhook, eventTypes, visit) : ''}
 ${deliveryList(deliveries, webhookId)}`;
 }
 
-type Message = {
-  webhook: Webhook;
-  message: WebhookDelivery;
-  history: WebhookAttempt[];
-  payload?: object;
-};
-
-export function messagePage(shown: Message, visit: ConsoleVisit): Html {
+export function messagePage(shown: WebhookDone<'message'>, visit: ConsoleVisit): Html {
   const { webhook, message, history, payload } = shown;
   const { id, type, outcome, isEvent } = message;
   const isWaiting = outcome === 'waiting';
@@ -132,10 +122,7 @@ ${confirmed('New secret', rotating)}${confirmed('Remove', removing)}</div>`;
 }
 
 /** The secret is only on this page. */
-export function secretPage(
-  { webhook, secret }: { webhook: Webhook; secret: string },
-  text: string,
-): Html {
+export function secretPage({ webhook, secret }: WebhookDone<'rotate'>, text: string): Html {
   return html`${noticeBox(text, false)}
 <p>Save the secret of <strong>${webhook.url}</strong> now: it is not shown again. ${GUIDE}</p>
 ${codeBlock('Secret', secret)}

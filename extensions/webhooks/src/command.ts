@@ -11,8 +11,8 @@ import type { KeyStore } from '@partner-loyalty/gateway';
 import type {
   Webhook,
   WebhookAction,
-  WebhookAnswer,
   WebhookDelivery,
+  WebhookDone,
   WebhookInput,
   WebhookRefusal,
   WebhookSummary,
@@ -96,7 +96,7 @@ async function create(shell: Shell, partnerId: string, target: Target & { url: s
   printSecret(shell, await ask(shell, 'create', { partnerId, ...target }));
 }
 
-function printSecret(shell: Shell, { webhook, secret }: { webhook: Webhook; secret: string }) {
+function printSecret(shell: Shell, { webhook, secret }: WebhookDone<'rotate'>) {
   shell.printOnce({ ...rowOf(webhook), secret }, 'Save the secret now: it is not shown again.');
 }
 
@@ -199,7 +199,6 @@ async function replay(shell: Shell, webhookId: string, { since, event }: Replay)
   shell.print({ webhookId, since, event });
 }
 
-type Done<Action extends WebhookAction> = Exclude<WebhookAnswer<Action>, WebhookRefusal>;
 type Named = { partnerId?: string; webhookId?: string; eventId?: string };
 
 /** Longer than an attempt takes. */
@@ -212,7 +211,7 @@ function ask<Action extends WebhookAction>(
   shell: Shell,
   action: Action,
   input: WebhookInput<Action> & Named,
-): Promise<Done<Action>> {
+): Promise<WebhookDone<Action>> {
   const settings = shell.settings();
   const open = READING.has(action) ? readStore : withStore;
   return open('standings', settings, async (store) => {
@@ -226,7 +225,7 @@ function ask<Action extends WebhookAction>(
     const answer = await manage({ ...input, action, partnerId }).finally(close);
     if ('refused' in answer) throw refusal(answer, { ...input, partnerId });
     // Cast: TypeScript does not see that only the answer of the action is left.
-    return answer as Done<Action>;
+    return answer as WebhookDone<Action>;
   });
 }
 

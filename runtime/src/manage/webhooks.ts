@@ -105,9 +105,8 @@ export type WebhookRequest<Action extends WebhookAction> = WebhookInput<Action> 
   /** An endpoint of another partner is unknown. */
   partnerId: string;
 };
-export type WebhookAnswer<Action extends WebhookAction> =
-  | WebhookActions[Action][1]
-  | WebhookRefusal;
+export type WebhookDone<Action extends WebhookAction> = WebhookActions[Action][1];
+export type WebhookAnswer<Action extends WebhookAction> = WebhookDone<Action> | WebhookRefusal;
 
 /**
  * There is no such endpoint; the partner has as many as it may have; it sends nothing until it is
