@@ -37,7 +37,7 @@ COPY examples/browser examples/browser
 COPY gateway gateway
 COPY extensions extensions
 COPY bin/extensions bin/extensions
-COPY bin/gateway.ts bin/process.ts bin/
+COPY bin/gateway.ts bin/
 ARG COMMIT=unknown
 ENV COMMIT=$COMMIT
 USER node
@@ -51,7 +51,7 @@ COPY runtime runtime
 COPY subgraphs/members subgraphs/members
 COPY extensions/provider extensions/provider
 COPY bin/extensions bin/extensions
-COPY bin/members.ts bin/subgraph.ts bin/process.ts bin/
+COPY bin/members.ts bin/subgraph.ts bin/
 ARG COMMIT=unknown
 ENV COMMIT=$COMMIT
 USER node
@@ -65,7 +65,7 @@ COPY runtime runtime
 COPY subgraphs/standings subgraphs/standings
 COPY extensions/webhooks extensions/webhooks
 COPY bin/extensions bin/extensions
-COPY bin/standings.ts bin/subgraph.ts bin/process.ts bin/
+COPY bin/standings.ts bin/subgraph.ts bin/
 ARG COMMIT=unknown
 ENV COMMIT=$COMMIT
 USER node

@@ -49,10 +49,7 @@ export function resolverTypesConfig(folder: string): ResolverTypesConfig {
  * The text of the generated file, which exports `SubgraphResolvers`: the type of an object with all
  * resolvers that the schema needs.
  */
-export async function resolverTypes(
-  schema: string,
-  mappers: ResolverTypesConfig['mappers'],
-): Promise<string> {
+export async function resolverTypes(schema: string, mappers: ResolverTypesConfig['mappers']) {
   const types = await codegen({
     filename: 'schema.generated.ts',
     schema: visit(parse(schema), { StringValue: leaveOutDescription }),

@@ -5,15 +5,12 @@ import {
   idText,
   omitUndefined,
   optional,
-  type Parsed,
   text,
 } from '@partner-loyalty/runtime/input.ts';
 import * as z from 'zod';
 
 /** A parser of lines, with the rules of the API's arguments. `partners` has the IDs of partners. */
-export function createMemberLineParser(
-  partners: ReadonlySet<string>,
-): (line: Record<string, unknown>) => Parsed<MemberImport> {
+export function createMemberLineParser(partners: ReadonlySet<string>) {
   return createParser(memberLine(partners).transform(toImport));
 }
 

@@ -40,9 +40,7 @@ type ConsoleParts = SectionParts & {
 const PAGES = { places: 4, ofOwner: 1, waitMs: 10_000 };
 
 /** Handles `/console` and all below it; never rejects. */
-export function createConsole(
-  parts: ConsoleParts,
-): (request: HttpRequest) => Promise<HttpResponse> {
+export function createConsole(parts: ConsoleParts) {
   const { keyStore, settings, audit, forms, log, ownUrl } = parts;
   const cookies = createCookies(ownUrl);
   const sessions = createSessions(keyStore, cookies);

@@ -61,9 +61,7 @@ const LONG_MS = 20_000;
 const MAX_AGE_MS = 1_000;
 
 /** Handles requests below /registry/; never rejects. */
-export function createRegistryEndpoint(
-  parts: EndpointParts,
-): (request: HttpRequest) => Promise<HttpResponse> {
+export function createRegistryEndpoint(parts: EndpointParts) {
   const { graphStore, usageStore, settings, audit, limiter, caches, log } = parts;
   const { waitMs = WAIT_MS, longMs = LONG_MS } = parts;
   const registry: Registry = {
@@ -133,7 +131,7 @@ export function createRegistryEndpoint(
     }
   }
 
-  return (request) => {
+  return (request: HttpRequest) => {
     const response = () => operate(request).catch((error) => errorResponse(error, request, log));
     return observed(request, response, log);
   };

@@ -80,10 +80,7 @@ export function createPages(parts: PagesParts): Pages {
   };
 }
 
-function createRoutes(
-  { about, settings, store }: PagesParts,
-  current: () => DocumentedGraph,
-): ReadonlyMap<string, Route> {
+function createRoutes({ about, settings, store }: PagesParts, current: () => DocumentedGraph) {
   const { rateLimitBudget: budget, rateLimitWindowSeconds: windowSeconds } = settings;
   const explorer =
     settings.explorer === 'on' ? explorerRoutes(about, settings.idTokenMemberClaim, current) : [];

@@ -50,10 +50,7 @@ export async function openUsageStore(settings: StoreSettings): Promise<UsageStor
 }
 
 /** Reports which records cannot be read, and resolves with the number of the others. */
-export async function verifyUsage(
-  settings: StoreSettings,
-  { report }: Inspection,
-): Promise<number> {
+export async function verifyUsage(settings: StoreSettings, { report }: Inspection) {
   const store = await openStore(settings, 'usage', TABLES);
   try {
     let count = 0;

@@ -33,12 +33,7 @@ type Standing = {
   yearEnd: string;
 };
 
-export function accountPage(
-  account: Account,
-  profile: Profile,
-  texts: Texts,
-  isSandbox: boolean,
-): string {
+export function accountPage(account: Account, profile: Profile, texts: Texts, isSandbox: boolean) {
   const { action, notice } = account;
   const { standings } = profile;
   const { account: words, language } = texts;

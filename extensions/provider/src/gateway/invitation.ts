@@ -1,12 +1,9 @@
 // The route /invitation: a mailed link shows who invites the reader, and a button accepts.
 
 import { createFormPage } from '@partner-loyalty/gateway/pages/formpage.ts';
-import type { Forms } from '@partner-loyalty/gateway/pages/forms.ts';
+import type { Core } from '@partner-loyalty/gateway/ports.ts';
 import { fill } from '@partner-loyalty/runtime/fill.ts';
-import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
-import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { isolated } from '@partner-loyalty/runtime/input.ts';
-import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { linkPage, messagePage } from '@partner-loyalty/runtime/pages/cards.ts';
 import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
 import { pageResponse, textPage } from '@partner-loyalty/runtime/pages/layout.ts';
@@ -14,16 +11,13 @@ import { isInvitation, type Tokens } from './tokens.ts';
 
 const INVITATION_PATH = '/invitation';
 
-export type InvitationParts = { tokens: Tokens; forms: Forms; log: Log };
+type Parts = Pick<Core, 'forms' | 'log'> & { tokens: Tokens };
 
 /**
  * Handles `/invitation`; never rejects. Opening a link does not accept, because mail scanners open
  * links too.
  */
-export function createInvitation({
-  tokens,
-  ...parts
-}: InvitationParts): (request: HttpRequest) => Promise<HttpResponse> {
+export function createInvitation({ tokens, ...parts }: Parts) {
   return createFormPage({
     ...parts,
     async show(request, token) {

@@ -1,41 +1,32 @@
 // The routes /sign-in and /account: what members see, and the links that they receive by mail.
 
 import { createFormPage, type Sent } from '@partner-loyalty/gateway/pages/formpage.ts';
-import type { Forms } from '@partner-loyalty/gateway/pages/forms.ts';
+import type { Core } from '@partner-loyalty/gateway/ports.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
-import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { linkPage, messagePage, ownerLine } from '@partner-loyalty/runtime/pages/cards.ts';
 import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
 import { pageResponse } from '@partner-loyalty/runtime/pages/layout.ts';
-import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { IdentityResponse, LinkKind } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { Provider } from './provider.ts';
 import { isWellFormed, linkKind, type Tokens } from './tokens.ts';
 
 const SIGN_IN_PATH = '/sign-in';
 
-export type SignInParts = {
-  settings: Pick<Settings, 'environment'>;
+type Parts = Pick<Core, 'settings' | 'forms' | 'log'> & {
   tokens: Tokens;
   /**
    * Undefined if members sign in elsewhere, because the API accepts the tokens of another provider.
    * Links confirm and undo changes of address in any case.
    */
   provider: Provider | undefined;
-  forms: Forms;
-  log: Log;
 };
 
 /**
  * Handles both paths; never rejects. Opening a link does not redeem it, because mail scanners open
  * links too.
  */
-export function createSignIn({
-  tokens,
-  provider,
-  ...parts
-}: SignInParts): (request: HttpRequest) => Promise<HttpResponse> {
+export function createSignIn({ tokens, provider, ...parts }: Parts) {
   async function show(request: HttpRequest, token: string): Promise<HttpResponse> {
     const texts = textsOf(request);
     const kind = linkKind(token);

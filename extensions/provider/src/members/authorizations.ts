@@ -125,10 +125,7 @@ export function withoutCookies(ctx: Context): void {
  * The next key becomes the current one, so that what is sealed with it outlasts a rotation. The
  * secrets are the private keys that there are, the next one first.
  */
-export async function secretsOf(
-  keys: readonly SigningKey[],
-  unseal: KeyVault['unseal'],
-): Promise<string[]> {
+export async function secretsOf(keys: readonly SigningKey[], unseal: KeyVault['unseal']) {
   const secrets = await Promise.all(
     keys
       .flatMap((key) => (key.state === 'retired' ? [] : [key]))

@@ -48,11 +48,7 @@ function redirectFault(
  * Whether a requested URI is a registered one, exactly; on the loopback of a public app's device,
  * any port matches (RFC 8252, section 7.3).
  */
-export function isRegistered(
-  uri: string,
-  registered: readonly string[],
-  isPublic: boolean,
-): boolean {
+export function isRegistered(uri: string, registered: readonly string[], isPublic: boolean) {
   if (registered.includes(uri)) return true;
   const anyPort = (one: string) => one.replace(LOOPBACK, 'http://$1');
   if (!isPublic || !LOOPBACK.test(uri) || !URL.canParse(uri)) return false;

@@ -31,14 +31,11 @@ export async function publishedGraph(
 }
 
 /** Returns a function that adds a version, which the gateway serves within a second. */
-export async function openPublishing(
-  settings: Settings,
-  lifecycle: Lifecycle,
-): Promise<(graph: GraphContent) => Promise<void>> {
+export async function openPublishing(settings: Settings, lifecycle: Lifecycle) {
   const store = await openGraphStore(settings);
   lifecycle.opened('versions', store.close);
   let version = 0;
-  return async (graph) => {
+  return async (graph: GraphContent) => {
     version += 1;
     const about = { publishedAt: new Date(), changes: [], change: 'dev' };
     await store.append({ version, ...graph, ...about });

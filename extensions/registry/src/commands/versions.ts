@@ -31,11 +31,7 @@ function needsInWords(needs: Row[string]): string {
 }
 
 /** Prints SDL that SUPERGRAPH_FILE can name, below a comment on the version and its subgraphs. */
-export async function show(
-  shell: ServiceShell,
-  given: number | undefined,
-  where: Where,
-): Promise<void> {
+export async function show(shell: ServiceShell, given: number | undefined, where: Where) {
   const request = omitUndefined({ operation: 'show' as const, version: given });
   const shown = (await operate(shell, request, where)) as ShownVersion;
   if (shell.json) return shell.write(`${JSON.stringify(shown)}\n`);
@@ -57,11 +53,7 @@ type ShownVersion = Pick<
 };
 
 /** Prints the published schema of a subgraph, as it was published. */
-export async function fetchSchema(
-  shell: ServiceShell,
-  subgraph: string,
-  where: Where,
-): Promise<void> {
+export async function fetchSchema(shell: ServiceShell, subgraph: string, where: Where) {
   const shown = (await operate(shell, { operation: 'show' }, where)) as ShownVersion;
   const schema = Object.entries(shown.schemas).find(([name]) => name === subgraph)?.[1];
   if (schema === undefined) throw noSuch('subgraph', subgraph);

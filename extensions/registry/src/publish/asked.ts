@@ -97,10 +97,7 @@ export async function faultOfSubgraph(
 }
 
 /** The schema that a subgraph answers; undefined if it answers none. */
-export async function runningSdl(
-  transport: Pick<Transport, 'execute'>,
-  requestId: string,
-): Promise<string | undefined> {
+export async function runningSdl(transport: Pick<Transport, 'execute'>, requestId: string) {
   const data = await ask(transport, '{_service{sdl}}', requestId);
   const sdl = isJsonObject(data?._service) ? data._service.sdl : undefined;
   return typeof sdl === 'string' ? sdl : undefined;

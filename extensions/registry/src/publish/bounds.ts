@@ -107,27 +107,22 @@ export function shareNeeds(
   name: string,
 ): Need[] {
   const joins = joinsOf(after.supergraph, name);
-  const places: Need[] =
-    joins <= MAX_JOINS || joins <= joinsOf(before.supergraph, name)
-      ? []
-      : [
-          {
-            rule: 'size',
-            what: `${name} would have ${joins} joins, over ${MAX_JOINS}`,
-            losing: [],
-          },
-        ];
+  const isGrown = joins > Math.max(MAX_JOINS, joinsOf(before.supergraph, name));
+  const places = isGrown ? [sizeNeed(`${name} would have ${joins} joins, over ${MAX_JOINS}`)] : [];
   const shares = SURFACE_NAMES.flatMap((surface) => {
     const bytesIn = ({ surfaces, supergraph }: typeof after) =>
       ownBytes(introspected(surfaces[surface]), joinedGraph(supergraph), name);
     if (introspectionBytes(after.surfaces[surface]) <= MAX_SHARE_BYTES) return [];
     const bytes = bytesIn(after);
     if (bytes <= MAX_SHARE_BYTES || bytes <= bytesIn(before)) return [];
-    const what = `${name} would have ${bytes} bytes of the introspection of the ${surface} surface, over ${MAX_SHARE_BYTES}`;
-    return { rule: 'size', what, losing: [] } as const;
+    return sizeNeed(
+      `${name} would have ${bytes} bytes of the introspection of the ${surface} surface, over ${MAX_SHARE_BYTES}`,
+    );
   });
   return [...places, ...shares];
 }
+
+const sizeNeed = (what: string): Need => ({ rule: 'size', what, losing: [] });
 
 /** How often the supergraph names a subgraph: for each type, union member, enum value and so on. */
 function joinsOf(supergraph: string, name: string): number {

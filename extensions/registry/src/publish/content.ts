@@ -9,9 +9,7 @@ import { datedAsPublished, datedSdl } from '@partner-loyalty/gateway/schema/date
 export type GraphContent = Pick<GraphVersion, 'supergraph' | 'subgraphs' | 'schemas'>;
 
 /** The content of the newest version, or the committed graph as version 0. */
-export async function currentContent(
-  store: Pick<GraphStore, 'latest' | 'version'>,
-): Promise<GraphContent & { version: number }> {
+export async function currentContent(store: Pick<GraphStore, 'latest' | 'version'>) {
   const version = await store.latest();
   return { version, ...(await contentOf(store, version)) };
 }
