@@ -18,11 +18,7 @@ export function compactCommand(shell: Shell): Command {
 }
 
 async function compact(shell: Shell): Promise<void> {
-  const { mongodbUrl, dataDir, environment } = shell.settings();
-  if (mongodbUrl !== undefined)
-    throw new CommandError(
-      'the stores are on MongoDB: compact is for the embedded store (docs/operators/backup.md)',
-    );
+  const { dataDir, environment } = embedded(shell, 'compact is for the embedded store');
   const rewritten = await rewriteStores(dataDir, environment, progressOf(shell));
   if (rewritten === undefined)
     throw new CommandError(
@@ -56,10 +52,13 @@ export function backupCommand(shell: Shell): Command {
 }
 
 async function backup(shell: Shell, dir: string): Promise<void> {
-  const { mongodbUrl, dataDir, environment } = shell.settings();
-  if (mongodbUrl !== undefined)
-    throw new CommandError(
-      'the stores are on MongoDB: back its database up with mongodump (docs/operators/backup.md)',
-    );
+  const { dataDir, environment } = embedded(shell, 'back its database up with mongodump');
   shell.printAll(await backupStores(dataDir, environment, dir));
+}
+
+/** The settings, unless the stores are on MongoDB: then it throws a CommandError. */
+function embedded(shell: Shell, advice: string) {
+  const settings = shell.settings();
+  if (settings.mongodbUrl === undefined) return settings;
+  throw new CommandError(`the stores are on MongoDB: ${advice} (docs/operators/backup.md)`);
 }

@@ -35,26 +35,24 @@ export function hasStore(name: StoreName, { mongodbUrl, dataDir }: Settings): bo
   return mongodbUrl !== undefined || existsSync(join(dataDir, name, 'data.mdb'));
 }
 
-/** Opens a store, passes it to `work`, and closes it afterwards, even if the work fails. */
-export async function withStore<Name extends keyof Stores, T>(
+type UseStore = <Name extends keyof Stores, T>(
   name: Name,
   settings: Settings,
   work: (store: Stores[Name]) => Promise<T>,
-): Promise<T> {
+) => Promise<T>;
+
+/** Opens a store, passes it to `work`, and closes it afterwards, even if the work fails. */
+export const withStore: UseStore = async (name, settings, work) => {
   const store = await OPEN[name](settings);
   try {
     return await work(store);
   } finally {
     await store.close();
   }
-}
+};
 
 /** Like withStore, for work that only reads: a store that does not exist is empty, and not made. */
-export async function readStore<Name extends keyof Stores, T>(
-  name: Name,
-  settings: Settings,
-  work: (store: Stores[Name]) => Promise<T>,
-): Promise<T> {
+export const readStore: UseStore = async (name, settings, work) => {
   if (hasStore(name, settings)) return withStore(name, settings, work);
   const dataDir = mkdtempSync(join(tmpdir(), 'loyalty-empty-'));
   try {
@@ -62,7 +60,7 @@ export async function readStore<Name extends keyof Stores, T>(
   } finally {
     rmSync(dataDir, { recursive: true });
   }
-}
+};
 
 /** Records that an operator writes to the stores, so that `npm start` no longer adds demo data. */
 export async function claimForOperator(keys: KeyStore): Promise<void> {

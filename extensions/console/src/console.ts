@@ -103,8 +103,7 @@ export function createConsole(parts: ConsoleParts) {
       const leave = await pagePlace({ owner, part, signal: request.signal });
       return sectionPages.show(request, visitor, section).finally(leave);
     }
-    const service = { ...settings, ownUrl };
-    const overview = overviewPage(visitor.partner, sections, service);
+    const overview = overviewPage(visitor.partner, sections, settings, ownUrl);
     return page(request, visitor, path === CONSOLE_PATH ? overview : NO_PAGE);
   }
 

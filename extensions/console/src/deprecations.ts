@@ -5,8 +5,7 @@ import { deprecationsOf } from '@partner-loyalty/gateway/schema/deprecations.ts'
 import { SURFACE_NAMES } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import type { UsageCounts } from '@partner-loyalty/gateway/usage/usage.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
-import { shownNumber } from './format.ts';
-import { table } from './parts.ts';
+import { shownNumber, table } from './parts.ts';
 import type { Section } from './section.ts';
 
 const DAYS = 30;

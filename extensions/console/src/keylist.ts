@@ -9,9 +9,8 @@ import {
 } from '@partner-loyalty/gateway/schema/scopes.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { timeText } from '@partner-loyalty/runtime/time.ts';
-import { shownNumber } from './format.ts';
 import { actionForm, confirmed, hidden, type Typed } from './forms.ts';
-import { facts, rowList, stateText } from './parts.ts';
+import { facts, rowList, shownNumber, stateText } from './parts.ts';
 
 type KeyWithUse = Awaited<ReturnType<typeof keysWithUse>>[number];
 

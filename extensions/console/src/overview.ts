@@ -4,9 +4,8 @@ import type { KeyStore, Partner } from '@partner-loyalty/gateway/identity/keysto
 import type { Staff } from '@partner-loyalty/gateway/identity/staff.ts';
 import { html } from '@partner-loyalty/runtime/pages/html.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import { shownNumber } from './format.ts';
 import type { ConsolePage } from './frame.ts';
-import { facts } from './parts.ts';
+import { facts, shownNumber } from './parts.ts';
 import type { Section } from './section.ts';
 import { CHOICE_PATH, CONSOLE_PATH } from './signin.ts';
 
@@ -26,14 +25,13 @@ the operator of this service why, and how to end the suspension.</p>${canSwitch 
   };
 }
 
-type Service = Pick<Settings, 'environment' | 'rateLimitBudget' | 'rateLimitWindowSeconds'> & {
-  ownUrl: string;
-};
+type Service = Pick<Settings, 'environment' | 'rateLimitBudget' | 'rateLimitWindowSeconds'>;
 
 export function overviewPage(
   partner: Partner,
   sections: readonly Section[],
-  { environment, ownUrl, rateLimitBudget, rateLimitWindowSeconds }: Service,
+  { environment, rateLimitBudget, rateLimitWindowSeconds }: Service,
+  ownUrl: string,
 ): ConsolePage {
   const { budget = rateLimitBudget } = partner;
   const cards = sections.map(

@@ -1,5 +1,6 @@
-// Parts that pages of the console are made of.
+// Parts that pages of the console are made of, and how they write numbers and times.
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
+import { timeText } from '@partner-loyalty/runtime/time.ts';
 
 /** A word about the state of something; the style knows it in lower case. */
 export function stateText(state: string): Html {
@@ -36,4 +37,28 @@ export function table(
 <table class="${kind}"><caption id="${id}">${caption}</caption>
 <thead><tr>${heads}</tr></thead>
 <tbody>${rows}</tbody></table></div>`;
+}
+
+const NUMBER = new Intl.NumberFormat('en');
+const SHORT = new Intl.NumberFormat('en', { notation: 'compact' });
+const PERCENT = new Intl.NumberFormat('en', { style: 'percent', maximumSignificantDigits: 2 });
+
+export const shownNumber = (value: number): string => NUMBER.format(value);
+/** Thousands as `12K`. */
+export const shownShort = (value: number): string => SHORT.format(value);
+/** `part` is 1 for the whole. */
+export const shownPercent = (part: number): string => PERCENT.format(part);
+
+export function shownMs(durationMs: number): string {
+  if (durationMs >= 1_000) return `${(durationMs / 1_000).toPrecision(3)} s`;
+  return `${Number(durationMs.toPrecision(durationMs < 1 ? 1 : 2))} ms`;
+}
+
+/** An hour such as `2031-05-17T10`. */
+export function shownHour(hour: string): string {
+  return timeText(new Date(`${hour}:00Z`));
+}
+
+export function timeTag(time: number): Html {
+  return html`<time datetime="${new Date(time).toISOString()}">${timeText(time, true)}</time>`;
 }

@@ -12,11 +12,10 @@ import {
 } from '@partner-loyalty/gateway/usage/requests.ts';
 import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
-import { shownMs, shownNumber, timeTag } from './format.ts';
 import { timeIn } from './forms.ts';
 import { nameOf } from './keylist.ts';
 import { shownOf } from './keys.ts';
-import { empty, facts, stateText, table } from './parts.ts';
+import { empty, facts, shownMs, shownNumber, stateText, table, timeTag } from './parts.ts';
 import type { Section } from './section.ts';
 import { noRequests, type UsageParts } from './usage.ts';
 

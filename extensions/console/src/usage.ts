@@ -10,8 +10,15 @@ import {
 import type { UsageCounts } from '@partner-loyalty/gateway/usage/usage.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { barChart, type Chart, roundUp } from './chart.ts';
-import { shownHour, shownMs, shownNumber, shownPercent, shownShort } from './format.ts';
-import { empty, table } from './parts.ts';
+import {
+  empty,
+  shownHour,
+  shownMs,
+  shownNumber,
+  shownPercent,
+  shownShort,
+  table,
+} from './parts.ts';
 import type { Section } from './section.ts';
 
 export type UsageParts = { usageStore: Pick<UsageCounts, 'requestHours' | 'requests'> };

@@ -16,7 +16,10 @@ export function entryOf(
   removed: SubgraphEntry | undefined,
 ): SubgraphEntry {
   refuseReservedName(name);
-  refuseSharedVariables(name, subgraphs);
+  refuseSharedVariables(
+    name,
+    subgraphs.map((entry) => entry.name),
+  );
   const known = subgraphs.find((entry) => entry.name === name) ?? removed;
   const given = omitUndefined({ url, batching, codes });
   return { name, batching: false, codes: [], ...known, ...given };
@@ -47,16 +50,10 @@ export function refuseReservedName(name: string): void {
 }
 
 /** Throws a Refusal if another subgraph has the same variables: `offers-eu` and `offers_eu`. */
-export function refuseSharedVariables(
-  name: string,
-  subgraphs: readonly Pick<SubgraphEntry, 'name'>[],
-): void {
+export function refuseSharedVariables(name: string, others: readonly string[]): void {
   const [variable] = variablesOf(name);
-  const other = subgraphs.find(
-    (each) => each.name !== name && variablesOf(each.name)[0] === variable,
-  );
-  if (other !== undefined)
-    refuse(`the name must not be ${name}: ${variable} belongs to ${other.name}`);
+  const other = others.find((each) => each !== name && variablesOf(each)[0] === variable);
+  if (other !== undefined) refuse(`the name must not be ${name}: ${variable} belongs to ${other}`);
 }
 
 function variablesOf(name: string): string[] {

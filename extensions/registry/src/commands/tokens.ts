@@ -51,10 +51,8 @@ async function create(
   const made = { subgraph, owner, lifetimeMs };
   const issued = await change(shell, 'create', async (tables) => {
     const active = (await listTokens(tables)).filter(({ state }) => state === 'active');
-    refuseSharedVariables(
-      subgraph,
-      active.map(({ subgraph: name }) => ({ name })),
-    );
+    const names = active.map((token) => token.subgraph);
+    refuseSharedVariables(subgraph, names);
     return createToken(tables, made);
   });
   shell.printOnce(issued, SAVE);
