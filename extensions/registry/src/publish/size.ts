@@ -6,6 +6,8 @@ import type { Step } from './assessment.ts';
 const MAX_BYTES = 256 * 1_024;
 /** Of all subgraphs of a team; composing 6,000 takes over 30 seconds. */
 const MAX_TYPES = 2_000;
+/** The same; composing 50,000 takes over 10 seconds of CPU, for every team that publishes later. */
+const MAX_NAMES = 20_000;
 
 /**
  * What an operator has to approve before the schema is composed, unless it grows no further.
@@ -19,14 +21,17 @@ export function sizeNeeds(step: Step, names: Iterable<string>): Need[] {
     Array.from(new Set([name, ...names]), (each) => schemas[each] ?? '');
   const after = { ...before.schemas, [name]: sdl };
   const bytes = Buffer.byteLength(sdl);
-  const types = typesIn(own(after));
   const whats: string[] = [];
   if (bytes > Math.max(MAX_BYTES, Buffer.byteLength(before.schemas[name] ?? '')))
     whats.push(`${name} would have a schema of ${bytes} bytes, over ${MAX_BYTES}`);
-  if (types > Math.max(MAX_TYPES, typesIn(own(before.schemas))))
-    whats.push(
-      `${name} and what its team has beside it would have ${types} types, over ${MAX_TYPES}`,
-    );
+  const [texts, former] = [own(after), own(before.schemas)];
+  for (const [what, count, most] of COUNTED) {
+    const found = count(texts);
+    if (found > Math.max(most, count(former)))
+      whats.push(
+        `${name} and what its team has beside it would have ${found} ${what}, over ${most}`,
+      );
+  }
   return whats.map((what) => ({ rule: 'size', what, losing: [] }));
 }
 
@@ -35,3 +40,18 @@ export function typesIn(texts: readonly string[]): number {
   const found = texts.join(' ').match(/\b(type|interface|input|enum|union|scalar)\b(?!\s*[:(])/g);
   return found?.length ?? 0;
 }
+
+/** All names but those in comments and strings. */
+function namesIn(texts: readonly string[]): number {
+  const tokens = texts.join('\n').match(STRING_COMMENT_OR_NAME) ?? [];
+  return tokens.filter((token) => !/^["#]/.test(token)).length;
+}
+
+// A string without its end is one to the end, so that nothing is looked at twice.
+const STRING_COMMENT_OR_NAME =
+  /"""(?:\\"""|[\s\S])*?(?:"""|$)|"(?:\\.|[^"\\\n])*"?|#.*|[_a-z]\w*/gi;
+
+const COUNTED = [
+  ['types', typesIn, MAX_TYPES],
+  ['names', namesIn, MAX_NAMES],
+] as const;
