@@ -89,6 +89,7 @@ function providerWith(key: object): Transport {
 
 let addresses = 0;
 type Sent = {
+  turn?: () => Promise<void> | undefined;
   method?: string;
   body?: string;
   headers?: Record<string, string>;
@@ -260,6 +261,19 @@ describe('forwarding', () => {
     const link = await send('/sign-in?token=ec_xxxxxxxxxxxx', { to: elsewhere });
     expect([link.status, asked]).toEqual([200, []]);
   });
+});
+
+test('a flood of questions: each waits for its turn of the event loop before the provider is asked', async () => {
+  const turns: (() => void)[] = [];
+  const turn = () => new Promise<void>((resolve) => turns.push(resolve));
+  const body = 'grant_type=authorization_code&code=c';
+  const responded = send('/oauth/token', { method: 'POST', body, turn });
+  await nextTick();
+  await nextTick();
+  expect(asked).toEqual([]);
+  for (const resolve of turns) resolve();
+  await responded;
+  expect(asked).toHaveLength(1);
 });
 
 describe('counting', () => {

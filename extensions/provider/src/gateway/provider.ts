@@ -72,6 +72,7 @@ export function createProvider(
         signal,
       });
       try {
+        await request.turn();
         const asked = { method, path, search, headers, body, clientAddress, language, formId };
         return await within(() => forward(core.graphs, asked, requestId));
       } finally {
