@@ -167,6 +167,29 @@ describe('the built-in provider', () => {
     expect(await Promise.all(outcomes)).toEqual([...Array(4).fill('revoked'), current, current]);
   });
 
+  test('an end that is dated ahead hides none that comes after it', async () => {
+    const ends = [{ subject: 'member:m9', endedAt: NOW + 300_000 }];
+    let now = NOW;
+    const { isCurrent, jwks } = createOwnTokens(
+      {
+        signingKeys: async () => ({ keys: SIGNERS.map(publicJwk) }),
+        endedSubjects: async (since) => ends.filter(({ endedAt }) => endedAt >= since),
+        appOrigins: async () => [],
+      },
+      () => now,
+    );
+    const uptime = jest.spyOn(performance, 'now').mockImplementation(() => now);
+    const isOpen = async () => {
+      await jwks.latest();
+      return isCurrent({ memberId: 'm1', issuedAt: NOW / 1_000 });
+    };
+    expect(await isOpen()).toBe(true);
+    ends.unshift({ subject: 'member:m1', endedAt: NOW });
+    now += 10_000;
+    expect(await isOpen()).toBe(false);
+    uptime.mockRestore();
+  });
+
   test('filling what ended: nothing of an app is kept for over an hour, and of a member for a day', async () => {
     let now = NOW;
     const ended = ['member:m1', 'sid:s1'].map((subject) => ({ subject, endedAt: NOW }));

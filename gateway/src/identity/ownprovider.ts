@@ -101,7 +101,8 @@ function createEndedSubjects(provider: Pick<OwnProvider, 'endedSubjects'>, now: 
   let latest = Number.NEGATIVE_INFINITY;
 
   const add = ({ subject, endedAt }: EndedSubject) => {
-    latest = Math.max(latest, endedAt);
+    // An end may be dated ahead of others that are still to come.
+    latest = Math.max(latest, Math.min(endedAt, now()));
     const second = Math.floor(endedAt / 1_000);
     if (second <= secondOf(subject)) return;
     listOf(subject).delete(subject);

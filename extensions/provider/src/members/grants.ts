@@ -1,13 +1,16 @@
 // What apps may have of a member: agreed to once, granted by authorizations, and ended.
 
 import type { MembersCore } from '@partner-loyalty/members/ports.ts';
-import { issuedAtAfter } from '@partner-loyalty/members/signingkeys/endedsessions.ts';
+import {
+  issuedAtAfter,
+  msUntilTokens,
+} from '@partner-loyalty/members/signingkeys/endedsessions.ts';
 import { digest, type Grant as Given } from '@partner-loyalty/members/tables/access.ts';
 import type { App } from '@partner-loyalty/members/tables/apps.ts';
 import type { Grant, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { SCOPES, viewOf } from './claims.ts';
 import { isOnDevice } from './redirects.ts';
-import { refreshKey } from './refreshtokens.ts';
+import { refreshKey, refuseFor } from './refreshtokens.ts';
 
 export type Grants = ReturnType<typeof createGrants>;
 
@@ -130,6 +133,7 @@ export function createGrants({ store, issuer }: Pick<MembersCore, 'store' | 'iss
         endedSessions.find(memberId),
         endedSubjects.find(`app:${memberId}/${clientId}`),
       ]);
+      for (const endedAt of ends) if (endedAt !== undefined) refuseFor(msUntilTokens(endedAt, now));
       const seconds = Math.max(...ends.map((endedAt) => issuedAtAfter(endedAt, now)));
       return seconds > now / 1_000 ? seconds : undefined;
     },

@@ -153,7 +153,8 @@ function waitOf(row: GrantRow, now: number): number {
   return paidBy(row, now) - now - (MAX_AT_ONCE - 1) * REFRESH_MS;
 }
 
-function refuseFor(waitMs: number): void {
+/** Refuses a request for tokens, unless there is nothing to wait for. */
+export function refuseFor(waitMs: number): void {
   if (waitMs <= 0) return;
   Provider.ctx?.set('retry-after', `${Math.ceil(waitMs / 1_000)}`);
   const error = new errors.CustomOIDCProviderError('temporarily_unavailable', 'too many tokens');

@@ -232,6 +232,17 @@ describe('signing in', () => {
     expect((await browser.open(url)).page?.name).toBe('consent');
   });
 
+  test('who revokes an app again and again has to wait for its tokens', async () => {
+    const app = await addApp(stage);
+    const config = configure(stage, app);
+    for (let turn = 0; turn < 70; turn += 1)
+      await stage.store.endedSubjects.end(`app:ada/${app.clientId}`, Date.now());
+    await expect(authorize(stage, browser, config)).rejects.toMatchObject({
+      error: 'temporarily_unavailable',
+      status: 429,
+    });
+  });
+
   test('nobody waits for new tokens after an app was revoked, and revoking it again covers them', async () => {
     const app = await addApp(stage);
     const config = configure(stage, app);

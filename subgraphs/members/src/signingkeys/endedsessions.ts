@@ -75,10 +75,21 @@ export async function openEndedSubjects(open: OpenTable) {
 /** How many one answer to the gateway has; it asks again for the rest. */
 export const PAGE_SIZE = 1_000;
 
+/** How far ahead an end may be dated. Whoever ends again and again gets no tokens meanwhile. */
+const MAX_AHEAD_MS = 60_000;
+/** With less of it, tokens are given, so that processes whose clocks differ agree. */
+const TOKENS_AHEAD_MS = 30_000;
+
 /** An end in the second of the last one, or before, covers the tokens dated ahead for it. */
-function endAfter(last: number | undefined, now: number): number {
-  const next = last === undefined ? now : issuedAtAfter(last, now) * 1_000;
-  return Math.max(now, next);
+function endAfter(last = Number.NEGATIVE_INFINITY, now: number): number {
+  if (last > now + MAX_AHEAD_MS) return last;
+  // Not all in the same millisecond, which the gateway reads in one page.
+  return Math.max(now, issuedAtAfter(last, now) * 1_000 + (now % 1_000));
+}
+
+/** For how many milliseconds no token is given after an end; below 0, one is given now. */
+export function msUntilTokens(endedAt: number, now: number): number {
+  return endedAt - now - TOKENS_AHEAD_MS;
 }
 
 /**

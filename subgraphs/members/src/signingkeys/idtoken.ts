@@ -1,6 +1,7 @@
 // Issues the ID tokens of the built-in identity provider (OpenID Connect Core, section 2).
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { importJWK, SignJWT } from 'jose';
-import { type EndedSessionsStore, issuedAtAfter } from './endedsessions.ts';
+import { type EndedSessionsStore, issuedAtAfter, msUntilTokens } from './endedsessions.ts';
 import { ALGORITHM, ID_TOKEN_LIFETIME_MS, type SigningKeyStore } from './signingkey.ts';
 
 type IdTokenStore = {
@@ -40,7 +41,10 @@ export async function openIssuer({
   const { kid, privateKey } = current;
   const key = await importJWK(await signingKeys.unseal(privateKey), ALGORITHM);
   return async ({ memberId, email, azp }, issuer, now) => {
-    const issuedAt = issuedAtAfter(await endedSessions.find(memberId), now.getTime());
+    const endedAt = await endedSessions.find(memberId);
+    if (endedAt !== undefined && msUntilTokens(endedAt, now.getTime()) > 0)
+      fail('SERVICE_UNAVAILABLE');
+    const issuedAt = issuedAtAfter(endedAt, now.getTime());
     const expiresAt = issuedAt + ID_TOKEN_LIFETIME_MS / 1_000;
     const idToken = await new SignJWT({ email, ...(azp !== undefined && { azp }) })
       .setProtectedHeader({ alg: ALGORITHM, kid, typ: 'JWT' })

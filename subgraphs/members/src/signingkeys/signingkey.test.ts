@@ -134,6 +134,24 @@ describe('the signing keys', () => {
       ]).toEqual([undefined, 3_000]);
     });
 
+    test('ending again and again: at most a minute ahead, and no token meanwhile', async () => {
+      const { endedSessions, endedSubjects } = store;
+      const at = NOW.getTime();
+      const { memberId } = ADA;
+      await ensureSigningKey(store.signingKeys);
+      for (let turn = 0; turn < 100; turn += 1) {
+        await endedSessions.end({ memberId, endedAt: at });
+        await endedSubjects.end('app:ada/spa', at);
+      }
+      const ends = [await endedSessions.find(memberId), await endedSubjects.find('app:ada/spa')];
+      expect(ends).toEqual([at + 61_000, at + 61_000]);
+      const issue = (now: number) => issueIdToken(store, ADA, ISSUER, new Date(now));
+      await expect(issue(at)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      expect(decodeJwt((await issue(at + 31_000)).idToken).iat).toBe(
+        Math.floor((at + 62_000) / 1_000),
+      );
+    });
+
     test('filling what ended: a session or an app is kept for little more than an hour', async () => {
       const { endedSubjects } = store;
       await endedSubjects.end('sid:one', 0);
@@ -154,7 +172,7 @@ describe('the signing keys', () => {
       await end('ada', 1_000);
       expect(await endedSessions.list(NOW.getTime() + 2_000, 10)).toEqual([
         { memberId: 'ben', endedAt: NOW.getTime() + 2_000 },
-        { memberId: 'ada', endedAt: Math.floor(NOW.getTime() / 1_000) * 1_000 + 6_000 },
+        { memberId: 'ada', endedAt: NOW.getTime() + 6_000 },
       ]);
       expect(await endedSessions.list(0, 1)).toHaveLength(1);
       await end('cleo', 26 * HOUR);
