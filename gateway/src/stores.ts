@@ -4,10 +4,8 @@ import { openStore } from '@partner-loyalty/runtime/store/engine/open.ts';
 import type { StoreSettings } from '@partner-loyalty/runtime/store/engine.ts';
 import { type Counters, createMemoryCounters } from './budget/counters.ts';
 import type { RedisLog } from './budget/redis.outages.ts';
-import type { GraphStore } from './graph/graph.ts';
-import { createGraphStore, GRAPH_TABLES } from './graph/storedgraphs.ts';
-import type { KeyStore } from './identity/keystore.ts';
-import { createKeyStore, KEY_TABLES } from './identity/storedkeys.ts';
+import { createGraphStore, GRAPH_TABLES, type GraphStore } from './graph/graph.ts';
+import { createKeyStore, KEY_TABLES, type KeyStore } from './identity/keystore.ts';
 
 /** Rejects if the store cannot be opened or belongs to the other environment. */
 export async function openKeyStore(settings: StoreSettings): Promise<KeyStore> {

@@ -1,5 +1,8 @@
-// The types of a graph, as the gateway serves it and as it is published, and of its store.
-import type { RegistryTables } from './tables.ts';
+// The types of a graph, as the gateway serves it and as it is published, and the store of those.
+import { pagesOf } from '@partner-loyalty/runtime/store/engine/pages.ts';
+import { type Store, table } from '@partner-loyalty/runtime/store/engine/store.ts';
+import { storedTable, tablesIn } from '@partner-loyalty/runtime/store/tables.ts';
+import { openRegistryTables, REGISTRY_TABLES, type RegistryTables } from './tables.ts';
 
 /** A subgraph, from supergraph.yaml or as it was published. */
 export type SubgraphEntry = {
@@ -53,16 +56,60 @@ export type VersionChange = {
 
 export type GraphVersionSummary = Omit<GraphVersion, 'supergraph' | 'subgraphs' | 'schemas'>;
 
+/** The stored forms; times are milliseconds since 1970. */
+type Stored<T extends { publishedAt: Date }> = Omit<T, 'publishedAt'> & { publishedAt: number };
+
+const SUMMARIES = table<Stored<GraphVersionSummary>>('summaries');
+
+/** By version, without a gap. */
+export const GRAPHS = table<Stored<GraphVersion>>('graphs', {
+  indexes: [
+    {
+      table: SUMMARIES,
+      entriesOf: ({ supergraph, subgraphs, schemas, ...summary }, key) => [{ key, row: summary }],
+      rowKeyOf: ({ key }) => key,
+    },
+  ],
+});
+
+/** What the store has to be opened with. */
+export const GRAPH_TABLES = [GRAPHS, ...REGISTRY_TABLES.map(storedTable)];
+
 /** Versions are only ever added: a rollback is a new version with the content of an old one. */
-export type GraphStore = {
-  /** The number of the newest version; 0 if nothing is published. One small read. */
-  latest(): Promise<number>;
-  version(version: number): Promise<GraphVersion | undefined>;
-  /** The newest `limit` versions, newest first; all by default. */
-  versions(limit?: number): Promise<GraphVersionSummary[]>;
-  /** False if its version is not the next one: somebody else has published in the meantime. */
-  append(graph: GraphVersion): Promise<boolean>;
-  /** The tables of who may publish, of what waits for approval, and of secrets. */
-  tables(): Promise<RegistryTables>;
-  close(): Promise<void>;
-};
+export type GraphStore = Awaited<ReturnType<typeof createGraphStore>>;
+
+export async function createGraphStore(store: Store) {
+  const tables = await openRegistryTables(tablesIn(store));
+  return {
+    /** The number of the newest version; 0 if nothing is published. One small read. */
+    async latest(): Promise<number> {
+      const [last] = await store.keys(SUMMARIES, { prefix: [], limit: 1, reverse: true });
+      return Number(last?.[0] ?? 0);
+    },
+    async version(version: number): Promise<GraphVersion | undefined> {
+      const stored = await store.get(GRAPHS, [version]);
+      return stored && { ...stored, publishedAt: new Date(stored.publishedAt) };
+    },
+    /** The newest `limit` versions, newest first; all by default. */
+    async versions(limit = Number.POSITIVE_INFINITY): Promise<GraphVersionSummary[]> {
+      const found: GraphVersionSummary[] = [];
+      for await (const page of pagesOf(store, SUMMARIES, { prefix: [], reverse: true })) {
+        for (const { row } of page) found.push({ ...row, publishedAt: new Date(row.publishedAt) });
+        if (found.length >= limit) break;
+      }
+      return found.slice(0, limit);
+    },
+    /** False if its version is not the next one: somebody else has published in the meantime. */
+    append: ({ publishedAt, ...graph }: GraphVersion): Promise<boolean> =>
+      store.transact((tx) => {
+        const { version } = graph;
+        if (version < 1 || tx.get(SUMMARIES, [version]) !== undefined) return false;
+        if (version > 1 && tx.get(SUMMARIES, [version - 1]) === undefined) return false;
+        tx.put(GRAPHS, [version], { ...graph, publishedAt: publishedAt.getTime() });
+        return true;
+      }),
+    /** The tables of who may publish, of what waits for approval, and of secrets. */
+    tables: async (): Promise<RegistryTables> => tables,
+    close: store.close,
+  };
+}

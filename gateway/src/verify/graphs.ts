@@ -6,7 +6,7 @@ import { verifyTable } from '@partner-loyalty/runtime/store/engine/verify.ts';
 import type { StoreSettings } from '@partner-loyalty/runtime/store/engine.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import { type NamedTable, verifyRows } from '@partner-loyalty/runtime/store/tables.ts';
-import { GRAPH_TABLES, GRAPHS } from '../graph/storedgraphs.ts';
+import { GRAPH_TABLES, GRAPHS } from '../graph/graph.ts';
 import { PROPOSALS, SUBGRAPH_SECRETS, SUBGRAPH_TOKENS } from '../graph/tables.ts';
 
 /** A graph takes a megabyte. */

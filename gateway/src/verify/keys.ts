@@ -7,9 +7,9 @@ import type { StoreSettings } from '@partner-loyalty/runtime/store/engine.ts';
 import { hasShape, type Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import { type NamedTable, verifyRows } from '@partner-loyalty/runtime/store/tables.ts';
 import * as z from 'zod';
+import { KEY_TABLES, KEYS, PARTNERS, type StoredKey } from '../identity/keystore.ts';
 import { OUTCOMES } from '../identity/outcomes.ts';
 import { CONSOLE_SESSIONS, STAFF, STAFF_ADDRESSES, STAFF_NOTICES } from '../identity/staff.ts';
-import { KEY_TABLES, KEYS, PARTNERS, type StoredKey } from '../identity/storedkeys.ts';
 
 type Report = Inspection['report'];
 

@@ -1,9 +1,8 @@
 // Serves HTTP: node:http on the outside, plain requests and responses on the inside.
-
-import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { createIds } from '../ids.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { createTrust, maskedAddress } from './address.ts';
@@ -128,13 +127,6 @@ export async function serveHttp(options: {
       return closed;
     },
   };
-}
-
-/** Returns a source of IDs that are unique across processes: a random prefix and a counter. */
-function createIds(): () => string {
-  const prefix = randomBytes(9).toString('base64url');
-  let count = 0;
-  return () => `${prefix}-${(count++).toString(36)}`;
 }
 
 /** Without its proxy in TRUSTED_PROXIES, a service takes all callers for one client. */

@@ -1,5 +1,5 @@
 // Signs requests to a subgraph: HTTP Message Signatures (RFC 9421), HMAC-SHA256.
-import { randomBytes } from 'node:crypto';
+import { createIds } from '../../ids.ts';
 import { PROTOCOL } from '../protocol.ts';
 import { COMPONENTS, createMac, digestOf, keyIdOf, signatureBase, TAG } from './base.ts';
 
@@ -25,7 +25,7 @@ export function createSigner(
   subgraph: string,
   secret: string,
   now: () => number = Date.now,
-  nonces: () => string = createNonces(),
+  nonces: () => string = createIds(),
 ): Sign {
   const mac = createMac(secret);
   const keyId = keyIdOf(secret);
@@ -50,11 +50,4 @@ export function createSigner(
       signature: `sig=:${mac(signatureBase(covered, params))}:`,
     };
   };
-}
-
-/** Unique across processes: a random prefix and a counter. */
-function createNonces(): () => string {
-  const prefix = randomBytes(9).toString('base64url');
-  let count = 0;
-  return () => `${prefix}-${(count++).toString(36)}`;
 }

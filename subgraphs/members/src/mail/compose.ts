@@ -6,22 +6,8 @@ import { secretHash } from '../tables/signins.ts';
 import { admit, partnerLimits, strangersLimit, targetLimit } from './limits.ts';
 import { type Email, linkTo, write } from './template.ts';
 
-type MailStore = Pick<
-  MembersStore,
-  | 'member'
-  | 'tokens'
-  | 'locks'
-  | 'invitations'
-  | 'outbox'
-  | 'partners'
-  | 'signIns'
-  | 'payloads'
-  | 'sandboxMails'
-  | 'access'
->;
-
 export type Composer = {
-  store: MailStore;
+  store: MembersStore;
   /** The environment's base address, without a slash at the end. */
   baseAddress: string;
 };
@@ -111,7 +97,7 @@ async function composeCode(
 /** Who signs in by the mail; undefined if nobody may. */
 async function readerOf(
   { address, staff }: TaskOf<'code'>,
-  { locks }: MailStore,
+  { locks }: MembersStore,
 ): Promise<{ to: string; mailbox: string; memberId?: string } | undefined> {
   const { canonical: mailbox } = address;
   if (staff !== undefined)
@@ -220,7 +206,7 @@ async function composeStaffNotice(
 async function languageOf(
   memberId: string | undefined,
   { task }: Job,
-  { access }: MailStore,
+  { access }: MembersStore,
 ): Promise<string | undefined> {
   return task.language ?? (await access.find(memberId ?? ''))?.language;
 }

@@ -1,8 +1,8 @@
 // The events that wait to be taken over by the feed.
-
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { type Key, keyOf, textOf } from '@partner-loyalty/runtime/store/engine/keys.ts';
 import { pagesOf } from '@partner-loyalty/runtime/store/engine/pages.ts';
+import { removeRows } from '@partner-loyalty/runtime/store/engine/remove.ts';
 import type { Store } from '@partner-loyalty/runtime/store/engine/store.ts';
 import { type MemberEvent, withoutExternalId } from '../rules/events.ts';
 import { EVENTS } from './rows.ts';
@@ -24,13 +24,8 @@ export function createEventStore(store: Store) {
         found.map(({ key, row }) => ({ ack: textOf(key), event: row })),
       ),
     /** Takes events out for good. Unknown ones, and those taken out before, are no error. */
-    async acknowledge(acks: readonly string[]): Promise<void> {
-      const keys = acks.map(keyOf);
-      for (let from = 0; from < keys.length; from += SLICE)
-        await store.transact((tx) => {
-          for (const key of keys.slice(from, from + SLICE)) tx.remove(EVENTS, key);
-        });
-    },
+    acknowledge: (acks: readonly string[]): Promise<void> =>
+      removeRows(store, EVENTS, acks.map(keyOf)),
     /** Takes the external IDs from the events of a member who has no more changes. */
     async forget(memberId: string): Promise<void> {
       for await (const page of pagesOf(store, EVENTS, { prefix: [] }, SLICE)) {
