@@ -37,7 +37,7 @@ export {
 } from './identity/staff.ts';
 export type { GatewayExtension } from './ports.ts';
 export { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from './schema/scopes.ts';
-export { SURFACE_NAMES, type SurfaceName, surfaceSdl } from './schema/surfaces.ts';
+export { SURFACE_NAMES, type SurfaceName } from './schema/surfaces.ts';
 export { openStore, serveGateway } from './serve.ts';
 export {
   openCounters,

@@ -49,9 +49,11 @@ export function connectionOf<Edge extends { cursor: string }>(
   after: string | null | undefined,
   endCursor = edges.at(-1)?.cursor,
 ) {
-  const hasPreviousPage = after !== null && after !== undefined;
-  const pageInfo = { hasNextPage, hasPreviousPage, startCursor: edges[0]?.cursor, endCursor };
-  return { edges, pageInfo };
+  const startCursor = edges[0]?.cursor;
+  return {
+    edges,
+    pageInfo: { hasNextPage, hasPreviousPage: after != null, startCursor, endCursor },
+  };
 }
 
 function hashOf(text: string, list: readonly unknown[]): Buffer {

@@ -31,22 +31,7 @@ export type DocumentedGraph = Pick<ServedGraph, 'version'> & {
   surfaces: Readonly<Record<SurfaceName, Pick<Surface, 'schema' | 'sdl' | 'rootScopes'>>>;
 };
 
-export type ServedGraphs = {
-  /** The graph for a new request, which calls `done` with it at its end. */
-  use(): ServedGraph;
-  done(graph: ServedGraph): void;
-  current(): ServedGraph;
-  /** Asks the subgraph that is the built-in identity provider. */
-  askProvider(request: SubgraphRequest): Promise<SubgraphResponse>;
-  /** Asks the subgraph that has the feed of events, and sends webhooks. */
-  askFeed(request: SubgraphRequest): Promise<SubgraphResponse>;
-  /**
-   * Builds a graph, prepares the documents in use on it, and replaces the current graph with it.
-   * The former graph is released when its last request has ended. Rejects, and changes nothing, if
-   * the graph cannot be built. Make one call at a time.
-   */
-  replace(graph: Graph): Promise<void>;
-};
+export type ServedGraphs = Awaited<ReturnType<typeof serveGraphs>>;
 
 type GraphParts = {
   connections: Connections;
@@ -59,10 +44,7 @@ const DOCUMENTS_IN_USE = 200;
 /** And no more after this: a graph has to serve within 5 seconds, however long plans take. */
 const PREPARE_MS = 2_500;
 
-export async function serveGraphs(
-  first: Graph,
-  parts: GraphParts & { documents: Documents },
-): Promise<ServedGraphs> {
+export async function serveGraphs(first: Graph, parts: GraphParts & { documents: Documents }) {
   const { connections, documents } = parts;
   let current = await build(first, parts);
 
@@ -70,31 +52,41 @@ export async function serveGraphs(
     for (const surface of Object.values(graph.surfaces)) surface.close();
     connections.release(graph.connections.values());
   };
+  const use = (): ServedGraph => {
+    current.requests += 1;
+    return current;
+  };
+  const done = (graph: ServedGraph): void => {
+    graph.requests -= 1;
+    if (graph.requests === 0 && graph !== current) release(graph);
+  };
   async function ask(part: Part, request: SubgraphRequest): Promise<SubgraphResponse> {
-    const graph = graphs.use();
+    const graph = use();
     try {
       const connection = graph.connections.get(graph.parts[part] ?? '');
       return connection === undefined
         ? fail('SERVICE_UNAVAILABLE')
         : await connection.transport.execute(request);
     } finally {
-      graphs.done(graph);
+      done(graph);
     }
   }
 
-  const graphs: ServedGraphs = {
-    use() {
-      current.requests += 1;
-      return current;
-    },
-    done(graph) {
-      graph.requests -= 1;
-      if (graph.requests === 0 && graph !== current) release(graph);
-    },
-    current: () => current,
-    askProvider: (request) => ask('provider', request),
-    askFeed: (request) => ask('feed', request),
-    async replace(graph) {
+  return {
+    /** The graph for a new request, which calls `done` with it at its end. */
+    use,
+    done,
+    current: (): ServedGraph => current,
+    /** Asks the subgraph that is the built-in identity provider. */
+    askProvider: (request: SubgraphRequest) => ask('provider', request),
+    /** Asks the subgraph that has the feed of events, and sends webhooks. */
+    askFeed: (request: SubgraphRequest) => ask('feed', request),
+    /**
+     * Builds a graph, prepares the documents in use on it, and replaces the current graph with it.
+     * The former graph is released when its last request has ended. Rejects, and changes nothing,
+     * if the graph cannot be built. Make one call at a time.
+     */
+    async replace(graph: Graph): Promise<void> {
       const next = await build(graph, parts);
       await prepareAhead(current, next, documents, performance.now() + PREPARE_MS);
       const former = current;
@@ -102,7 +94,6 @@ export async function serveGraphs(
       if (former.requests === 0) release(former);
     },
   };
-  return graphs;
 }
 
 async function build(

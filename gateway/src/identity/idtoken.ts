@@ -41,15 +41,7 @@ export type IssuedToken = Pick<MemberToken, 'memberId' | 'clientId' | 'sid'> & {
 /** Why a token or a key is not valid; `unknown` is also a token that nobody here has issued. */
 export type TokenRefusal = 'unknown' | 'malformed' | 'revoked' | 'expired' | 'unverified';
 
-export type TokenVerifier = {
-  /**
-   * The claims of a token, or why it is not valid. Returns the plain value if the token has been
-   * verified before, and the provider's keys have not changed since. Rejects with
-   * SERVICE_UNAVAILABLE if the provider's keys or the partners cannot be read. If it would have to
-   * be verified first, `mayVerify` decides.
-   */
-  verify(token: string, mayVerify?: () => boolean): MaybePromise<MemberToken | TokenRefusal>;
-};
+export type TokenVerifier = ReturnType<typeof createTokenVerifier>;
 
 export type TokenRules = {
   issuer: string;
@@ -78,7 +70,7 @@ export type TokenRules = {
  * The verifier takes keys only from `keys` and ignores what a token's header says about its key
  * (jku, x5u, jwk, x5c).
  */
-export function createTokenVerifier(rules: TokenRules): TokenVerifier {
+export function createTokenVerifier(rules: TokenRules) {
   const { caches, keys, isCurrent = () => true, now = Date.now } = rules;
   const cache = caches.open<Verified>(() => BYTES_PER_TOKEN);
 
@@ -94,7 +86,13 @@ export function createTokenVerifier(rules: TokenRules): TokenVerifier {
   }
 
   return {
-    verify(token, mayVerify = () => true) {
+    /**
+     * The claims of a token, or why it is not valid. Returns the plain value if the token has been
+     * verified before, and the provider's keys have not changed since. Rejects with
+     * SERVICE_UNAVAILABLE if the provider's keys or the partners cannot be read. If it would have
+     * to be verified first, `mayVerify` decides.
+     */
+    verify(token: string, mayVerify = () => true): MaybePromise<MemberToken | TokenRefusal> {
       if (token.length > MAX_TOKEN_LENGTH) return 'malformed';
       const digest = hash('sha256', token, 'base64');
       const cached = cache.get(digest);

@@ -1,13 +1,6 @@
 // Work that a process repeats in the background, and never runs twice at the same time.
 
-export type Loop = {
-  /** Begins a run, unless one is in progress, and resolves when it has ended. Never rejects. */
-  run(): Promise<void>;
-  /** Begins a run now, or right after the one in progress. */
-  wake(): void;
-  /** Begins no other run, and resolves when the one in progress has ended. */
-  stop(): Promise<void>;
-};
+export type Loop = ReturnType<typeof startLoop>;
 
 type LoopOptions = {
   /** The time between two runs, and before the first. A tenth of it at most is left out. */
@@ -25,7 +18,7 @@ type LoopOptions = {
 export function startLoop(
   work: (signal: AbortSignal) => Promise<void> | Promise<number | undefined>,
   { everyMs, failed, recovered = () => {} }: LoopOptions,
-): Loop {
+) {
   const stopping = new AbortController();
   const { signal } = stopping;
   let running: Promise<void> | undefined;
@@ -61,12 +54,15 @@ export function startLoop(
 
   schedule();
   return {
+    /** Begins a run, unless one is in progress, and resolves when it has ended. Never rejects. */
     run,
-    wake() {
+    /** Begins a run now, or right after the one in progress. */
+    wake(): void {
       isWoken = true;
       if (!signal.aborted) void run();
     },
-    async stop() {
+    /** Begins no other run, and resolves when the one in progress has ended. */
+    async stop(): Promise<void> {
       stopping.abort();
       clearTimeout(timer);
       await running;

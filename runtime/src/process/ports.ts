@@ -11,12 +11,7 @@ import type { Lifecycle } from './lifecycle.ts';
 import type { Readiness } from './readiness.ts';
 import { watchSizes } from './sizes.open.ts';
 
-export type Ports = {
-  port: number;
-  adminPort: number;
-  /** Answers requests from now on, and logs the ports. */
-  serve(parts: { handle: Handle; ready: () => Promise<Readiness> }): Promise<void>;
-};
+export type Ports = Awaited<ReturnType<typeof bindPorts>>;
 
 /**
  * Binds both ports, before the process opens or makes anything. Until `serve` is called, `/livez`
@@ -27,7 +22,7 @@ export type Ports = {
 export async function bindPorts(
   settings: Settings,
   parts: { isPublic: boolean; lifecycle: Lifecycle; metrics: Metrics; log: Log },
-): Promise<Ports> {
+) {
   const { isPublic, lifecycle, metrics, log } = parts;
   const { host, environment, commit, maxConnections, maxConnectionsPerAddress } = settings;
   let handle: Handle = async (request) => {
@@ -55,7 +50,8 @@ export async function bindPorts(
   const bound = { port: server.port, adminPort: admin.port };
   return {
     ...bound,
-    async serve(served) {
+    /** Answers requests from now on, and logs the ports. */
+    async serve(served: { handle: Handle; ready: () => Promise<Readiness> }): Promise<void> {
       metrics.dependencyUp(() => dependenciesUp(served.ready));
       await watchSizes(settings, metrics);
       ({ handle, ready } = served);

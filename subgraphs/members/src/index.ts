@@ -10,7 +10,7 @@ export { checkMailServer } from './mail/mailer.ts';
 export { createMembers, startMembers } from './members.ts';
 export type { MembersExtension } from './ports.ts';
 export { LENGTHS } from './resolvers/input.ts';
-export type { Address, ImportResult, Member, MemberImport, PartnerMember } from './rules/member.ts';
+export type { Address, ImportResult, MemberImport, PartnerMember } from './rules/member.ts';
 export { endingSessions } from './signingkeys/endedsessions.ts';
 export { issueIdToken } from './signingkeys/idtoken.ts';
 export { ensureSigningKey, revokeSigningKey, rotateSigningKey } from './signingkeys/signingkey.ts';

@@ -7,13 +7,9 @@ import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import type { Activity } from './rules/activity.ts';
 import { decodeCursor, encodeCursor, type Position } from './rules/cursor.ts';
 import { yearOf } from './rules/year.ts';
+import type { PartnerMemberReadActivitiesArgs } from './schema.generated.ts';
 import type { Before } from './store/member.ts';
 import type { StandingsStore } from './store/store.ts';
-
-type PageArguments = {
-  first?: number | null | undefined;
-  after?: string | null | undefined;
-};
 
 const DEFAULT_FIRST = 20;
 const MAX_FIRST = 100;
@@ -35,13 +31,12 @@ export function createPages(store: Pick<StandingsStore, 'program' | 'latestActiv
   return function pageOf(
     memberId: string,
     partnerIds: readonly string[],
-    { first, after }: PageArguments,
+    { first, after }: PartnerMemberReadActivitiesArgs,
     context: SubgraphContext,
   ) {
     const size = pageLength(first, DEFAULT_FIRST, MAX_FIRST);
     const owner = ownerOf(context.caller, memberId);
-    const isFirst = after === null || after === undefined;
-    const position = isFirst ? undefined : (decodeCursor(after, owner) ?? noCursor());
+    const position = after == null ? undefined : (decodeCursor(after, owner) ?? noCursor());
     charge(context, size * partnerIds.length);
     const reads = partnerIds.map((partnerId) =>
       mapMaybe(store.program(partnerId), (program) => {

@@ -17,14 +17,13 @@ import { createStandingsStore, openTables, type StandingsStore } from './store/s
 
 export type { StandingsExtension } from './ports.ts';
 export {
-  type Activity,
   createActivityParser,
   type DatedActivity,
   parseInstant,
 } from './rules/activity.ts';
 export { EVENT_TYPES, type EventType } from './rules/event.ts';
 export { DEFAULT_PROGRAM, type Program, parseProgram } from './rules/program.ts';
-export { joinStandings, type Standing } from './rules/standing.ts';
+export { joinStandings } from './rules/standing.ts';
 export { tierOf } from './rules/tiers.ts';
 export { yearOf } from './rules/year.ts';
 export type { RecordOutcome } from './store/record.ts';

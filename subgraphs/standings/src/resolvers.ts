@@ -29,10 +29,7 @@ type ResolverOptions = {
  * one. Reads are synchronous as the store is.
  */
 export function createResolvers(
-  store: Pick<
-    StandingsStore,
-    'program' | 'standing' | 'latestActivities' | 'record' | 'merges' | 'feed'
-  >,
+  store: StandingsStore,
   members: MembersClient,
   { now, isSandbox, webhooks }: ResolverOptions,
 ): SubgraphResolvers {

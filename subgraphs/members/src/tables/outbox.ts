@@ -50,12 +50,6 @@ export type Job = NewJob & {
   admitted: boolean;
 };
 
-/** A job that waits, or that has failed. */
-type KeptJob = NewJob & { failedAt?: number | undefined };
-
-/** When a limit admitted mail. */
-type KeptCount = { key: string; admittedAt: number[] };
-
 /** At most `count` admissions of the key in any `windowMs`. */
 export type Limit = { key: string; count: number; windowMs: number };
 
@@ -69,8 +63,8 @@ const FAILED_KEPT_MS = 7 * 24 * 3_600_000;
 
 /** A job that is due or has failed. A claim changes `dueAt`, so its former holder finds no job. */
 type StoredJob = Omit<Job, 'dueAt'> & { dueAt?: number; failedAt?: number };
-/** `until` is when the last admission no longer counts. */
-type StoredCount = KeptCount & { until: number };
+/** When a limit admitted mail. `until` is when the last admission no longer counts. */
+type StoredCount = { key: string; admittedAt: number[]; until: number };
 
 export const OUTBOX: TableDefinition<StoredJob> = {
   name: 'outbox',
@@ -161,7 +155,7 @@ export async function openOutbox(open: OpenTable) {
     holds: ({ jobId, dueAt }: Job) =>
       mapMaybe(jobs.get(jobId), (stored) => stored?.dueAt === dueAt),
     /** The jobs whose tasks are wanted, failed ones too. */
-    async select(isWanted: (task: MailTask) => boolean): Promise<KeptJob[]> {
+    async select(isWanted: (task: MailTask) => boolean) {
       const found = await jobs.select(({ task }) => isWanted(task));
       return found.map(({ jobId, task, requestedAt, failedAt }) => ({
         jobId,
@@ -174,7 +168,7 @@ export async function openOutbox(open: OpenTable) {
     discard: (isUnwanted: (task: MailTask) => boolean) =>
       jobs.removeWhere(({ task }) => isUnwanted(task)),
     /** The counts of limits. */
-    async selectCounts(isWanted: (key: string) => boolean): Promise<KeptCount[]> {
+    async selectCounts(isWanted: (key: string) => boolean) {
       const found = await counts.select(({ key }) => isWanted(key));
       return found.map(({ key, admittedAt }) => ({ key, admittedAt }));
     },

@@ -3,27 +3,19 @@ import { connectionOf, noCursor, pageLength } from '@partner-loyalty/runtime/cur
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { decodeEventCursor, encodeEventCursor } from '../rules/cursor.ts';
-import type { EventType } from '../rules/event.ts';
+import type { QueryEventsArgs } from '../schema.generated.ts';
 import type { Feed } from '../store/feed.ts';
-
-type PageArguments = {
-  first?: number | null | undefined;
-  after?: string | null | undefined;
-  types?: readonly `${EventType}`[] | null | undefined;
-};
 
 const DEFAULT_FIRST = 100;
 const MAX_FIRST = 500;
 
 /** Reads pages of a partner's events. It is synchronous if the store is. */
 export function createEventPages(feed: Pick<Feed, 'page'>) {
-  return function eventsOf(partnerId: string, { first, after, types }: PageArguments) {
+  return function eventsOf(partnerId: string, { first, after, types }: QueryEventsArgs) {
     const size = pageLength(first, DEFAULT_FIRST, MAX_FIRST);
     const position =
-      after === null || after === undefined
-        ? undefined
-        : (decodeEventCursor(after, partnerId) ?? noCursor());
-    const wanted = types === null || types === undefined ? undefined : new Set(types);
+      after == null ? undefined : (decodeEventCursor(after, partnerId) ?? noCursor());
+    const wanted = types == null ? undefined : new Set(types);
     const page = feed.page(partnerId, { after: position, first: size, types: wanted });
     return mapMaybe(page, (found) => {
       if (found === 'unknown') return noCursor();
