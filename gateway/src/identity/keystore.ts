@@ -4,7 +4,9 @@ import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Key } from '@partner-loyalty/runtime/store/engine/keys.ts';
 import { pagesOf } from '@partner-loyalty/runtime/store/engine/pages.ts';
 import {
+  type Range,
   type Store,
+  type Table,
   type Transaction,
   table,
 } from '@partner-loyalty/runtime/store/engine/store.ts';
@@ -143,6 +145,13 @@ export async function createKeyStore(store: Store) {
     return rows.flatMap((row) => (row === undefined ? [] : toRecord<KeyRecord>(row.key)));
   }
 
+  async function keysBy(index: Table, range: Omit<Range, 'limit'>): Promise<KeyRecord[]> {
+    const found: KeyRecord[] = [];
+    for await (const page of pagesOf(store, index, range))
+      found.push(...(await keysIn(page.map(({ key }) => keyIdIn(key)))));
+    return found;
+  }
+
   return {
     /**
      * The key with this hash and its partner, even if the key is revoked or expired; undefined if
@@ -215,20 +224,14 @@ export async function createKeyStore(store: Store) {
       }),
     key: async (keyId: string): Promise<KeyRecord | undefined> => (await keysIn([[keyId]]))[0],
     /** In the order of creation; empty if the partner does not exist. */
-    async keys(partnerId: string): Promise<KeyRecord[]> {
-      const found: KeyRecord[] = [];
-      for await (const page of pagesOf(store, BY_PARTNER, { prefix: [partnerId] }))
-        found.push(...(await keysIn(page.map(({ key }) => keyIdIn(key)))));
-      return found;
-    },
+    keys: (partnerId: string) => keysBy(BY_PARTNER, { prefix: [partnerId] }),
     /** The keys that expire after an instant and until another, but for revoked ones. */
-    async expiringKeys(after: Date, until: Date): Promise<KeyRecord[]> {
-      const found: KeyRecord[] = [];
-      const span = { prefix: [], from: [after.getTime() + 1], until: [until.getTime() + 1] };
-      for await (const page of pagesOf(store, BY_EXPIRY, span))
-        found.push(...(await keysIn(page.map(({ key }) => keyIdIn(key)))));
-      return found;
-    },
+    expiringKeys: (after: Date, until: Date) =>
+      keysBy(BY_EXPIRY, {
+        prefix: [],
+        from: [after.getTime() + 1],
+        until: [until.getTime() + 1],
+      }),
     /** Lets a key expire, unless it does so earlier. False if there is no such key. */
     expireKey: (keyId: string, at: Date): Promise<boolean> =>
       changeKey(keyId, (key) =>

@@ -7,11 +7,12 @@ type Fault = [name: string, what: string];
 
 export function contradictions(settings: Settings, process: ProcessName): Fault[] {
   const { port, adminPort, environment, webhookPrivate } = settings;
+  const faults: Fault[] = [];
+  if (port !== 0 && port === adminPort) faults.push(['ADMIN_PORT', 'must differ from PORT']);
+  if (environment === 'production' && webhookPrivate === 'on')
+    faults.push(['WEBHOOK_PRIVATE', 'must not be on in production']);
   return [
-    ...(port !== 0 && port === adminPort ? [fault('ADMIN_PORT', 'must differ from PORT')] : []),
-    ...(environment === 'production' && webhookPrivate === 'on'
-      ? [fault('WEBHOOK_PRIVATE', 'must not be on in production')]
-      : []),
+    ...faults,
     ...misspelledStore(settings),
     ...faultsOfSubgraphs(settings, process),
     ...missingForProvider(settings),
@@ -23,7 +24,7 @@ function misspelledStore({ environment, misspelled, mongodbUrl }: Settings): Fau
   if (environment !== 'production' || mongodbUrl !== undefined) return [];
   return misspelled
     .filter(({ meant, isSet }) => !isSet && ['MONGODB_URL', 'DATA_DIR'].includes(meant))
-    .map(({ name, meant }) => fault(name, `is no setting: ${meant} is, and is not set`));
+    .map(({ name, meant }) => [name, `is no setting: ${meant} is, and is not set`]);
 }
 
 /**
@@ -69,9 +70,5 @@ function missingForProvider(settings: Settings): Fault[] {
 function missing(values: Record<string, string | undefined>, condition: string): Fault[] {
   return Object.entries(values)
     .filter(([, value]) => value === undefined)
-    .map(([name]) => fault(name, `must be set ${condition}`));
-}
-
-function fault(name: string, what: string): Fault {
-  return [name, what];
+    .map(([name]) => [name, `must be set ${condition}`]);
 }

@@ -26,10 +26,10 @@ export function readSettings(
     if (success) values[key] = data;
     else faults.set(row.name, faultOf(error.issues[0]?.message, row, text));
   }
-  const { sandboxUrl, productionUrl } = SETTINGS;
-  const isSandbox = values.environment === 'sandbox';
-  values.hasBaseUrl = isSet(env, isSandbox ? sandboxUrl : productionUrl);
-  values.hasOtherBaseUrl = isSet(env, isSandbox ? productionUrl : sandboxUrl);
+  const baseUrls = [SETTINGS.sandboxUrl, SETTINGS.productionUrl];
+  const areSet = baseUrls.map(({ name }) => (env[name]?.trim() ?? '') !== '');
+  if (values.environment !== 'sandbox') areSet.reverse();
+  [values.hasBaseUrl, values.hasOtherBaseUrl] = areSet;
   values.subgraphs = readSubgraphVariables(env, NAMES);
   values.misspelled = misspelledIn(env, process);
   // Cast: SETTINGS has a row for every other key.
@@ -41,13 +41,6 @@ export function readSettings(
       `wrong settings:${[...faults].map(([name, what]) => `\n  ${name} ${what}`).join('')}`,
     );
   return settings;
-}
-
-function isSet(
-  env: Readonly<Record<string, string | undefined>>,
-  { name }: Pick<SettingRow, 'name'>,
-): boolean {
-  return (env[name]?.trim() ?? '') !== '';
 }
 
 /** This process's environment variables. */
