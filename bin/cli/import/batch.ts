@@ -3,11 +3,11 @@ import type { Parsed } from '@partner-loyalty/runtime/input.ts';
 import { type Line, linesOf } from '../shell/lines.ts';
 import { parseStrictJson } from './strictjson.ts';
 
-/** Some lines in a row. `bytes` is where they end in the stream. */
-type Batch = { lines: Line[]; lastLine: number; bytes: number };
-
-/** The records of a batch with their line numbers, and the lines that are not usable. */
-export type ParsedBatch<T> = {
+/**
+ * The records of some lines in a row with their line numbers, and the lines that are not usable.
+ * `bytes` is where they end in the stream.
+ */
+export type Batch<T> = {
   records: T[];
   lineNumbers: number[];
   badLines: { line: number; fault: string }[];
@@ -17,11 +17,13 @@ export type ParsedBatch<T> = {
 
 const BATCH_BYTES = 4_194_304;
 
+type Parse<T> = (line: Record<string, unknown>) => Parsed<T>;
+
 /** Batches of about `batchLines`, fewer if the lines are long. */
-export async function* batchesOf(
+export async function* batchesOf<T>(
   chunks: AsyncIterable<Buffer>,
-  batchLines: number,
-): AsyncGenerator<Batch> {
+  { batchLines, parse }: { batchLines: number; parse: Parse<T> },
+): AsyncGenerator<Batch<T>> {
   let bytes = 0;
   let batchStart = 0;
   let lines: Line[] = [];
@@ -31,25 +33,22 @@ export async function* batchesOf(
       yield chunk;
     }
   })();
-  const batch = (): Batch => ({ lines, lastLine: lines.at(-1)?.number ?? 0, bytes });
   for await (const more of linesOf(counted)) {
     lines = lines.length === 0 ? more : lines.concat(more);
     if (lines.length >= batchLines || bytes - batchStart >= BATCH_BYTES) {
-      yield batch();
+      yield parseBatch(lines, bytes, parse);
       lines = [];
       batchStart = bytes;
     }
   }
-  if (lines.length > 0) yield batch();
+  if (lines.length > 0) yield parseBatch(lines, bytes, parse);
 }
 
-export function parseBatch<T>(
-  { lines, lastLine, bytes }: Batch,
-  parseRecord: (line: Record<string, unknown>) => Parsed<T>,
-): ParsedBatch<T> {
-  const batch: ParsedBatch<T> = { records: [], lineNumbers: [], badLines: [], lastLine, bytes };
+function parseBatch<T>(lines: Line[], bytes: number, parse: Parse<T>): Batch<T> {
+  const lastLine = lines.at(-1)?.number ?? 0;
+  const batch: Batch<T> = { records: [], lineNumbers: [], badLines: [], lastLine, bytes };
   for (const line of lines) {
-    const parsed = parseLine(line, parseRecord);
+    const parsed = parseLine(line, parse);
     if (parsed === undefined) continue;
     if ('fault' in parsed) batch.badLines.push({ line: line.number, fault: parsed.fault });
     else {
@@ -61,12 +60,9 @@ export function parseBatch<T>(
 }
 
 /** The record of a line; undefined for a blank line. */
-function parseLine<T>(
-  line: Line,
-  parseRecord: (line: Record<string, unknown>) => Parsed<T>,
-): Parsed<T> | undefined {
+function parseLine<T>(line: Line, parse: Parse<T>): Parsed<T> | undefined {
   if ('fault' in line) return line;
   if (line.text.trim() === '') return undefined;
   const json = parseStrictJson(line.text);
-  return 'fault' in json ? json : parseRecord(json.value);
+  return 'fault' in json ? json : parse(json.value);
 }

@@ -1,6 +1,6 @@
 // Imports a stream of NDJSON into a store, in the order of the file and within bounded memory.
 import type { Parsed } from '@partner-loyalty/runtime/input.ts';
-import { batchesOf, type ParsedBatch, parseBatch } from './batch.ts';
+import { type Batch, batchesOf } from './batch.ts';
 
 /** What became of a record in the store: its effect, or why it was refused. */
 export type ImportOutcome = 'added' | 'changed' | 'unchanged' | { refused: string };
@@ -47,12 +47,10 @@ export async function importLines<T>(
   const summary: Summary = { lines: 0, bytes: 0, added: 0, changed: 0, unchanged: 0, bad: 0 };
   let storing = Promise.resolve();
   try {
-    for await (const batch of batchesOf(chunks, kind.batchLines)) {
-      if (signal?.aborted) break;
-      const parsed = parseBatch(batch, kind.parse);
+    for await (const batch of batchesOf(chunks, kind)) {
       await storing;
       if (signal?.aborted) break;
-      storing = storeBatch(parsed, kind, summary, listener);
+      storing = storeBatch(batch, kind, summary, listener);
       // Awaited below, but it may reject while the next batch is still being read.
       storing.catch(() => undefined);
     }
@@ -66,7 +64,7 @@ export async function importLines<T>(
 
 /** Stores a batch, then adds it to the summary and reports it. */
 async function storeBatch<T>(
-  { records, lineNumbers, badLines, lastLine, bytes }: ParsedBatch<T>,
+  { records, lineNumbers, badLines, lastLine, bytes }: Batch<T>,
   kind: RecordKind<T>,
   summary: Summary,
   listener: ImportListener,
