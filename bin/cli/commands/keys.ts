@@ -140,15 +140,11 @@ function rowOf(record: KeyRecord, activity: KeyActivity | undefined): Row {
     createdAt,
     expiresAt,
     revokedAt,
-    lastUsedAt: lastUsedAt && toMinute(lastUsedAt),
+    // Gateways write once a minute, so that the seconds would mean little.
+    lastUsedAt: lastUsedAt && new Date(Math.floor(lastUsedAt.getTime() / 60_000) * 60_000),
     requests,
     refusals,
   };
-}
-
-/** Gateways write once a minute, so that the seconds would mean little. */
-function toMinute(at: Date): Date {
-  return new Date(Math.floor(at.getTime() / 60_000) * 60_000);
 }
 
 async function revoke(shell: Shell, keyId: string): Promise<void> {

@@ -1,8 +1,7 @@
 // `loyalty audit`: who was shown which member, from the audit log and the files rotated from it.
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { ShellCommand, since } from '@partner-loyalty/cli/shell/argument.ts';
 import { type Line, linesOf } from '@partner-loyalty/cli/shell/lines.ts';

@@ -1,7 +1,6 @@
 // The console's section for apps: what signs a partner's members in.
 import { isolated } from '@partner-loyalty/runtime/input.ts';
 import {
-  type AppInput,
   type AppRefusal,
   type ManagedApp,
   ownOrigins,
@@ -50,9 +49,10 @@ export function createAppsSection({ apps: manage }: Pick<Manage, 'apps'>): Secti
     show: async (visit) => listPage(done(await manage(visit, 'list', {})).apps, visit),
     actions: {
       async create(visit, form) {
-        const made = done(await manage(visit, 'create', appIn(form)));
-        visit.changed(made.app.clientId);
-        const { app, secret } = made;
+        const isConfidential = form.get('kind') === 'confidential';
+        const given = { ...textsIn(form), isConfidential };
+        const { app, secret } = done(await manage(visit, 'create', given));
+        visit.changed(app.clientId);
         return secret === undefined ? undefined : secretPage(app, secret, 'is registered');
       },
       async update(visit, form) {
@@ -86,10 +86,6 @@ function done<Answer extends object>(answer: Answer): Exclude<Answer, AppRefusal
   throw new (refusal.refused === 'unknown' ? NotFoundError : ConsoleError)(
     REFUSALS[refusal.refused],
   );
-}
-
-function appIn(form: URLSearchParams): AppInput<'create'> {
-  return { ...textsIn(form), isConfidential: form.get('kind') === 'confidential' };
 }
 
 function textsIn(form: URLSearchParams) {

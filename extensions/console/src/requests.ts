@@ -58,7 +58,7 @@ export function createRequestsSection(
       const hours = await usageStore.requestHours(partnerId, at);
       if (hours.length === 0 && records.length === 0) return noRequests('10 seconds');
       const keys = await keyStore.keys(partnerId);
-      const names = namesOf(keys);
+      const names = new Map(keys.map((key) => [key.keyId, nameOf(key)]));
       return html`${searchForm(query, keys)}
 ${records.length === 0 ? NOTHING_FOUND : found(records, names)}
 ${hasMore ? olderLink(query, records) : ''}${requestId === undefined ? '' : records.map((record) => detail(record, names))}
@@ -75,10 +75,6 @@ function statusesIn(given: string): readonly [least: number, most: number] {
 
 /** The names of keys by ID. */
 type Names = ReadonlyMap<string, string>;
-
-function namesOf(keys: readonly KeyRecord[]): Names {
-  return new Map(keys.map((key) => [key.keyId, nameOf(key)]));
-}
 
 const NOTHING_FOUND = empty(
   'No matching requests are recorded',

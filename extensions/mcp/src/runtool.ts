@@ -55,7 +55,7 @@ export function createRunTool(context: OperateContext, describe: Describe) {
     const { data, errors = [] } = await operate(context, request, state, operation);
     const member = data?.member;
     const result = isJsonObject(member) && tool.result(member, () => describe(principal.scopes));
-    if (result) return succeeded(result);
+    if (result) return { content: textOf(result), structuredContent: result };
     const [error] = errors;
     if (error === undefined) throw new Error('the operation ended in neither data nor an error');
     return failed(request, error.extensions.code, error.message, error.extensions);
@@ -86,10 +86,6 @@ function inputError(issue: z.core.$ZodIssue | undefined): ApiError {
 }
 
 const TYPES: Record<string, string> = { int: 'an integer', number: 'an integer', array: 'a list' };
-
-function succeeded(structuredContent: Record<string, unknown>): ToolResult {
-  return { content: textOf(structuredContent), structuredContent };
-}
 
 function failed(
   { requestId }: HttpRequest,

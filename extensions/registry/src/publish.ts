@@ -65,7 +65,8 @@ async function removedEntry({ store }: Registry, name: string): Promise<Subgraph
 
 export const remove: Run<'remove'> = (registry, publisher, { name, force }) =>
   changeGraph(registry, publisher, async ({ before }) => {
-    requireSubgraph(before, name);
+    if (!before.subgraphs.some((entry) => entry.name === name))
+      refuse(`there is no subgraph ${JSON.stringify(name)}`);
     const content = ['remove', name, before.schemas[name]];
     const step = { kind: 'removal', before, name } as const;
     return { change: `remove ${name}`, step, content, force };
@@ -103,9 +104,4 @@ async function rollbackOf({ store }: Registry, before: Current['before'], name: 
 async function versionOf(store: Registry['store'], version: number) {
   if (version > (await store.latest())) refuse(`there is no version ${version}`);
   return contentOf(store, version);
-}
-
-function requireSubgraph({ subgraphs }: Current['before'], name: string): void {
-  if (!subgraphs.some((entry) => entry.name === name))
-    refuse(`there is no subgraph ${JSON.stringify(name)}`);
 }

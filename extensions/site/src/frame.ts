@@ -42,11 +42,9 @@ const PLACES = [
 export function framed(about: About, page: FramedPage): string {
   const { title, path, main, kind, attributes = {}, style, head } = page;
   const data = Object.entries(attributes).map(([name, value]) => html` ${name}="${value}"`);
-  const off = [
-    ...(about.hasExplorer ? [] : ['/explorer']),
-    ...(about.hasConsole ? [] : ['/console']),
-  ];
-  const links = PLACES.filter(([to]) => !off.includes(to)).map(
+  const isOff = (to: string) =>
+    (to === '/explorer' && !about.hasExplorer) || (to === '/console' && !about.hasConsole);
+  const links = PLACES.filter(([to]) => !isOff(to)).map(
     ([to, name]) => html`<li><a href="${to}"${current(to, path)}>${name}</a></li>`,
   );
   const body = html`<a class="skip" href="#main">Skip to the content</a>

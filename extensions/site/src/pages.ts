@@ -68,9 +68,10 @@ export function createPages(parts: PagesParts): Pages {
   const respondNotFound = (request: HttpRequest) => observed(request, async () => notFound, log);
 
   return (request) => {
-    const { path } = request;
+    const { path, method } = request;
     const shown = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-    if (!isRead(request) || hasCredential(request)) return undefined;
+    const isRead = method === 'GET' || method === 'HEAD';
+    if (!isRead || hasCredential(request)) return undefined;
     const route = routes.get(shown) ?? inReference(shown);
     if (route === undefined) return namesHtml(request) ? respondNotFound(request) : undefined;
     if (route.isPage && !acceptsHtml(request)) return undefined;
@@ -89,10 +90,6 @@ function createRoutes({ about, settings, store }: PagesParts, current: () => Doc
     ...docsRoutes({ about, budget: { budget, windowSeconds }, current, store }),
     ...explorer,
   ]);
-}
-
-function isRead({ method }: HttpRequest): boolean {
-  return method === 'GET' || method === 'HEAD';
 }
 
 /** All browsers name it, unlike clients of the API that do not say what they accept. */

@@ -11,8 +11,7 @@ import {
 import type { Key } from '@partner-loyalty/runtime/store/engine/keys.ts';
 import { removeRange } from '@partner-loyalty/runtime/store/engine/remove.ts';
 import { type Store, table } from '@partner-loyalty/runtime/store/engine/store.ts';
-import type { RequestChunk, UsageStore } from './records.ts';
-import { CHUNK_MS, type Counts } from './records.ts';
+import { CHUNK_MS, type Counts, type UsageStore } from './records.ts';
 
 /** By hour and partner: what is counted, and the highest part of a budget. */
 export const HOURS = table<Counts & { budget: number }>('hours');
@@ -82,8 +81,11 @@ export function createRequestTables(
       );
       for (let from = 0; from < chunks.length; from += WRITTEN_AT_ONCE)
         await store.transact((tx) => {
-          for (const chunk of chunks.slice(from, from + WRITTEN_AT_ONCE))
-            tx.put(CHUNKS, keyOf(chunk), { records: JSON.stringify(chunk.records) });
+          for (const { partnerId, begun, writer, records } of chunks.slice(
+            from,
+            from + WRITTEN_AT_ONCE,
+          ))
+            tx.put(CHUNKS, [partnerId, begun, writer], { records: JSON.stringify(records) });
         });
       await sweep(at);
     },
@@ -99,10 +101,6 @@ export function createRequestTables(
       return findNewest(store, range, { ...search, before }, least);
     },
   };
-}
-
-function keyOf({ partnerId, begun, writer }: Omit<RequestChunk, 'records'>): Key {
-  return [partnerId, begun, writer];
 }
 
 async function findNewest(

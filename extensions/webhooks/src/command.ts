@@ -230,17 +230,16 @@ function ask<Action extends WebhookAction>(
 }
 
 function refusal({ refused, fault }: WebhookRefusal, { partnerId, webhookId, eventId }: Named) {
-  if (refused === 'url') return new CommandError(`--url ${fault}`);
-  if (refused === 'noKey') return new CommandError('KEY_ENCRYPTION_KEY must be set in production');
+  const texts: { [Reason in WebhookRefusal['refused']]?: string } = {
+    url: `--url ${fault}`,
+    noKey: 'KEY_ENCRYPTION_KEY must be set in production',
+    replaying: `webhook ${webhookId} is sending events again already`,
+    disabled: `webhook ${webhookId} is disabled: loyalty webhooks enable ${webhookId}`,
+    tooMany: `partner ${partnerId} has ${MAX_ENDPOINTS} endpoints, which is the most`,
+  };
+  const text = texts[refused];
+  if (text !== undefined) return new CommandError(text);
   if (refused === 'unlisted') return noSuch('message', eventId);
   if (refused === 'dropped') return noSuch('event to send again', eventId);
-  const enable = `loyalty webhooks enable ${webhookId}`;
-  if (refused === 'replaying')
-    return new CommandError(`webhook ${webhookId} is sending events again already`);
-  if (refused === 'disabled')
-    return new CommandError(`webhook ${webhookId} is disabled: ${enable}`);
-  const most = `${MAX_ENDPOINTS} endpoints, which is the most`;
-  return refused === 'tooMany'
-    ? new CommandError(`partner ${partnerId} has ${most}`)
-    : noSuch('webhook', webhookId);
+  return noSuch('webhook', webhookId);
 }

@@ -94,7 +94,8 @@ export function refreshTokens(
       const row = token && (await rowOf(token.key));
       if (token === undefined || row === undefined) throw new errors.InvalidGrant('it has ended');
       const { key, family } = token;
-      refuseFor(waitOf(row, Date.now()));
+      const now = Date.now();
+      refuseFor(paidBy(row, now) - now - (MAX_AT_ONCE - 1) * REFRESH_MS);
       await countUse(payloads, 'Refreshes', { ...row.families[family]?.payload, ...row });
       const hash = digest(id);
       const isUsed = await payloads.change(key, (before, now) => {
@@ -147,10 +148,6 @@ export async function countUse(
 /** The clock may have been put back. */
 function paidBy({ paidUntil = 0 }: Pick<GrantRow, 'paidUntil'>, now: number): number {
   return Math.max(now, Math.min(paidUntil, now + MAX_AT_ONCE * REFRESH_MS));
-}
-
-function waitOf(row: GrantRow, now: number): number {
-  return paidBy(row, now) - now - (MAX_AT_ONCE - 1) * REFRESH_MS;
 }
 
 /** Refuses a request for tokens, unless there is nothing to wait for. */

@@ -1,8 +1,7 @@
 // The examples of the reference, one for each operation: what is sent, and what was answered.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { SurfaceName } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
+import { textBeside } from '@partner-loyalty/runtime/pages/style.ts';
 import { type GraphQLSchema, parse, validate } from 'graphql';
 import type { About } from '../frame.ts';
 import { type Example, examplesIn } from './example.ts';
@@ -13,9 +12,7 @@ import { filled } from './template.ts';
 export const TOKEN = 'ml_TOKEN_OF_THE_LINK';
 
 /** In the order of the file. */
-export const EXAMPLES = examplesIn(
-  readFileSync(join(import.meta.dirname, 'examples.graphql'), 'utf8'),
-);
+export const EXAMPLES = examplesIn(textBeside(import.meta.dirname, 'examples.graphql'));
 
 /** The key of its response in responses.generated.json. */
 export function exampleKey({ surface, field }: Pick<Example, 'surface' | 'field'>): string {
@@ -47,8 +44,7 @@ export function programOf(example: Example, language: Language, endpoint: string
 }
 
 function templateOf(language: Language): string {
-  const file = `languages/${language.replace('#', 'Sharp')}.txt`;
-  return readFileSync(join(import.meta.dirname, file), 'utf8');
+  return textBeside(import.meta.dirname, `languages/${language.replace('#', 'Sharp')}.txt`);
 }
 
 /** JSON in the notation of PHP. Each of its lines has one brace or one entry. */
