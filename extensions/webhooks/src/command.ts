@@ -18,7 +18,7 @@ import type {
   WebhookSummary,
 } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import { type Endpoint, EVENT_TYPES, type EventType } from '@partner-loyalty/standings';
-import { disableEndpoint, endpointsOf, MAX_ENDPOINTS } from './endpoints.ts';
+import { endpointsIn, MAX_ENDPOINTS } from './endpoints.ts';
 import { createWebhookManager } from './manage.ts';
 import { createSender } from './send.ts';
 import { createWebhookSecrets } from './target.ts';
@@ -61,17 +61,20 @@ export function commands(shell: Shell) {
 
 /** Suspensions are in the gateway's store, which the processes that send webhooks do not read. */
 export async function suspend(shell: Shell, partnerId: string): Promise<void> {
-  const disabled = await withStore('standings', shell.settings(), async (store) => {
-    const active = (await endpointsOf(store, partnerId)).filter(({ state }) => state === 'active');
-    for (const { webhookId } of active) await disableEndpoint(store, webhookId, 'SUSPENDED');
+  const settings = shell.settings();
+  const disabled = await withStore('standings', settings, async (store) => {
+    const endpoints = endpointsIn(store, createWebhookSecrets(settings));
+    const active = (await endpoints.list(partnerId)).filter(({ state }) => state === 'active');
+    for (const { webhookId } of active) await endpoints.disable(webhookId, 'SUSPENDED');
     return active;
   });
   if (disabled.length > 0) shell.note(`Disabled webhooks: ${idsOf(disabled)}`);
 }
 
 export async function resume(shell: Shell, partnerId: string): Promise<void> {
-  const endpoints = await withStore('standings', shell.settings(), (store) =>
-    endpointsOf(store, partnerId),
+  const settings = shell.settings();
+  const endpoints = await withStore('standings', settings, (store) =>
+    endpointsIn(store, createWebhookSecrets(settings)).list(partnerId),
   );
   const disabled = endpoints.filter(({ disabledBecause }) => disabledBecause === 'SUSPENDED');
   if (disabled.length > 0)

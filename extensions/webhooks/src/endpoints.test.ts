@@ -4,17 +4,7 @@ import type { PendingMemberEvent } from '@partner-loyalty/standings/members.ts';
 import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
 import type { WaitingMessage } from '@partner-loyalty/standings/store/webhooks.ts';
 import { newPlace, type Place } from '../../../subgraphs/standings/test/engine.ts';
-import {
-  createEndpoint,
-  disabledSince,
-  disableEndpoint,
-  editEndpoint,
-  enableEndpoint,
-  endpointsOf,
-  removeEndpoint,
-  replayEvents,
-  rotateSecret,
-} from './endpoints.ts';
+import { endpointsIn } from './endpoints.ts';
 import { saveEndpoint, takeEndpoint } from './holding.ts';
 import { createWebhookSecrets } from './target.ts';
 
@@ -33,7 +23,7 @@ describe('endpoints', () => {
   afterEach(() => place.release());
 
   const create = (partnerId = 'inn', of = store) =>
-    createEndpoint(of, secrets, { partnerId, url: URL });
+    endpointsIn(of, secrets).create({ partnerId, url: URL });
   const created = async (partnerId?: string) => {
     const made = await create(partnerId);
     if (made === undefined) throw new Error('there are too many');
@@ -79,8 +69,10 @@ describe('endpoints', () => {
       state: 'active',
     });
     expect(await stored(endpoint.webhookId)).toMatchObject({ position: 2, state: 'active' });
-    expect(await endpointsOf(store, 'inn')).toMatchObject([{ webhookId: endpoint.webhookId }]);
-    expect(await endpointsOf(store, 'spa')).toEqual([]);
+    expect(await endpointsIn(store, secrets).list('inn')).toMatchObject([
+      { webhookId: endpoint.webhookId },
+    ]);
+    expect(await endpointsIn(store, secrets).list('spa')).toEqual([]);
   });
 
   test('a partner has five at most, however many are created at once', async () => {
@@ -89,7 +81,7 @@ describe('endpoints', () => {
       Array.from({ length: 12 }, (_, index) => create('inn', index % 2 === 0 ? store : other)),
     );
     expect(made.filter((one) => one !== undefined)).toHaveLength(5);
-    expect(await endpointsOf(store, 'inn')).toHaveLength(5);
+    expect(await endpointsIn(store, secrets).list('inn')).toHaveLength(5);
     expect(await store.webhooks.endpoints.select(() => true)).toHaveLength(5);
     expect(await create()).toBeUndefined();
     expect(await create('spa')).toBeDefined();
@@ -99,9 +91,9 @@ describe('endpoints', () => {
     const all = [];
     for (let i = 0; i < 5; i += 1) all.push(await created());
     const [first, second] = all as [(typeof all)[0], (typeof all)[0]];
-    await removeEndpoint(store, first);
+    await endpointsIn(store, secrets).remove(first);
     await store.webhooks.endpoints.remove(second.webhookId);
-    expect(await endpointsOf(store, 'inn')).toHaveLength(3);
+    expect(await endpointsIn(store, secrets).list('inn')).toHaveLength(3);
     await created();
     await created();
     expect(await create()).toBeUndefined();
@@ -113,7 +105,7 @@ describe('endpoints', () => {
       await wait(webhookId, 1);
       await store.webhooks.logs.put({ webhookId, delivered: [], failed: [] });
     }
-    await removeEndpoint(store, endpoint);
+    await endpointsIn(store, secrets).remove(endpoint);
     expect(await stored(endpoint.webhookId)).toBeUndefined();
     expect(await waiting()).toEqual([`${other.webhookId}/1`]);
     expect(await store.webhooks.logs.get(endpoint.webhookId)).toBeUndefined();
@@ -122,36 +114,39 @@ describe('endpoints', () => {
 
   test('after a rotation, the former secret is good for 24 hours', async () => {
     const { webhookId, secrets: before } = await created();
-    const rotated = await rotateSecret(store, secrets, webhookId);
+    const rotated = await endpointsIn(store, secrets).rotateSecret(webhookId);
     const kept = (await stored(webhookId))?.secrets ?? [];
     expect(kept).toEqual([
       { sealed: rotated?.secret },
       { sealed: before[0]?.sealed, until: expect.any(Number) },
     ]);
     expect(Math.round(((kept[1]?.until ?? 0) - Date.now()) / MINUTE)).toBe(24 * 60);
-    await rotateSecret(store, secrets, webhookId);
+    await endpointsIn(store, secrets).rotateSecret(webhookId);
     expect((await stored(webhookId))?.secrets.slice(2)).toEqual([kept[1]]);
-    expect(await rotateSecret(store, secrets, 'wh_other')).toBeUndefined();
+    expect(await endpointsIn(store, secrets).rotateSecret('wh_other')).toBeUndefined();
   });
 
   test('what came while it was disabled is skipped when it is enabled', async () => {
     const { webhookId } = await created();
-    expect(await disableEndpoint(store, webhookId, 'COMMAND')).toMatchObject({
+    expect(await endpointsIn(store, secrets).disable(webhookId, 'COMMAND')).toMatchObject({
       state: 'disabled',
       disabledBecause: 'COMMAND',
       revision: 2,
     });
-    expect(await disableEndpoint(store, webhookId, 'COMMAND')).toMatchObject({
+    expect(await endpointsIn(store, secrets).disable(webhookId, 'COMMAND')).toMatchObject({
       disabledBecause: 'COMMAND',
       revision: 2,
     });
     await happen(Date.now(), Date.now(), Date.now());
     await wait(webhookId, 1);
-    const enabled = await enableEndpoint(store, webhookId);
+    const enabled = await endpointsIn(store, secrets).enable(webhookId);
     expect(enabled).toMatchObject({ state: 'active', position: 3, revision: 3 });
     expect(enabled).not.toHaveProperty('disabledBecause');
     await happen(Date.now());
-    expect(await enableEndpoint(store, webhookId)).toMatchObject({ position: 3, revision: 3 });
+    expect(await endpointsIn(store, secrets).enable(webhookId)).toMatchObject({
+      position: 3,
+      revision: 3,
+    });
     expect(await waiting()).toEqual([]);
   });
 
@@ -159,20 +154,20 @@ describe('endpoints', () => {
     const since = Date.now();
     const disabled = async (because: 'CONSOLE' | 'SUSPENDED') => {
       const { webhookId } = await created();
-      await disableEndpoint(store, webhookId, because);
+      await endpointsIn(store, secrets).disable(webhookId, because);
       return webhookId;
     };
     const webhookId = await disabled('CONSOLE');
     await disabled('SUSPENDED');
     await created();
-    const listed = await disabledSince(store, since);
+    const listed = await endpointsIn(store, secrets).disabledSince(since);
     const disabledAt = listed[0]?.disabledAt ?? 0;
     expect(listed).toEqual([{ webhookId, partnerId: 'inn', host: 'hooks.example', disabledAt }]);
-    await disableEndpoint(store, webhookId, 'COMMAND');
-    expect(await disabledSince(store, disabledAt)).toEqual(listed);
-    expect(await disabledSince(store, disabledAt + 1)).toEqual([]);
-    await enableEndpoint(store, webhookId);
-    expect(await disabledSince(store, since)).toEqual([]);
+    await endpointsIn(store, secrets).disable(webhookId, 'COMMAND');
+    expect(await endpointsIn(store, secrets).disabledSince(disabledAt)).toEqual(listed);
+    expect(await endpointsIn(store, secrets).disabledSince(disabledAt + 1)).toEqual([]);
+    await endpointsIn(store, secrets).enable(webhookId);
+    expect(await endpointsIn(store, secrets).disabledSince(since)).toEqual([]);
   });
 
   test('replaying goes back to the first event at that time or later', async () => {
@@ -183,7 +178,7 @@ describe('endpoints', () => {
     for (const position of [5, 300, 400]) await wait(webhookId, position);
     const positionAfter = async (minutes: number) => {
       await store.webhooks.endpoints.put({ ...endpoint, position: 450 });
-      await replayEvents(store, endpoint, new Date(start + minutes * MINUTE));
+      await endpointsIn(store, secrets).replay(endpoint, new Date(start + minutes * MINUTE));
       const { position } = (await stored(webhookId)) ?? {};
       await takeEndpoint(store.webhooks, webhookId, Date.now());
       return position;
@@ -199,7 +194,7 @@ describe('endpoints', () => {
     expect(await positionAfter(-10)).toBe(0);
     // What was not delivered yet is not skipped.
     await store.webhooks.endpoints.put({ ...endpoint, position: 9 });
-    await replayEvents(store, endpoint, new Date());
+    await endpointsIn(store, secrets).replay(endpoint, new Date());
     expect(await stored(webhookId)).toMatchObject({ position: 9 });
   });
 
@@ -210,7 +205,10 @@ describe('endpoints', () => {
     const endpoint = await created();
     for (const minutes of [20, 33, 47]) {
       await store.webhooks.endpoints.put({ ...endpoint, position: 60 });
-      await replayEvents(store, endpoint, new Date(start + (minutes - 0.5) * MINUTE));
+      await endpointsIn(store, secrets).replay(
+        endpoint,
+        new Date(start + (minutes - 0.5) * MINUTE),
+      );
       const { position = -1 } = (await stored(endpoint.webhookId)) ?? {};
       const first = minutes % 7 === 3 ? minutes + 1 : minutes;
       expect(position).toBe(first);
@@ -250,7 +248,7 @@ describe('endpoints', () => {
       return updated;
     };
     const webhooks = { ...store.webhooks, endpoints: { ...endpoints, update } };
-    await replayEvents({ ...store, webhooks }, endpoint, new Date(0));
+    await endpointsIn({ ...store, webhooks }, secrets).replay(endpoint, new Date(0));
     expect(await stored(webhookId)).toMatchObject({ position: 3 });
     expect(await waiting()).toEqual([`${webhookId}/2`]);
   });
@@ -266,7 +264,7 @@ describe('endpoints', () => {
     settle(sent[2], true);
     const endpoint = await stored(webhookId);
     if (endpoint === undefined) throw new Error('no endpoint');
-    await replayEvents(store, endpoint, new Date(2));
+    await endpointsIn(store, secrets).replay(endpoint, new Date(2));
     await save();
     // The messages from 3 on were sent meanwhile, and are part of it.
     expect(await stored(webhookId)).toMatchObject({ position: 1, replay: { after: 1, to: 5 } });
@@ -283,8 +281,8 @@ describe('endpoints', () => {
     await store.webhooks.waiting.update(`${webhookId}/1`, (row) => row && { ...row, nextAt: 0 });
     const { sent, settle, save } = await takeAll(webhookId);
     expect(sent).toHaveLength(1);
-    await disableEndpoint(store, webhookId, 'COMMAND');
-    await enableEndpoint(store, webhookId);
+    await endpointsIn(store, secrets).disable(webhookId, 'COMMAND');
+    await endpointsIn(store, secrets).enable(webhookId);
     settle(sent[0], false);
     await save();
     const after = await stored(webhookId);
@@ -296,20 +294,22 @@ describe('endpoints', () => {
   test('an edit without a difference changes nothing, and triggers no attempt', async () => {
     const { webhookId } = await created();
     const edit = { url: URL, types: ['YEAR_ENDED' as const] };
-    await editEndpoint(store, webhookId, edit);
+    await endpointsIn(store, secrets).edit(webhookId, edit);
     await store.webhooks.endpoints.update(webhookId, (row) => row && { ...row, lastAttemptAt: 1 });
-    expect(await editEndpoint(store, webhookId, edit)).toMatchObject({
+    expect(await endpointsIn(store, secrets).edit(webhookId, edit)).toMatchObject({
       revision: 2,
       lastAttemptAt: 1,
     });
-    expect(await editEndpoint(store, webhookId, { url: URL })).toMatchObject({ revision: 3 });
+    expect(await endpointsIn(store, secrets).edit(webhookId, { url: URL })).toMatchObject({
+      revision: 3,
+    });
   });
 
   test('of dropped events, a replay begins at the oldest that is kept', async () => {
     await happen(Date.now());
     const endpoint = await created();
     await store.feed.dropBefore(Number.MAX_SAFE_INTEGER);
-    await replayEvents(store, endpoint, new Date(0));
+    await endpointsIn(store, secrets).replay(endpoint, new Date(0));
     expect(await stored(endpoint.webhookId)).toMatchObject({ position: 1 });
   });
 });

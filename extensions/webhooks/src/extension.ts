@@ -1,6 +1,6 @@
 // The delivery of events to partners' endpoints, as an extension of the standings subgraph.
 import type { StandingsCore, Webhooks } from '@partner-loyalty/standings/ports.ts';
-import { disabledSince, failingBefore } from './endpoints.ts';
+import { endpointsIn } from './endpoints.ts';
 import { createWebhookManager } from './manage.ts';
 import { createSender } from './send.ts';
 import { createWebhookSecrets } from './target.ts';
@@ -11,14 +11,15 @@ const TEST_MS = 1_200;
 
 export function openWebhooks({ store, settings, log, metrics }: StandingsCore): Webhooks {
   const secrets = createWebhookSecrets(settings);
+  const { disabledSince, failingBefore } = endpointsIn(store, secrets);
   const isUsed = settings.webhookDelivery === 'on' && secrets.isUsable;
   const sender = isUsed ? createSender(settings, secrets) : undefined;
   const deliveries = sender && startDeliveries(store, { send: sender.send, log, metrics });
   const manager = createWebhookManager(store, settings, { send: sender?.send, testMs: TEST_MS });
   return {
     manage: manager.manage,
-    disabledSince: (since) => disabledSince(store, since),
-    failingBefore: (before) => failingBefore(store, before),
+    disabledSince,
+    failingBefore,
     wake: () => deliveries?.wake(),
     async close() {
       await Promise.all([deliveries?.stop(), manager.close()]);

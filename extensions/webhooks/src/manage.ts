@@ -13,19 +13,7 @@ import type { EventType } from '@partner-loyalty/standings/rules/event.ts';
 import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
 import { addOutcomes, type Endpoint } from '@partner-loyalty/standings/store/webhooks.ts';
 import { contentOf } from './delivery.ts';
-import {
-  createEndpoint,
-  disableEndpoint,
-  editEndpoint,
-  enableEndpoint,
-  endpointsOf,
-  hurryMessage,
-  keptEvent,
-  removeEndpoint,
-  replayEvents,
-  resendEvent,
-  rotateSecret,
-} from './endpoints.ts';
+import { endpointsIn } from './endpoints.ts';
 import { payloadOf, type Send } from './send.ts';
 import { createWebhookSecrets, rulesFor, urlFault } from './target.ts';
 import { deliveryOf, messagesOf, summaryOf, TYPES, viewOf } from './view.ts';
@@ -59,6 +47,7 @@ export function createWebhookManager(
   { send, testMs }: Options,
 ) {
   const secrets = createWebhookSecrets(settings);
+  const endpoints = endpointsIn(store, secrets);
   const tests = new Map<string, Promise<WebhookDelivery>>();
   /** When the latest tests of each partner began. */
   const begun = new Map<string, number[]>();
@@ -91,10 +80,20 @@ export function createWebhookManager(
     };
   }
 
+  /** Tries a message that waits now, or sends it again. False if its event is not kept any more. */
+  async function resend(endpoint: Endpoint, eventId: string): Promise<boolean> {
+    const { position, messageId } = (await messageOf(store, endpoint, eventId)) ?? {};
+    if (position === undefined) return false;
+    return (
+      (messageId !== undefined && (await endpoints.hurry(endpoint, messageId))) ||
+      endpoints.resend(endpoint, position, eventId)
+    );
+  }
+
   const actions: { [Action in WebhookAction]: Handle<Action> } = {
     async list({ partnerId }) {
-      const endpoints = await endpointsOf(store, partnerId);
-      const webhooks = await Promise.all(endpoints.map((one) => summaryOf(store, one)));
+      const listed = await endpoints.list(partnerId);
+      const webhooks = await Promise.all(listed.map((one) => summaryOf(store, one)));
       return { webhooks, eventTypes: TYPES };
     },
     show: on<'show'>(async (endpoint) => {
@@ -109,8 +108,8 @@ export function createWebhookManager(
       const found = await messageOf(store, endpoint, eventId);
       if (found === undefined) return { refused: 'unlisted' };
       const { position, shown: message, history } = found;
-      const { feed } = store;
-      const event = position && (await keptEvent(feed, endpoint.partnerId, position, eventId));
+      const { partnerId } = endpoint;
+      const event = position && (await endpoints.keptEvent(partnerId, position, eventId));
       const shown = { webhook: viewOf(endpoint), message, history };
       return event ? { ...shown, payload: payloadOf(contentOf(event)) } : shown;
     }),
@@ -118,19 +117,19 @@ export function createWebhookManager(
       const refusal = secrets.isUsable ? refusalOf(url, by) : NO_KEY;
       if (refusal !== undefined) return refusal;
       const target = { partnerId, url, types: typesIn(types), ...by };
-      const made = await createEndpoint(store, secrets, target);
+      const made = await endpoints.create(target);
       return made === undefined ? { refused: 'tooMany' } : withSecret(made);
     },
     edit: on<'edit'>(async (endpoint, { url = endpoint.url, types }, by) => {
       const kept = types === undefined ? endpoint.types : typesIn(types);
       return (
         refusalOf(url, by) ??
-        changed(await editEndpoint(store, endpoint.webhookId, { url, types: kept, ...by }))
+        changed(await endpoints.edit(endpoint.webhookId, { url, types: kept, ...by }))
       );
     }),
     rotate: on<'rotate'>(async ({ webhookId }) => {
       if (!secrets.isUsable) return NO_KEY;
-      const rotated = await rotateSecret(store, secrets, webhookId);
+      const rotated = await endpoints.rotateSecret(webhookId);
       return rotated === undefined ? UNKNOWN : withSecret(rotated);
     }),
     test: on<'test'>(async (endpoint) => {
@@ -146,18 +145,18 @@ export function createWebhookManager(
     replay: on<'replay'>(async (endpoint, asked) => {
       if (endpoint.state === 'disabled') return { refused: 'disabled' };
       if ('since' in asked) {
-        const replayed = await replayEvents(store, endpoint, new Date(asked.since));
+        const replayed = await endpoints.replay(endpoint, new Date(asked.since));
         return replayed === undefined ? { refused: 'replaying' } : { webhook: viewOf(replayed) };
       }
-      const isKept = await resend(store, endpoint, asked.eventId);
+      const isKept = await resend(endpoint, asked.eventId);
       return isKept ? { webhook: viewOf(endpoint) } : { refused: 'dropped' };
     }),
     disable: on<'disable'>(async ({ webhookId }, _, { byStaff }) =>
-      changed(await disableEndpoint(store, webhookId, byStaff ? 'CONSOLE' : 'COMMAND')),
+      changed(await endpoints.disable(webhookId, byStaff ? 'CONSOLE' : 'COMMAND')),
     ),
-    enable: on<'enable'>(async ({ webhookId }) => changed(await enableEndpoint(store, webhookId))),
+    enable: on<'enable'>(async ({ webhookId }) => changed(await endpoints.enable(webhookId))),
     remove: on<'remove'>(async (endpoint) => {
-      await removeEndpoint(store, endpoint);
+      await endpoints.remove(endpoint);
       return { webhook: viewOf(endpoint) };
     }),
   };
@@ -198,16 +197,6 @@ async function endpointOf(
 /** A message that waits, or else its latest outcome. */
 async function messageOf({ webhooks }: Store, endpoint: Endpoint, eventId: string) {
   return (await messagesOf(webhooks, endpoint)).find(({ shown }) => shown.id === eventId);
-}
-
-/** Tries a message that waits now, or sends it again. False if its event is not kept any more. */
-async function resend(store: Store, endpoint: Endpoint, eventId: string): Promise<boolean> {
-  const { position, messageId } = (await messageOf(store, endpoint, eventId)) ?? {};
-  if (position === undefined) return false;
-  return (
-    (messageId !== undefined && (await hurryMessage(store, endpoint, messageId))) ||
-    resendEvent(store, endpoint, position, eventId)
-  );
 }
 
 /** Sends a message of the type TEST, and writes its outcome to the log of deliveries. */

@@ -9,13 +9,7 @@ import type { Endpoint } from '@partner-loyalty/standings/store/webhooks.ts';
 import { activity, newPlace, type Place } from '../../../subgraphs/standings/test/engine.ts';
 import { type Receiver, startReceiver } from '../../../test/support/servers/receiver.ts';
 import { until } from '../../../test/support/until.ts';
-import {
-  createEndpoint,
-  editEndpoint,
-  hurryMessage,
-  replayEvents,
-  resendEvent,
-} from './endpoints.ts';
+import { endpointsIn } from './endpoints.ts';
 import { takeShare } from './holding.ts';
 import { createSender } from './send.ts';
 import { createWebhookSecrets } from './target.ts';
@@ -140,7 +134,7 @@ describe('webhooks', () => {
     expect(
       first?.position !== undefined &&
         held &&
-        (await resendEvent(store, held, first.position, first.id)),
+        (await endpointsIn(store, secrets).resend(held, first.position, first.id)),
     ).toBe(true);
     await receives(3);
     expect(ids()).toEqual([first?.id, expect.any(String), first?.id]);
@@ -156,7 +150,9 @@ describe('webhooks', () => {
     await create();
     const held = await endpoint();
     if (held === undefined) throw new Error('no endpoint');
-    const asked = Array.from({ length: 12 }, () => replayEvents(store, held, new Date(0)));
+    const asked = Array.from({ length: 12 }, () =>
+      endpointsIn(store, secrets).replay(held, new Date(0)),
+    );
     const started = (await Promise.all(asked)).filter((one) => one !== undefined);
     expect(started).toMatchObject([{ position: 0, replay: { after: 0, to: 25 } }]);
     await record('new');
@@ -176,7 +172,7 @@ describe('webhooks', () => {
     const share = (at: number) => takeShare(store.webhooks, 'inn', at);
     const taken = await Promise.all([share(1_000_000), share(1_000_000), share(1_000_000)]);
     expect(taken.sort()).toEqual([1_000_000, 1_001_000, 1_002_000]);
-    await createEndpoint(store, secrets, { partnerId: 'inn', url: receiver.url });
+    await endpointsIn(store, secrets).create({ partnerId: 'inn', url: receiver.url });
     expect([await share(1_001_000), await share(500_000)]).toEqual([1_003_000, 560_000]);
   });
 
@@ -193,7 +189,7 @@ describe('webhooks', () => {
     ]);
     const held = await endpoint();
     const messageId = row?.messageId ?? '';
-    const hurry = async () => held && (await hurryMessage(store, held, messageId));
+    const hurry = async () => held && (await endpointsIn(store, secrets).hurry(held, messageId));
     expect(await hurry()).toBe(true);
     await receives(3);
     await until(async () => (await rows())[0]?.history?.length === 2);
@@ -274,7 +270,7 @@ describe('webhooks', () => {
     await until(async () => (await endpoint())?.failures === 11);
     expect(ids()).toHaveLength(11);
     const { url = '' } = (await endpoint()) ?? {};
-    await editEndpoint(store, 'wh_1', { url: `${url}/moved` });
+    await endpointsIn(store, secrets).edit('wh_1', { url: `${url}/moved` });
     receiver.respond = ({ path }) => (path.endsWith('/moved') ? 204 : 500);
     await until(() => new Set(members('/wh_1/moved')).size === 12);
   });
@@ -328,7 +324,10 @@ describe('webhooks', () => {
       if (!body.includes('"ada"')) return 204;
       edits += 1;
       await until(() => members().length >= 9 + 2 * edits);
-      await editEndpoint(store, 'wh_1', { url: `${receiver.url}/wh_1`, types: TYPES.slice(edits) });
+      await endpointsIn(store, secrets).edit('wh_1', {
+        url: `${receiver.url}/wh_1`,
+        types: TYPES.slice(edits),
+      });
       await record(`new-${edits}`);
       return 204;
     };
@@ -349,13 +348,13 @@ describe('webhooks', () => {
     receiver.respond = () => 500;
     const held = await endpoint();
     if (held === undefined) throw new Error('no endpoint');
-    await replayEvents(store, held, new Date(0));
+    await endpointsIn(store, secrets).replay(held, new Date(0));
     const worker = start();
     await until(async () => (await endpoint())?.position === 35);
     expect(members()).toHaveLength(5);
     receiver.respond = () => 204;
     const { lease } = (await endpoint()) ?? {};
-    await editEndpoint(store, 'wh_1', { url: `${receiver.url}/victim` });
+    await endpointsIn(store, secrets).edit('wh_1', { url: `${receiver.url}/victim` });
     await until(async () => ((await endpoint())?.lease?.token ?? lease?.token) !== lease?.token);
     laterMs += 5_000;
     const editedAt = now();
