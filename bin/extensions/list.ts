@@ -34,17 +34,11 @@ const COMMANDS: readonly [before: string, load: Load<CommandExtension>][] = [
   ['backup', () => import('@partner-loyalty/audit/command.ts')],
 ];
 
-export function gatewayExtensions(): Promise<GatewayExtension[]> {
-  return Promise.all(GATEWAY.map((load) => load()));
-}
-
-export function membersExtensions(): Promise<MembersExtension[]> {
-  return Promise.all(MEMBERS.map((load) => load()));
-}
-
-export function standingsExtensions(): Promise<StandingsExtension[]> {
-  return Promise.all(STANDINGS.map((load) => load()));
-}
+const loaded = <Extension>(all: readonly Load<Extension>[]) =>
+  Promise.all(all.map((load) => load()));
+export const gatewayExtensions = () => loaded(GATEWAY);
+export const membersExtensions = () => loaded(MEMBERS);
+export const standingsExtensions = () => loaded(STANDINGS);
 
 export function commandExtensions(): Promise<(CommandExtension & { before: string })[]> {
   return Promise.all(COMMANDS.map(async ([before, load]) => ({ ...(await load()), before })));

@@ -1,5 +1,5 @@
 // The audit log: members that partners were shown or changed, and what staff and publishers did.
-import type { Audit, GraphAction } from '@partner-loyalty/gateway/audit.ts';
+import type { Audit } from '@partner-loyalty/gateway/audit.ts';
 import type { MemberAccess } from '@partner-loyalty/gateway/execute/members.ts';
 import { partnerIdOf } from '@partner-loyalty/gateway/identity/authenticate.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
@@ -34,18 +34,16 @@ function createAudit(sink: AuditSink): Audit {
         sink.write(`${JSON.stringify({ ...caller, ...access })}\n`);
     },
     staff({ requestId, staff: { staffId, partnerId }, ...action }) {
-      const caller = { time: new Date().toISOString(), partner: partnerId, staffId };
-      sink.write(
-        `${JSON.stringify({ ...caller, requestId: withoutSecrets(requestId), ...action })}\n`,
-      );
+      const caller = { partner: partnerId, staffId, requestId: withoutSecrets(requestId) };
+      sink.write(auditLine({ ...caller, ...action }));
     },
-    graph: (action) => sink.write(graphLine(action)),
+    graph: (action) => sink.write(auditLine(action)),
     state: () => sink.state(),
     close: () => sink.close(),
   };
 }
 
-export function graphLine(action: GraphAction): string {
+export function auditLine(action: object): string {
   return `${JSON.stringify({ time: new Date().toISOString(), ...action })}\n`;
 }
 

@@ -12,7 +12,7 @@ import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { parseJson } from '@partner-loyalty/runtime/transport/wire.ts';
 import * as z from 'zod';
-import { graphLine, openAudit } from './audit.ts';
+import { auditLine, openAudit } from './audit.ts';
 
 type Options = { member?: string; partner?: string; since?: Date };
 
@@ -36,7 +36,7 @@ export async function audited<T>(
 ): Promise<T> {
   const { auditLog } = shell.settings();
   // Stdout has the result.
-  if (auditLog === '-') return work((action) => shell.note(graphLine(action).trimEnd()));
+  if (auditLog === '-') return work((action) => shell.note(auditLine(action).trimEnd()));
   const observe = { log: createLog('silent'), metrics: createMetrics() };
   const audit = openAudit({ auditLog }, observe);
   try {
