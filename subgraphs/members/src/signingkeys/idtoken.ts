@@ -42,8 +42,7 @@ export async function openIssuer({
   const key = await importJWK(await signingKeys.unseal(privateKey), ALGORITHM);
   return async ({ memberId, email, azp }, issuer, now) => {
     const endedAt = await endedSessions.find(memberId);
-    if (endedAt !== undefined && msUntilTokens(endedAt, now.getTime()) > 0)
-      fail('SERVICE_UNAVAILABLE');
+    if (endedAt !== undefined && msUntilTokens(endedAt, now.getTime()) > 0) fail('INVALID_TOKEN');
     const issuedAt = issuedAtAfter(endedAt, now.getTime());
     const expiresAt = issuedAt + ID_TOKEN_LIFETIME_MS / 1_000;
     const idToken = await new SignJWT({ email, ...(azp !== undefined && { azp }) })

@@ -146,7 +146,7 @@ describe('the signing keys', () => {
       const ends = [await endedSessions.find(memberId), await endedSubjects.find('app:ada/spa')];
       expect(ends).toEqual([at + 61_000, at + 61_000]);
       const issue = (now: number) => issueIdToken(store, ADA, ISSUER, new Date(now));
-      await expect(issue(at)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      await expect(issue(at)).rejects.toMatchObject({ code: 'INVALID_TOKEN' });
       expect(decodeJwt((await issue(at + 31_000)).idToken).iat).toBe(
         Math.floor((at + 62_000) / 1_000),
       );
