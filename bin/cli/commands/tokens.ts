@@ -1,10 +1,12 @@
 // `loyalty tokens`: ID tokens of the built-in provider, and the keys that sign them.
+
 import {
   ensureSigningKey,
   issueIdToken,
   revokeSigningKey,
   rotateSigningKey,
 } from '@partner-loyalty/members';
+import { endingSessions } from '@partner-loyalty/members/signingkeys/endedsessions.ts';
 import { commandGroup, MEMBER } from '../shell/argument.ts';
 import { noSuch, type Shell } from '../shell/shell.ts';
 import { changeMembers, requireMember, withStore } from '../shell/stores.ts';
@@ -59,10 +61,9 @@ async function revokeKey(shell: Shell, revoked: string): Promise<void> {
 }
 
 async function revoke(shell: Shell, memberId: string): Promise<void> {
-  const endedAt = Date.now();
   await changeMembers(shell, async (members) => {
     await requireMember(members, memberId);
-    await members.endedSessions.end({ memberId, endedAt });
+    await endingSessions(members.endedSessions, memberId, async () => {});
   });
-  shell.print({ memberId, endedAt: new Date(endedAt) });
+  shell.print({ memberId, endedAt: new Date() });
 }

@@ -167,6 +167,23 @@ describe('the built-in provider', () => {
     expect(await Promise.all(outcomes)).toEqual([...Array(4).fill('revoked'), current, current]);
   });
 
+  test('an end covers what was issued until its millisecond, or in its second if that is all that is known', async () => {
+    const { isCurrent, jwks } = createOwnTokens(
+      {
+        signingKeys: async () => ({ keys: SIGNERS.map(publicJwk) }),
+        endedSubjects: async () => [{ subject: 'member:m1', endedAt: NOW + 500 }],
+        appOrigins: async () => [],
+      },
+      () => NOW + 1_000,
+    );
+    const issued = { aud: ISSUER, ...app, iat: NOW / 1_000 };
+    const outcomes = [NOW + 501, NOW + 500, undefined].map(async (iat_ms) =>
+      verify(sign({ ...issued, iat_ms }, { typ: 'at+jwt' }), { ...own, keys: jwks, isCurrent }),
+    );
+    const current = { ...ofApp, isIdOfApp: false };
+    expect(await Promise.all(outcomes)).toEqual([current, 'revoked', 'revoked']);
+  });
+
   test('an end that is dated ahead hides none that comes after it', async () => {
     const ends = [{ subject: 'member:m9', endedAt: NOW + 300_000 }];
     let now = NOW;

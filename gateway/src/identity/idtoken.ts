@@ -35,7 +35,7 @@ export type MemberToken = {
   expiresAt: Date;
 };
 
-/** What a token of the built-in provider belongs to; `issuedAt` is in seconds since 1970. */
+/** What a token of the built-in provider belongs to; `issuedAt` is in milliseconds. */
 export type IssuedToken = Pick<MemberToken, 'memberId' | 'clientId' | 'sid'> & { issuedAt: number };
 
 /** Why a token or a key is not valid; `unknown` is also a token that nobody here has issued. */
@@ -107,7 +107,7 @@ export function createTokenVerifier(rules: TokenRules) {
 
 type Verified = {
   claims: MemberToken;
-  /** In seconds since 1970. */
+  /** In milliseconds since 1970, for tokens of the built-in provider. */
   issuedAt: number;
   /** The keys that it was verified with. */
   keys: object;
@@ -133,7 +133,7 @@ async function verifiedToken(
       clockTolerance: TOLERANCE_SECONDS,
       currentDate: new Date(now),
     });
-    const { iat = 0, exp = 0 } = payload;
+    const { iat = 0, exp = 0, iat_ms } = payload;
     const kind = TYPES.get(protectedHeader.typ?.toLowerCase() ?? 'jwt');
     if (kind === undefined || !isIssued(payload, now)) return 'unknown';
     if (rules.isCurrent !== undefined && exp - iat > MAX_LIFETIME_SECONDS) return 'unknown';
@@ -143,7 +143,8 @@ async function verifiedToken(
     const memberId = Object.hasOwn(payload, rules.memberClaim) && payload[rules.memberClaim];
     if (holder === undefined || !isId(memberId)) return 'unknown';
     const claims = { memberId, ...holder, expiresAt: new Date(exp * 1_000) };
-    return { claims, issuedAt: iat, keys: latest };
+    const issuedAt = typeof iat_ms === 'number' ? iat_ms : iat * 1_000;
+    return { claims, issuedAt, keys: latest };
   } catch (error) {
     // An ApiError is about the provider's keys; any other error is about the token and refuses it.
     if (error instanceof ApiError) throw error;

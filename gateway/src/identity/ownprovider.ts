@@ -76,7 +76,7 @@ export function createOwnTokens(provider: OwnProvider, now: () => number = Date.
     jwks,
     /** Whether nothing that the token belongs to has ended, as of when the keys were read. */
     isCurrent({ memberId, clientId, sid, issuedAt }: IssuedToken): boolean {
-      const isAfter = (subject: string) => issuedAt > ended.secondOf(subject);
+      const isAfter = (subject: string) => issuedAt > ended.timeOf(subject);
       if (!isAfter(`member:${memberId}`)) return false;
       if (clientId === undefined) return true;
       return [`sid:${sid}`, `app:${memberId}/${clientId}`, `client:${clientId}`].every(isAfter);
@@ -97,28 +97,27 @@ function createEndedSubjects(provider: Pick<OwnProvider, 'endedSubjects'>, now: 
   // In the order of their ends as they were read, which is all but that of time.
   const [members, others] = [new Map<string, number>(), new Map<string, number>()];
   const listOf = (subject: string) => (subject.startsWith('member:') ? members : others);
-  const secondOf = (subject: string) => listOf(subject).get(subject) ?? Number.NEGATIVE_INFINITY;
+  const timeOf = (subject: string) => listOf(subject).get(subject) ?? Number.NEGATIVE_INFINITY;
   let latest = Number.NEGATIVE_INFINITY;
 
   const add = ({ subject, endedAt }: EndedSubject) => {
-    // An end may be dated ahead of others that are still to come.
+    // A clock that is ahead must not hide what ends by others.
     latest = Math.max(latest, Math.min(endedAt, now()));
-    const second = Math.floor(endedAt / 1_000);
-    if (second <= secondOf(subject)) return;
+    if (endedAt <= timeOf(subject)) return;
     listOf(subject).delete(subject);
-    listOf(subject).set(subject, second);
+    listOf(subject).set(subject, endedAt);
   };
 
-  const forgetOld = (seconds: Map<string, number>, lifetimeMs: number) => {
-    const oldest = (now() - lifetimeMs - CLOCK_SKEW_MS) / 1_000;
-    for (const [subject, second] of seconds) {
-      if (second > oldest) return;
-      seconds.delete(subject);
+  const forgetOld = (times: Map<string, number>, lifetimeMs: number) => {
+    const oldest = now() - lifetimeMs - CLOCK_SKEW_MS;
+    for (const [subject, endedAt] of times) {
+      if (endedAt > oldest) return;
+      times.delete(subject);
     }
   };
 
   return {
-    secondOf,
+    timeOf,
     async update(): Promise<void> {
       forgetOld(members, TOKEN_LIFETIME_MS);
       forgetOld(others, APP_TOKEN_LIFETIME_MS);

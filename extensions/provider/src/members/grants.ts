@@ -1,10 +1,7 @@
 // What apps may have of a member: agreed to once, granted by authorizations, and ended.
 
 import type { MembersCore } from '@partner-loyalty/members/ports.ts';
-import {
-  issuedAtAfter,
-  msUntilTokens,
-} from '@partner-loyalty/members/signingkeys/endedsessions.ts';
+import { timeOfToken } from '@partner-loyalty/members/signingkeys/endedsessions.ts';
 import { digest, type Grant as Given } from '@partner-loyalty/members/tables/access.ts';
 import type { App } from '@partner-loyalty/members/tables/apps.ts';
 import type { Grant, KoaContextWithOIDC, Provider } from 'oidc-provider';
@@ -126,16 +123,13 @@ export function createGrants({ store, issuer }: Pick<MembersCore, 'store' | 'iss
           return [];
         });
     },
-    /** The `iat` of new tokens if it is not now, because a token of this second counts as ended. */
-    async issuedAt(memberId: string, clientId: string): Promise<number | undefined> {
-      const now = Date.now();
+    /** The time of new tokens, the claim `iat_ms`, which ends are compared with. */
+    async timeOfTokens(memberId: string, clientId: string, now: number): Promise<number> {
       const ends = await Promise.all([
         endedSessions.find(memberId),
         endedSubjects.find(`app:${memberId}/${clientId}`),
       ]);
-      for (const endedAt of ends) if (endedAt !== undefined) refuseFor(msUntilTokens(endedAt, now));
-      const seconds = Math.max(...ends.map((endedAt) => issuedAtAfter(endedAt, now)));
-      return seconds > now / 1_000 ? seconds : undefined;
+      return timeOfToken(Math.max(...ends.map((endedAt = 0) => endedAt)), now, refuseFor);
     },
   };
 }

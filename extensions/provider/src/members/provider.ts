@@ -133,28 +133,29 @@ export async function createProvider(
       userinfo: { enabled: false },
     },
     async findAccount(ctx, memberId, token) {
+      // Before anything is read: what ends later is dated later.
+      const now = Date.now();
       const [member, app] = [await store.member(memberId), await appOf(ctx)];
       if (member === undefined || app === undefined) return undefined;
       const sid = token && digest(token.grantId ?? '');
       if (sid === undefined) await sessions.used(ctx, memberId);
       else await store.access.useGrant(memberId, sid);
-      const issuedAt = sid && (await grants.issuedAt(memberId, app.clientId));
+      const time = sid && (await grants.timeOfTokens(memberId, app.clientId, now));
       // An end after this covers the time; one before has taken the grant away.
       if (sid !== undefined && !(await store.access.has(memberId, 'Grant', sid))) return undefined;
       return {
         accountId: memberId,
-        issuedAt,
+        time,
         claims: async (_use, scope) => ({
           ...claimsOf(member, app, sid, scope),
-          ...(issuedAt && { iat: issuedAt }),
+          ...(time && { iat_ms: time }),
         }),
       };
     },
     formats: {
       customizers: {
         jwt({ oidc: { account } }, _token, { payload }) {
-          if (typeof account?.issuedAt === 'number')
-            Object.assign(payload, { iat: account.issuedAt });
+          Object.assign(payload, { iat_ms: account?.time });
         },
       },
     },

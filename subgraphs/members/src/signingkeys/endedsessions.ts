@@ -1,9 +1,10 @@
 // Which members' sessions, single sessions and apps were ended: their tokens are refused.
+import { setTimeout } from 'node:timers/promises';
 import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { EndedSubject } from '@partner-loyalty/runtime/signin/exchange.ts';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 
-/** All of a member's ID tokens issued until `endedAt`, in milliseconds since 1970, are invalid. */
+/** All of a member's tokens issued until `endedAt`, in milliseconds since 1970, are invalid. */
 type EndedSessions = { memberId: string; endedAt: number };
 
 /** How long they are kept: longer than a token lives (docs/callers/openid.md, Member tokens). */
@@ -30,7 +31,7 @@ export async function openEndedSessions(
     async end({ memberId, endedAt }: EndedSessions): Promise<void> {
       await sessions.update(memberId, (before) => ({
         memberId,
-        endedAt: endAfter(before?.endedAt, endedAt),
+        endedAt: Math.max(before?.endedAt ?? endedAt, endedAt),
       }));
       await access.endAll(memberId);
       await sessions.removeUntil('endedAt', endedAt - KEPT_MS);
@@ -58,7 +59,7 @@ export async function openEndedSubjects(open: OpenTable) {
     async end(subject: string, endedAt: number): Promise<void> {
       await subjects.update(subject, (before) => ({
         subject,
-        endedAt: endAfter(before?.endedAt, endedAt),
+        endedAt: Math.max(before?.endedAt ?? endedAt, endedAt),
       }));
       await subjects.removeUntil('endedAt', endedAt - SUBJECTS_KEPT_MS);
     },
@@ -75,30 +76,23 @@ export async function openEndedSubjects(open: OpenTable) {
 /** How many one answer to the gateway has; it asks again for the rest. */
 export const PAGE_SIZE = 1_000;
 
-/** How far ahead an end may be dated. Whoever ends again and again gets no tokens meanwhile. */
-const MAX_AHEAD_MS = 60_000;
-/** With less of it, tokens are given, so that processes whose clocks differ agree. */
-const TOKENS_AHEAD_MS = 30_000;
-
-/** An end in the second of the last one, or before, covers the tokens dated ahead for it. */
-function endAfter(last = Number.NEGATIVE_INFINITY, now: number): number {
-  if (last > now + MAX_AHEAD_MS) return last;
-  // Not all in the same millisecond, which the gateway reads in one page.
-  return Math.max(now, issuedAtAfter(last, now) * 1_000 + (now % 1_000));
-}
-
-/** For how many milliseconds no token is given after an end; below 0, one is given now. */
-export function msUntilTokens(endedAt: number, now: number): number {
-  return endedAt - now - TOKENS_AHEAD_MS;
-}
+/** What a new token waits at most for the end before it, where the clocks of processes differ. */
+const MAX_WAIT_MS = 1_000;
 
 /**
- * The `iat` of a member's new ID token, in seconds. A token of the second in which the sessions
- * were ended counts as ended, so a new token gets the next second.
+ * Resolves with the time of a new token, in milliseconds since 1970: `now`, or after the last end,
+ * once that has come. No token is dated ahead, so that each end covers all that were given before.
+ * Rejects by `refuse` with the milliseconds that are left if these are over a second.
  */
-export function issuedAtAfter(endedAt: number | undefined, now: number): number {
-  const seconds = Math.floor(now / 1_000);
-  return endedAt === undefined ? seconds : Math.max(seconds, Math.floor(endedAt / 1_000) + 1);
+export async function timeOfToken(
+  endedAt: number | undefined,
+  now: number,
+  refuse: (waitMs: number) => void,
+): Promise<number> {
+  const waitMs = endedAt === undefined ? 0 : endedAt + 1 - now;
+  if (waitMs > MAX_WAIT_MS) refuse(waitMs);
+  if (waitMs > 0) await setTimeout(waitMs);
+  return now + Math.max(waitMs, 0);
 }
 
 /**

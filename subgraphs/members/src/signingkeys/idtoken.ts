@@ -1,7 +1,7 @@
 // Issues the ID tokens of the built-in identity provider (OpenID Connect Core, section 2).
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { importJWK, SignJWT } from 'jose';
-import { type EndedSessionsStore, issuedAtAfter, msUntilTokens } from './endedsessions.ts';
+import { type EndedSessionsStore, timeOfToken } from './endedsessions.ts';
 import { ALGORITHM, ID_TOKEN_LIFETIME_MS, type SigningKeyStore } from './signingkey.ts';
 
 type IdTokenStore = {
@@ -42,10 +42,10 @@ export async function openIssuer({
   const key = await importJWK(await signingKeys.unseal(privateKey), ALGORITHM);
   return async ({ memberId, email, azp }, issuer, now) => {
     const endedAt = await endedSessions.find(memberId);
-    if (endedAt !== undefined && msUntilTokens(endedAt, now.getTime()) > 0) fail('INVALID_TOKEN');
-    const issuedAt = issuedAtAfter(endedAt, now.getTime());
+    const time = await timeOfToken(endedAt, now.getTime(), () => fail('INVALID_TOKEN'));
+    const issuedAt = Math.floor(time / 1_000);
     const expiresAt = issuedAt + ID_TOKEN_LIFETIME_MS / 1_000;
-    const idToken = await new SignJWT({ email, ...(azp !== undefined && { azp }) })
+    const idToken = await new SignJWT({ email, iat_ms: time, ...(azp !== undefined && { azp }) })
       .setProtectedHeader({ alg: ALGORITHM, kid, typ: 'JWT' })
       .setIssuer(issuer)
       .setAudience(issuer)
