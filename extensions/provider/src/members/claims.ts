@@ -9,7 +9,7 @@ import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 
 /** The claims by scope. */
 export const CLAIMS = {
-  openid: ['sub', 'iat_ms', 'sid', 'scope', 'partner_id', 'first_party_of'],
+  openid: ['sub', 'iat', 'iat_ms', 'sid', 'scope', 'partner_id', 'first_party_of'],
   email: ['email', 'email_verified'],
   profile: ['name', 'given_name', 'family_name'],
 };
