@@ -492,6 +492,9 @@ describe('an answer', () => {
     expect(read(140_000, 2)).toEqual([undefined, late]);
     now += 60_000;
     expect(read(140_000, 6)).toEqual([...Array(4).fill(undefined), late, late]);
+    now += 60_000;
+    const escapes = Buffer.from(JSON.stringify('"'.repeat(500_000)));
+    expect(Array.from({ length: 31 }, () => excessOf(escapes)).indexOf(late)).toBe(29);
     const ofOurs = createReadBudget(true, () => now);
     const reasons = Array.from({ length: 20 }, () => ofOurs(values(140_000)));
     expect([...reasons, ofOurs(values(160_000))]).toEqual([

@@ -9,6 +9,8 @@ const PARTS_PER_SECOND = 300_000;
 const SMALL_PARTS = 15_000;
 /** No text that is shorter has so many: a member in a new order takes 6 bytes, such as `"a":1,`. */
 const SMALL_BYTES = SMALL_PARTS / 5;
+/** Strings take time, too, most of all those with escapes. */
+const BYTES_PER_PART = 50;
 /** An object whose members come in an order that is new costs V8 as much as so many more. */
 const PARTS_OF_NEW_ORDER = 24;
 
@@ -92,12 +94,13 @@ export function createReadBudget(isBuiltIn: boolean, now: () => number = () => p
     if (text.length < SMALL_BYTES) return undefined;
     const parts = countParts(text, MAX_PARTS);
     if (parts > MAX_PARTS) return 'too many values';
-    if (isBuiltIn || parts < SMALL_PARTS) return undefined;
+    const cost = parts + text.length / BYTES_PER_PART;
+    if (isBuiltIn || cost < SMALL_PARTS) return undefined;
     const time = now();
     left = Math.min(left + ((time - since) / 1_000) * PARTS_PER_SECOND, most);
     since = time;
-    if (left < parts) return 'too many values in a second';
-    left -= parts;
+    if (left < cost) return 'too many values in a second';
+    left -= cost;
     return undefined;
   };
 }
