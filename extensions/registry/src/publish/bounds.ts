@@ -18,7 +18,7 @@ import {
 } from 'graphql';
 import type { SurfaceSchemas } from './changes.ts';
 import { located } from './compose.ts';
-import { type JoinedGraph, joinedGraph } from './joined.ts';
+import { copiesFor, type JoinedGraph, joinedGraph } from './joined.ts';
 
 const MAX_PROSE_BYTES = 64 * 1_024;
 /** The maximum of comments, and of blanks beyond twice the rest: every version keeps them. */
@@ -124,12 +124,17 @@ export function shareNeeds(
 
 const sizeNeed = (what: string): Need => ({ rule: 'size', what, losing: [] });
 
-/** How often the supergraph names a subgraph: for each type, union member, enum value and so on. */
+/**
+ * How often the supergraph names a subgraph, for each type, union member, enum value and so on, and
+ * what composing copies for it.
+ */
 function joinsOf(supergraph: string, name: string): number {
   const at = supergraph.indexOf(`@join__graph(name: "${name}"`);
   const graph = supergraph.slice(supergraph.lastIndexOf('\n', at), at).trim();
   const named = [`(graph: ${graph})`, `(graph: ${graph},`];
-  return at === -1 ? 0 : named.reduce((sum, text) => sum + supergraph.split(text).length - 1, 0);
+  if (at === -1) return 0;
+  const copies = copiesFor(name, joinedGraph(supergraph));
+  return named.reduce((sum, text) => sum + supergraph.split(text).length - 1, copies);
 }
 
 /** The bytes of the types and members that a subgraph declares. */

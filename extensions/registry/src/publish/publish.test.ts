@@ -282,6 +282,23 @@ type Offer { title: String @tag(name: "partner")  hint: String }
     expect((await assess({ ...step(sdl(10_099)), before: after })).needs).toEqual([]);
   });
 
+  test('a subgraph that provides little of large types often needs an operator as well', async () => {
+    const list = (what: (n: number) => string) => Array.from({ length: 100 }, (_, n) => what(n));
+    const third = { ...entry, name: 'third' };
+    const rooms = `${LINK} type Query { room: Room } type Room @key(fields: "id") { id: ID! x: Int @federation__shareable }`;
+    const offers = `${LINK} type Query { ${list((n) => `p${n}: Room @federation__provides(fields: "x")`).join(' ')} }
+      type Room @key(fields: "id") { id: ID! x: Int @federation__external ${list((n) => `f${n}: Int`).join(' ')} }`;
+    const beside = withSubgraph(before, third, { sdl: rooms, file: 't.graphql' });
+    const { needs } = await assess({ ...step(offers), before: beside });
+    expect(needs.filter(({ rule }) => rule === 'size')).toEqual([
+      {
+        rule: 'size',
+        what: expect.stringMatching(/^offers would have 10\d\d\d joins, over 10000$/),
+        losing: [],
+      },
+    ]);
+  });
+
   test('a team that published much, shrank, and goes back while others have grown is refused with the number', async () => {
     const sdlOf = (field: string, length: number) =>
       `${LINK} type Query { ${field}(of: String = "${'x'.repeat(length)}"): Int @tag(name: "partner") }`;
