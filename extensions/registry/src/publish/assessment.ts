@@ -111,14 +111,15 @@ function refuseFaults(faults: string[]): void {
 export function withSubgraph(
   { subgraphs, schemas, supergraph }: GraphContent,
   entry: SubgraphEntry,
-  { sdl, file }: { sdl: string; file: string },
+  { sdl, file, approved }: { sdl: string; file: string; approved?: GraphContent },
 ): GraphContent {
   const { name } = entry;
   const isKnown = subgraphs.some((known) => known.name === name);
   const next = isKnown
     ? subgraphs.map((known) => (known.name === name ? entry : known))
     : [...subgraphs, entry];
-  return composed(supergraph, next, { ...schemas, [name]: sdl }, new Map([[name, file]]));
+  const published = { file, former: (approved?.schemas ?? schemas)[name] };
+  return composed(supergraph, next, { ...schemas, [name]: sdl }, new Map([[name, published]]));
 }
 
 /** The content without a subgraph. Throws as composeSupergraph does. */
@@ -147,13 +148,15 @@ function composed(
   former: string,
   subgraphs: readonly SubgraphEntry[],
   schemas: Readonly<Record<string, string>>,
-  files: ReadonlyMap<string, string> = new Map(),
+  published: ReadonlyMap<string, { file: string; former: string | undefined }> = new Map(),
 ): GraphContent {
   const sources = subgraphs.map(({ name, url }) => ({
     name,
     url,
     sdl: schemas[name] ?? '',
-    file: files.get(name) ?? `the published schema of ${name}`,
+    file: `the published schema of ${name}`,
+    former: schemas[name],
+    ...published.get(name),
   }));
   const supergraph = datedSdl(composeSupergraph(sources), new Date(), former);
   return { supergraph, subgraphs, schemas };

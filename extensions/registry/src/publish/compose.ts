@@ -9,7 +9,7 @@ import { SURFACES } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import { type ASTNode, type DocumentNode, GraphQLError, Kind, parse, Source, visit } from 'graphql';
 import { CompositionError } from './faults.ts';
 import { federationNames } from './federationnames.ts';
-import { conflictingRequirements, unsupportedIn } from './unsupported.ts';
+import { conflictingRequirements, newlyUnsupported, unsupportedIn } from './unsupported.ts';
 
 type SubgraphSource = {
   name: string;
@@ -17,6 +17,8 @@ type SubgraphSource = {
   sdl: string;
   /** The name of the SDL in faults. */
   file: string;
+  /** What is published already. */
+  former?: string | undefined;
 };
 
 /** The most places of a fault; the others are left out. */
@@ -50,7 +52,11 @@ export function composeSupergraph(sources: readonly SubgraphSource[]): string {
   if (faults.length > 0) throw new CompositionError(faults);
   const services = parsed.flatMap(({ service }) => service ?? []);
   const documents = services.map(({ typeDefs }) => typeDefs);
-  const unsupported = [...documents.flatMap(unsupportedIn), ...conflictingRequirements(documents)];
+  const unsupported = [
+    ...documents.flatMap(unsupportedIn),
+    ...services.flatMap(({ typeDefs, former }) => newlyUnsupported(typeDefs, former)),
+    ...conflictingRequirements(documents),
+  ];
   const refused = [
     ...unsupported.map(({ message, node }) => located(message, [node])),
     ...documents.flatMap(misplacedTags),
@@ -71,9 +77,11 @@ export function composeSupergraph(sources: readonly SubgraphSource[]): string {
   return `${supergraphSdl.trimEnd()}\n`;
 }
 
-function parseSource({ name, url, sdl, file }: SubgraphSource) {
+function parseSource({ name, url, sdl, file, former }: SubgraphSource) {
   try {
-    return { service: { name, url: url ?? '', typeDefs: parse(new Source(sdl, file)) } };
+    const typeDefs = parse(new Source(sdl, file));
+    const known = former === sdl ? typeDefs : former && parse(former, { noLocation: true });
+    return { service: { name, url: url ?? '', typeDefs, former: known || undefined } };
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     const { line, column } = error.locations?.[0] ?? { line: 1, column: 1 };

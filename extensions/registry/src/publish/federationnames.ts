@@ -39,7 +39,10 @@ function linkIn({ name, arguments: args = [] }: ConstDirectiveNode): Link[] {
   const given = Object.fromEntries(
     args.map((each) => [each.name.value, valueFromASTUntyped(each.value)]),
   );
-  const [, spec] = /^https:\/\/specs\.apollo\.dev\/(\w+)\//.exec(String(given.url)) ?? [];
+  // The composer finds the same in `HTTPS://specs%2Eapollo.dev/…`.
+  const url = String(given.url);
+  const { origin, pathname } = new URL(URL.canParse(url) ? url : 'about:blank');
+  const [, spec] = /^https:\/\/specs\.apollo\.dev\/(\w+)\//.exec(origin + pathname) ?? [];
   if (name.value !== 'link' || spec === undefined) return [];
   const imports = [given.import ?? []].flat().map((each: unknown) => {
     // Composition refuses anything else.

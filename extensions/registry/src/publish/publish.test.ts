@@ -299,6 +299,28 @@ type Offer { title: String @tag(name: "partner")  hint: String }
     ]);
   });
 
+  test('a label of @override is refused before it is composed, unless the field had it or goes back to it', async () => {
+    const third = { ...entry, name: 'third' };
+    const beside = withSubgraph(before, third, {
+      sdl: `${LINK} type Query { a: Int b: Int }`,
+      file: 't.graphql',
+    });
+    const labelled = (...fields: string[]) =>
+      `${LINK} type Query { ${fields.map((one) => `${one}: Int @override(from: "third", label: "percent(1)")`).join(' ')} }`;
+    const past = { ...beside, schemas: { ...beside.schemas, offers: labelled('a') } };
+    const next = (sdl: string, from = beside): Step => ({ ...step(sdl), before: from });
+    const fault =
+      /^o\.graphql:2:\d+: @override with a label is not supported: leave the label out$/;
+    const refused = { faults: [expect.stringMatching(fault)] };
+    await expect(assess(next(labelled('a')))).rejects.toMatchObject(refused);
+    const back = await assess({ ...next(labelled('a')), approved: past } as Step);
+    await expect(assess(next(labelled('a', 'b'), back.after))).rejects.toMatchObject(refused);
+    const same = await assess(next(`${labelled('a')} type More { c: Int }`, back.after));
+    expect(same.notices.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining('@override is ignored: its label has no effect'),
+    );
+  });
+
   test('a team that published much, shrank, and goes back while others have grown is refused with the number', async () => {
     const sdlOf = (field: string, length: number) =>
       `${LINK} type Query { ${field}(of: String = "${'x'.repeat(length)}"): Int @tag(name: "partner") }`;
@@ -490,6 +512,26 @@ type Book @key(fields: "id") {
       b: Int @f__authenticated
     }`,
       [/: @policy is not supported: use @tag\(name: "scope-/, /: @authenticated is not supported/],
+    ],
+    [
+      'directives that no gateway enforces, by a URL that is written otherwise',
+      `schema @link(url: "https://specs.apollo.dev/link/v1.0") @link(
+        url: "HTTPS://x@specs%2Eapollo.dev/federation/v2.9", import: [{ name: "@policy", as: "@guard" }]
+      ) { mutation: Mutation }
+      type Mutation { a: Int @guard(policies: [["x"]]) }
+      directive @guard(policies: [[String!]!]!) on FIELD_DEFINITION`,
+      [/: @policy is not supported: use @tag\(name: "scope-/],
+    ],
+    [
+      'links by other names, behind which all directives could have others',
+      `schema @core(feature: "https://specs.apollo.dev/core/v0.2")
+        @my(url: "https://specs.apollo.dev/link/v1.0", as: "my") @own(as: "other")
+        @link(url: "https://specs.apollo.dev/link/v1.0", as: "link") { mutation: Mutation }
+      type Mutation { a: Int }`,
+      [
+        /^some\/reviews\.graphql:2:8: @core is not supported: use @link, by this name$/,
+        /^some\/reviews\.graphql:3:9: @my is not supported: use @link, by this name$/,
+      ],
     ],
     [
       'two types of one field',

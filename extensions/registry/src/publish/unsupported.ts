@@ -55,6 +55,44 @@ export function unsupportedIn(typeDefs: DocumentNode): Unsupported[] {
   return found;
 }
 
+/** What is refused unless `former` has it already: nobody else is to be held up by it. */
+export function newlyUnsupported(
+  typeDefs: DocumentNode,
+  former: DocumentNode | undefined,
+): Unsupported[] {
+  const all = (document: DocumentNode) => [...otherLinks(document), ...labelsIn(document)];
+  const known = new Set(former && all(former).map(({ key }) => key));
+  return all(typeDefs).filter(({ key }) => !known.has(key));
+}
+
+/** Directives that stand for `@link`, whose names of federation's directives nobody reads here. */
+function otherLinks({ definitions }: DocumentNode) {
+  return definitions.flatMap((schema) => {
+    if (schema.kind !== Kind.SCHEMA_DEFINITION && schema.kind !== Kind.SCHEMA_EXTENSION) return [];
+    return (schema.directives ?? []).flatMap((node) => {
+      const name = node.name.value;
+      const [{ as } = {}] = argumentsOf([node], name);
+      const message = `@${name} is not supported: use @link, by this name`;
+      const isLink = name === 'core' || (name !== 'link' && as === name);
+      return isLink ? { key: name, message, node } : [];
+    });
+  });
+}
+
+/** They would have no effect, and composing takes twice as long for each. */
+function labelsIn(typeDefs: DocumentNode) {
+  const nameOf = federationNames(typeDefs);
+  return Array.from(elementsIn(typeDefs)).flatMap(({ coordinate, node: { directives = [] } }) =>
+    directives.flatMap((node) => {
+      const [{ label } = {}] = argumentsOf([node], node.name.value);
+      const message = '@override with a label is not supported: leave the label out';
+      return nameOf(node.name.value) === 'override' && label !== undefined
+        ? { key: `${coordinate} ${label}`, message, node }
+        : [];
+    }),
+  );
+}
+
 /**
  * Fields that require the same field of an object with other arguments. An operation with both
  * would have to select it twice under one name, and Apollo's planner finds no plan for that.
