@@ -15,6 +15,7 @@ import { composeSupergraph } from './compose.ts';
 import { committedContent } from './content.ts';
 import { CompositionError, TooLargeError } from './faults.ts';
 import { missingFrom } from './missing.ts';
+import { sizeNeeds } from './size.ts';
 
 // What a running subgraph lacks of the schema that it is to be published with.
 
@@ -319,6 +320,25 @@ type Offer { title: String @tag(name: "partner")  hint: String }
     expect(same.notices.map(({ message }) => message)).toContainEqual(
       expect.stringContaining('@override is ignored: its label has no effect'),
     );
+  });
+
+  test('a schema that goes back needs an operator if nobody approved it beside what the team has now', () => {
+    const types = (count: number) => 'type T { a: Int } '.repeat(count);
+    const content = (schemas: Record<string, string>) => ({ ...before, schemas });
+    const needs = (offers: string, now: Record<string, string>, beside = {}) => {
+      const approved = content({ offers, ...beside });
+      const back = { ...step(offers), before: content(now), approved } as Step;
+      return sizeNeeds(back, ['offers', 'third']).map(({ what }) => what);
+    };
+    const third = types(1_000);
+    expect(needs(types(1_001), { third })).toEqual([
+      'offers and what its team has beside it would have 2001 types, over 2000',
+    ]);
+    expect(needs(types(1_000), { third })).toEqual([]);
+    expect(needs(types(1_001), { third, offers: types(1_001) })).toEqual([]);
+    // It was approved: alone, or beside as much.
+    expect(needs(types(2_001), { third })).toEqual([]);
+    expect(needs(types(1_001), { third }, { third })).toEqual([]);
   });
 
   test('a team that published much, shrank, and goes back while others have grown is refused with the number', async () => {
