@@ -40,6 +40,8 @@ export function createGrants({ store, issuer }: Pick<MembersCore, 'store' | 'iss
     const lost = await (before === undefined
       ? access.grant(memberId, agreed, { sid, ...given }, isAgreeing)
       : access.useGrant(memberId, sid));
+    // An app, or a member, that has too many has lost the oldest.
+    for (const one of lost) await endedSubjects.end(`sid:${one}`, Date.now());
     const granted = await provider.Grant.find(grantId);
     for (const one of granted === undefined ? [...lost, sid] : lost) await remove(one);
     return granted;

@@ -79,8 +79,9 @@ export function createPages(
       const { memberId, interactionId, address } = proven;
       if (interactionId === undefined) {
         if (!(await signIns.confirm(ctx, proven))) return say(ctx, 410, 'invalidLink');
-        await sessions.signIn(ctx, provider, memberId, { id: proven.session });
-        return redirect(ctx, `${basePath}/account`);
+        const proof = { at: proven.signIn.usedAt, id: proven.session };
+        const isOpen = await sessions.signIn(ctx, provider, memberId, proof);
+        return isOpen ? redirect(ctx, `${basePath}/account`) : say(ctx, 410, 'invalidLink');
       }
       const interaction = await authorizations.open(ctx, proven.signIn.request ?? '');
       const of = interaction && (await appOf(interaction));
@@ -92,7 +93,7 @@ export function createPages(
       if (session.accountId !== undefined && session.accountId !== memberId)
         await sessions.signOut(ctx, session);
       interaction.session = undefined;
-      const at = Date.now();
+      const at = proven.signIn.usedAt;
       const limitedTo = inbox?.readerOf(address, of.shown.partnerId);
       const login: Login = { accountId: memberId, address, at };
       const ts = Math.floor(at / 1_000);
@@ -154,6 +155,7 @@ export function createPages(
       const hash = hashToken('sign-in', token);
       const { request, result } = outgoingOf(ctx);
       const by = request.formId;
+      const at = Date.now();
       const link = hash && inbox && (await store.tokens.findSignIn(hash, Date.now(), by));
       const member = hash && (await store.tokens.redeemSignIn(hash, 'own-page', Date.now(), by));
       if (!member) {
@@ -161,7 +163,8 @@ export function createPages(
         return say(ctx, 410, 'invalidLink');
       }
       const limitedTo = link && inbox?.readerOf(link.address, link.partnerId);
-      const signedIn = await sessions.signIn(ctx, provider, member.memberId, { limitedTo });
+      const signedIn = await sessions.signIn(ctx, provider, member.memberId, { at, limitedTo });
+      if (signedIn === undefined) return say(ctx, 410, 'invalidLink');
       // A browser is sent on, so that reloading the page does not send the used token again.
       if (ctx.get('sec-fetch-mode') === 'navigate') return redirect(ctx, `${basePath}/sign-in`);
       await account.view(ctx, signedIn);

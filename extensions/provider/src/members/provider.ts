@@ -138,8 +138,8 @@ export async function createProvider(
       const [member, app] = [await store.member(memberId), await appOf(ctx)];
       if (member === undefined || app === undefined) return undefined;
       const sid = token && digest(token.grantId ?? '');
-      if (sid === undefined) await sessions.used(ctx, memberId);
-      else await store.access.useGrant(memberId, sid);
+      if (sid !== undefined) await store.access.useGrant(memberId, sid);
+      else if (!(await sessions.used(ctx, memberId))) return undefined;
       const time = sid && (await grants.timeOfTokens(memberId, app.clientId, now));
       // An end after this covers the time; one before has taken the grant away.
       if (sid !== undefined && !(await store.access.has(memberId, 'Grant', sid))) return undefined;

@@ -6,24 +6,40 @@ import { digest, SESSION_MS } from '@partner-loyalty/members/tables/access.ts';
 import type { KoaContextWithOIDC as Context, Provider, Session } from 'oidc-provider';
 import { textsOf } from './render.ts';
 
+/** When the member proved who it is, in milliseconds since 1970. */
+type SignedIn = { at: number; limitedTo?: string | undefined };
+
 export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions({
-  store: { access, payloads },
+  store: { access, endedSessions, payloads },
   issuer,
 }: Pick<MembersCore, 'store' | 'issuer'>) {
   /** `__Host-` makes browsers refuse the cookie without TLS (RFC 6265bis, section 4.1.3). */
   const cookieName = (name: string) => (issuer.startsWith('https:') ? `__Host-${name}` : name);
   const name = cookieName('session');
 
-  /** Records the session with the member. */
-  const begin = (ctx: Context, memberId: string, { uid }: Session, limitedTo?: string) =>
-    access.begin(memberId, {
-      sessionId: digest(uid),
+  /**
+   * Records the session with the member, who was signed in `at` a time; false if all sessions have
+   * ended since, even if that was while it began.
+   */
+  async function begin(
+    ctx: Context,
+    memberId: string,
+    { uid }: Session,
+    { at, limitedTo }: SignedIn,
+  ): Promise<boolean> {
+    const sessionId = digest(uid);
+    await access.begin(memberId, {
+      sessionId,
       usedAt: Date.now(),
       browser: browserOf(ctx.get('user-agent')),
       ...(limitedTo !== undefined && { limitedTo }),
     });
+    const isOpen = ((await endedSessions.find(memberId)) ?? 0) < at;
+    if (!isOpen) await access.endSession(memberId, sessionId);
+    return isOpen;
+  }
 
   async function find(memberId: string, { uid }: Session) {
     const { sessions = [] } = (await access.find(memberId)) ?? {};
@@ -69,26 +85,28 @@ export function createSessions({
       const used = await use(ctx, memberId, session);
       return used && keep(ctx, session, memberId, used.limitedTo);
     },
-    /** Notes an authorization in a session, which begins if the member has just signed in. */
-    async used(ctx: Context, memberId: string): Promise<void> {
+    /**
+     * Notes an authorization in a session, which begins if the member has just signed in; false if
+     * it has ended by then.
+     */
+    async used(ctx: Context, memberId: string): Promise<boolean> {
       const { session, result } = ctx.oidc;
-      if (session === undefined) return;
+      if (session === undefined) return true;
       // Cast: what the page of the provider has answered with.
-      const login = result?.login as { limitedTo?: string } | undefined;
-      await (login ? begin(ctx, memberId, session, login.limitedTo) : use(ctx, memberId, session));
+      const login = result?.login as SignedIn | undefined;
+      if (login !== undefined) return begin(ctx, memberId, session, login);
+      await use(ctx, memberId, session);
+      return true;
     },
     /**
      * Signs the browser in with a new ID of its session, so that nobody can know it before. With
-     * an ID that has begun one already, it is that one.
+     * an ID that has begun one already, it is that one. Undefined if all sessions have ended since.
      */
     async signIn(
       ctx: Context,
       provider: Provider,
       memberId: string,
-      {
-        limitedTo,
-        id = randomBytes(32).toString('base64url'),
-      }: { limitedTo?: string | undefined; id?: string },
+      { id = randomBytes(32).toString('base64url'), ...signedIn }: SignedIn & { id?: string },
     ) {
       let session = await provider.Session.get(ctx);
       if (session.accountId !== undefined && session.accountId !== memberId) {
@@ -101,8 +119,8 @@ export function createSessions({
       session.loginAccount({ accountId: memberId });
       if (session.jti !== id) session.resetIdentifier();
       session.jti = id;
-      await begin(ctx, memberId, session, limitedTo);
-      return keep(ctx, session, memberId, limitedTo);
+      if (!(await begin(ctx, memberId, session, signedIn))) return undefined;
+      return keep(ctx, session, memberId, signedIn.limitedTo);
     },
     async signOut(ctx: Context, session: Session): Promise<void> {
       await session.destroy();

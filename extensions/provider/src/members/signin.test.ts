@@ -386,6 +386,34 @@ describe('signing in', () => {
     expect(await counted('refused')).toBe(1);
   });
 
+  test('replaying a code: what has ended since its first use does not begin again', async () => {
+    const first = createBrowser(stage);
+    const { codePage, code } = await begun(ADA, first);
+    const cookies = new Map(first.cookies);
+    expect((await first.submit(codePage, { code })).page?.name).toBe('account');
+    await stage.store.endedSessions.end({ memberId: 'ada', endedAt: Date.now() });
+    for (const [name, value] of cookies) first.cookies.set(name, value);
+    const replayed = await first.submit(codePage, { code });
+    expect(replayed).toMatchObject({ status: 410, page: { message: 'invalidLink' } });
+    expect((await stage.store.access.find('ada'))?.sessions).toEqual([]);
+  });
+
+  test('filling an app’s grants: the tokens of those that it loses have ended', async () => {
+    const app = await addApp(stage);
+    const config = configure(stage, app);
+    const { tokens } = await authorize(stage, browser, config);
+    const sid = `sid:${decodeJwt(tokens.access_token).sid}`;
+    const { access, endedSubjects } = stage.store;
+    const sessionId = (await access.find('ada'))?.sessions[0]?.sessionId ?? '';
+    const agreed = { clientId: app.clientId, agreedAt: 0, scopes: ['openid'] };
+    for (let n = 0; n < 49; n += 1)
+      await access.grant('ada', agreed, { sid: `s${n}`, sessionId }, true);
+    expect(await endedSubjects.find(sid)).toBeUndefined();
+    const { url } = await authorization(config, { prompt: 'consent' });
+    await browser.submit(await browser.open(url), { agree: 'yes' });
+    expect(await endedSubjects.find(sid)).toEqual(expect.any(Number));
+  });
+
   test('a partner’s mailed link begins a session too, and a used one counts as refused', async () => {
     const token = await stage.link('inn');
     const { status, location } = await browser.send('/sign-in', { token });

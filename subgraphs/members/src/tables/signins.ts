@@ -30,6 +30,8 @@ export type SignIn = {
    * hash of what that browser was known by, empty if by nothing.
    */
   usedBy?: string;
+  /** When it was used first: what has ended since does not begin again. */
+  usedAt?: number;
 };
 
 /** `mailbox` is canonical, and staff need not be members; the codes are hashes. */
@@ -37,7 +39,7 @@ type Mailed = { memberId?: string | undefined; mailbox: string; code: string; to
 
 /** What a code or a link makes of a sign-in. */
 type Outcome = 'wrong' | 'ended' | Proof;
-export type Proof = { signIn: SignIn; mailed: Mailed };
+export type Proof = { signIn: SignIn & { usedAt: number }; mailed: Mailed };
 
 export const SIGN_INS: TableDefinition<SignIn> = {
   name: 'signins',
@@ -132,9 +134,10 @@ export async function openSignIns(open: OpenTable, slice = SLICE) {
         [ended, outcome] = [undefined, 'ended'];
         const now = Date.now();
         if (before === undefined || before.expiresAt <= now) return before;
-        const { mailed, tries, usedBy = by, expiresAt } = before;
+        const { mailed, tries, usedBy = by, usedAt = now, expiresAt } = before;
         const isRight = mailed?.[kind] === secretHash(signInId, typed);
-        if (isRight) outcome = { signIn: { ...before, usedBy }, mailed };
+        const used = { ...before, usedBy, usedAt };
+        if (isRight) outcome = { signIn: used, mailed };
         if (before.usedBy !== undefined) return before;
         if (!isRight && tries + 1 < MAX_TRIES) {
           outcome = 'wrong';
@@ -143,7 +146,7 @@ export async function openSignIns(open: OpenTable, slice = SLICE) {
         const until = isRight ? Math.min(expiresAt, now + REPEAT_MS) : undefined;
         const left = until === undefined ? [] : [{ id: signInId, expiresAt: until }];
         ended = { client: before.client, left };
-        return until === undefined ? until : { ...before, usedBy, expiresAt: until };
+        return until === undefined ? until : { ...used, expiresAt: until };
       });
       if (ended !== undefined) {
         const { client, left } = ended;
