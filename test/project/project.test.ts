@@ -182,9 +182,7 @@ describe('nodeoptions', () => {
     (folder) => {
       const manifest = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
       const [, file = '', launcher = ''] =
-        /^exec node --min-semi-space-size=8 --env-file=(\S+) (\S+) \S+$/.exec(
-          manifest.scripts.start,
-        ) ?? [];
+        /^exec node --env-file=(\S+) (\S+) \S+$/.exec(manifest.scripts.start) ?? [];
       expect(resolve(ROOT, folder, file)).toBe(join(ROOT, 'node.env'));
       expect(resolve(ROOT, folder, launcher)).toBe(join(ROOT, 'runtime/run.js'));
     },
