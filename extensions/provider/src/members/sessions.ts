@@ -30,15 +30,17 @@ export function createSessions({
     { at, limitedTo }: SignedIn,
   ): Promise<boolean> {
     const sessionId = digest(uid);
+    const isOpen = async () => ((await endedSessions.find(memberId)) ?? 0) < at;
+    if (!(await isOpen())) return false;
     await access.begin(memberId, {
       sessionId,
       usedAt: Date.now(),
       browser: browserOf(ctx.get('user-agent')),
       ...(limitedTo !== undefined && { limitedTo }),
     });
-    const isOpen = ((await endedSessions.find(memberId)) ?? 0) < at;
-    if (!isOpen) await access.endSession(memberId, sessionId);
-    return isOpen;
+    if (await isOpen()) return true;
+    await access.endSession(memberId, sessionId);
+    return false;
   }
 
   async function find(memberId: string, { uid }: Session) {

@@ -118,8 +118,9 @@ function setsIn(set: string, typeName: string, types: JoinedGraph['types']): Sel
  */
 export function copiesFor(name: string, { types, implementing }: JoinedGraph): number {
   const sizes = new Map(
-    Array.from(types, ([type, { fields, keys, members }]) => {
-      const own = [...fields.values()].filter(({ resolvers }) => resolvers.has(name));
+    Array.from(types, ([type, { fields, isObject, keys, members }]) => {
+      // The fields of an interface have no resolvers of their own.
+      const own = [...fields.values()].filter(({ resolvers }) => !isObject || resolvers.has(name));
       const below = members + (implementing.get(type)?.length ?? 0);
       return [type, own.length + keys.length + below];
     }),

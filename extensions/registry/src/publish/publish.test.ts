@@ -283,22 +283,31 @@ type Offer { title: String @tag(name: "partner")  hint: String }
     expect((await assess({ ...step(sdl(10_099)), before: after })).needs).toEqual([]);
   });
 
-  test('a subgraph that provides little of large types often needs an operator as well', async () => {
-    const list = (what: (n: number) => string) => Array.from({ length: 100 }, (_, n) => what(n));
-    const third = { ...entry, name: 'third' };
-    const rooms = `${LINK} type Query { room: Room } type Room @key(fields: "id") { id: ID! x: Int @federation__shareable }`;
-    const offers = `${LINK} type Query { ${list((n) => `p${n}: Room @federation__provides(fields: "x")`).join(' ')} }
-      type Room @key(fields: "id") { id: ID! x: Int @federation__external ${list((n) => `f${n}: Int`).join(' ')} }`;
-    const beside = withSubgraph(before, third, { sdl: rooms, file: 't.graphql' });
-    const { needs } = await assess({ ...step(offers), before: beside });
-    expect(needs.filter(({ rule }) => rule === 'size')).toEqual([
-      {
-        rule: 'size',
-        what: expect.stringMatching(/^offers would have 10\d\d\d joins, over 10000$/),
-        losing: [],
-      },
-    ]);
-  });
+  test.each(['type', 'interface'])(
+    'a subgraph that provides little of a large %s often needs an operator as well',
+    async (kind) => {
+      const list = (what: (n: number) => string) => Array.from({ length: 100 }, (_, n) => what(n));
+      const third = { ...entry, name: 'third' };
+      const rooms = `${LINK} type Query { room: Room } type Room @key(fields: "id") { id: ID! x: Int @federation__shareable }`;
+      const many = list((n) => `f${n}: Int`).join(' ');
+      const provided =
+        kind === 'type'
+          ? 'Room @federation__provides(fields: "x")'
+          : 'Place @federation__provides(fields: "room { x }")';
+      const offers = `${LINK} type Query { ${list((n) => `p${n}: ${provided}`).join(' ')} }
+      type Room @key(fields: "id") { id: ID! x: Int @federation__external ${kind === 'type' ? many : ''} }
+      ${kind === 'type' ? '' : `interface Place { room: Room ${many} } type Hall implements Place { room: Room ${many} }`}`;
+      const beside = withSubgraph(before, third, { sdl: rooms, file: 't.graphql' });
+      const { needs } = await assess({ ...step(offers), before: beside });
+      expect(needs.filter(({ rule }) => rule === 'size')).toEqual([
+        {
+          rule: 'size',
+          what: expect.stringMatching(/^offers would have 1\d{4} joins, over 10000$/),
+          losing: [],
+        },
+      ]);
+    },
+  );
 
   test('a label of @override is refused before it is composed, unless the field had it or goes back to it', async () => {
     const third = { ...entry, name: 'third' };
