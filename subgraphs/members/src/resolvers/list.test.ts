@@ -1,4 +1,5 @@
 // A partner's list of members, through the subgraph: its order, pages, cursors and arguments.
+import { setTimeout } from 'node:timers/promises';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createExecutor } from '@partner-loyalty/runtime/subgraph/executor.ts';
@@ -115,6 +116,8 @@ describe('the list of members', () => {
   test('status is ACTIVE unless it is given; null is both, and an ended one has no node', async () => {
     await add('ada');
     await add('bob');
+    // Changes of one millisecond are in the order of IDs.
+    await setTimeout(2);
     await store.endEnrollment('inn', 'ada');
     expect(idsOf(await page())).toEqual(['bob']);
     expect((await page({ status: 'ENDED' })).edges).toMatchObject([
