@@ -88,7 +88,9 @@ export async function startProcess({
   let written = '';
   const output = () => written.slice(-KEPT_CHARACTERS);
   guard.stderr.setEncoding('utf8').on('data', (part: string) => {
-    written = (written + part).slice(-SEARCHED_CHARACTERS);
+    written += part;
+    // Not with each part, since that copies all of it.
+    if (written.length > 2 * SEARCHED_CHARACTERS) written = written.slice(-SEARCHED_CHARACTERS);
   });
   const ended = once(guard.stderr, 'close').then(() => undefined);
   const gone = once(guard, 'exit');
