@@ -190,6 +190,15 @@ describe('places', () => {
     expect(got).toHaveLength(305);
   });
 
+  test('beyond what may wait of an owner and part, the next is refused at once, and others are not', async () => {
+    const { ask } = start({ waiting: 2 });
+    const [first, ...waiting] = [ask('a'), ask('a'), ask('a')];
+    await expect(ask('a')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    const others = [ask('a', undefined, 'elsewhere'), ask('b')];
+    (await first)?.();
+    await Promise.all([...waiting, ...others].map(async (each) => (await each)()));
+  });
+
   test('without a limit for all, an owner does one thing at a time and waits for no other owner', async () => {
     const { got, ask } = start({ places: Number.POSITIVE_INFINITY });
     const [first, second] = [ask('a'), ask('a')];

@@ -11,16 +11,19 @@ type Holder = { owner?: string; part?: string; signal?: AbortSignal };
 /**
  * Returns a function that waits for a place, of which an owner has at most `ofOwner`, and resolves
  * with a function that gives it back. Owners take turns, and an owner's requests are in order. It
- * rejects with SERVICE_UNAVAILABLE after `waitMs`, if given, or when `signal` is aborted.
+ * rejects with SERVICE_UNAVAILABLE after `waitMs`, if given, when `signal` is aborted, and at once
+ * if `waiting` of the same owner and part wait: a scavenge copies all that they have in memory.
  */
 export function createPlaces({
   places = Number.POSITIVE_INFINITY,
   ofOwner = Number.POSITIVE_INFINITY,
   waitMs,
+  waiting: most = Number.POSITIVE_INFINITY,
 }: {
   places?: number;
   ofOwner?: number;
   waitMs?: number | undefined;
+  waiting?: number;
 }) {
   const held = new Map<string, number>();
   // In the order of their turns.
@@ -77,7 +80,7 @@ export function createPlaces({
       signal?.addEventListener('abort', giveUp);
       queues.set(owner, parts.set(part, waiting.add(one)));
       grantNext();
-      if (signal?.aborted) giveUp();
+      if (signal?.aborted || waiting.size > most) giveUp();
     });
 }
 

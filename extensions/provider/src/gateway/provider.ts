@@ -40,7 +40,7 @@ export type AskOptions = {
   within?(ask: Ask): Promise<IdentityResponse>;
 };
 
-const PLACES = { places: 4, ofOwner: 4, waitMs: 10_000 };
+const PLACES = { places: 4, ofOwner: 4, waitMs: 10_000, waiting: 128 };
 
 /** The provider's parser takes time with the square of them, on the thread of all requests. */
 const MAX_PARAMETERS = 100;
