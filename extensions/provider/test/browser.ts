@@ -62,7 +62,7 @@ export function createBrowser(stage: SignInStage, clientAddress = '192.0.2.1', l
     }
   }
 
-  async function send(url: string, form?: Fields): Promise<Answer> {
+  async function send(url: string, form?: Fields, formId?: string): Promise<Answer> {
     const { pathname: path, search } = new URL(url, BASE);
     const cookie = [...cookies]
       .filter(([, one]) => path === one.path || path.startsWith(one.path.replace(/\/?$/, '/')))
@@ -82,6 +82,7 @@ export function createBrowser(stage: SignInStage, clientAddress = '192.0.2.1', l
         ...(form && { 'content-type': 'application/x-www-form-urlencoded' }),
       },
       body: form === undefined ? '' : new URLSearchParams(form).toString(),
+      formId,
     });
     keep(response.headers);
     const { location } = response.headers;

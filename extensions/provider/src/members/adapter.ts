@@ -2,6 +2,7 @@
 
 import type { MembersCore } from '@partner-loyalty/members/ports.ts';
 import { LENGTHS } from '@partner-loyalty/members/resolvers/input.ts';
+import { REPEAT_MS } from '@partner-loyalty/members/rules/mailedtoken.ts';
 import { digest } from '@partner-loyalty/members/tables/access.ts';
 import type { Payload } from '@partner-loyalty/members/tables/payloads.ts';
 import { type Adapter, type AdapterFactory, errors, Provider } from 'oidc-provider';
@@ -67,8 +68,14 @@ function payloads(model: string, { store, grants }: AdapterParts) {
       if (typeof grantId === 'string') await revokeByGrantId(grantId);
       throw new errors.InvalidGrant('it was used already');
     },
-    // A grant ends with its family; codes and tokens are not valid without it.
-    destroy: (id: string) => (model === 'Grant' ? revokeByGrantId(id) : table.remove(keyOf(id))),
+    async destroy(id: string): Promise<void> {
+      // A grant ends with its family; codes and tokens are not valid without it.
+      if (model === 'Grant') return revokeByGrantId(id);
+      if (model !== 'Session') return table.remove(keyOf(id));
+      // Not open any more, but known as long as what began it can be repeated.
+      const { accountId } = (await table.find(keyOf(id))) ?? {};
+      if (accountId) await table.put(keyOf(id), { accountId }, Date.now() + REPEAT_MS);
+    },
     revokeByGrantId,
   };
 }

@@ -2,9 +2,10 @@
 import { text } from 'node:stream/consumers';
 import type { MembersCore } from '@partner-loyalty/members/ports.ts';
 import { profileOf } from '@partner-loyalty/members/resolvers/profile.ts';
-import { hashToken } from '@partner-loyalty/members/rules/mailedtoken.ts';
+import { firstUseOf, hashToken } from '@partner-loyalty/members/rules/mailedtoken.ts';
 import { digest } from '@partner-loyalty/members/tables/access.ts';
 import type { App } from '@partner-loyalty/members/tables/apps.ts';
+import { secretHash } from '@partner-loyalty/members/tables/signins.ts';
 import { ownerLine, type SignInCard, signInCard } from '@partner-loyalty/runtime/pages/cards.ts';
 import type { KoaContextWithOIDC as Context, Interaction, Provider } from 'oidc-provider';
 import { type AccountParts, createAccount } from './account.ts';
@@ -155,15 +156,18 @@ export function createPages(
       const hash = hashToken('sign-in', token);
       const { request, result } = outgoingOf(ctx);
       const by = request.formId;
-      const at = Date.now();
-      const link = hash && inbox && (await store.tokens.findSignIn(hash, Date.now(), by));
-      const member = hash && (await store.tokens.redeemSignIn(hash, 'own-page', Date.now(), by));
-      if (!member) {
+      const now = Date.now();
+      const link = hash && (await store.tokens.findSignIn(hash, now, by));
+      const member = link && (await store.tokens.redeemSignIn(hash, 'own-page', Date.now(), by));
+      if (!link || !member) {
         result.counts = 'refused';
         return say(ctx, 410, 'invalidLink');
       }
-      const limitedTo = link && inbox?.readerOf(link.address, link.partnerId);
-      const signedIn = await sessions.signIn(ctx, provider, member.memberId, { at, limitedTo });
+      const limitedTo = inbox?.readerOf(link.address, link.partnerId);
+      // Nobody knows it by the mail alone, nor by the store.
+      const id = by && secretHash(by, token);
+      const proof = { at: firstUseOf(link) ?? now, limitedTo, id };
+      const signedIn = await sessions.signIn(ctx, provider, member.memberId, proof);
       if (signedIn === undefined) return say(ctx, 410, 'invalidLink');
       // A browser is sent on, so that reloading the page does not send the used token again.
       if (ctx.get('sec-fetch-mode') === 'navigate') return redirect(ctx, `${basePath}/sign-in`);

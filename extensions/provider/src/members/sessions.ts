@@ -6,8 +6,8 @@ import { digest, SESSION_MS } from '@partner-loyalty/members/tables/access.ts';
 import type { KoaContextWithOIDC as Context, Provider, Session } from 'oidc-provider';
 import { textsOf } from './render.ts';
 
-/** When the member proved who it is, in milliseconds since 1970. */
-type SignedIn = { at: number; limitedTo?: string | undefined };
+/** When the member proved who it is, in milliseconds since 1970. A repeat has the same `id`. */
+type SignedIn = { at: number; limitedTo?: string | undefined; id?: string | undefined };
 
 export type Sessions = ReturnType<typeof createSessions>;
 
@@ -102,21 +102,24 @@ export function createSessions({
     },
     /**
      * Signs the browser in with a new ID of its session, so that nobody can know it before. With
-     * an ID that has begun one already, it is that one. Undefined if all sessions have ended since.
+     * an ID that has begun one already, it is that one. Undefined if that has ended, or all since.
      */
     async signIn(
       ctx: Context,
       provider: Provider,
       memberId: string,
-      { id = randomBytes(32).toString('base64url'), ...signedIn }: SignedIn & { id?: string },
+      { id = randomBytes(32).toString('base64url'), ...signedIn }: SignedIn,
     ) {
+      const before = await payloads.find(`Session:${digest(id)}`);
+      const begun = await provider.Session.find(id);
+      if (before !== undefined && begun === undefined) return undefined;
       let session = await provider.Session.get(ctx);
       if (session.accountId !== undefined && session.accountId !== memberId) {
         await session.destroy();
         forgetForms(ctx);
         session = new provider.Session();
       }
-      session = (await provider.Session.find(id)) ?? session;
+      session = begun ?? session;
       if (session.accountId === undefined) session.uid = digest(id);
       session.loginAccount({ accountId: memberId });
       if (session.jti !== id) session.resetIdentifier();

@@ -1,6 +1,7 @@
 // Signing in at /sign-in, and the account page.
 
 import { profileOf } from '@partner-loyalty/members/resolvers/profile.ts';
+import { hashToken } from '@partner-loyalty/members/rules/mailedtoken.ts';
 import { decodeJwt } from 'jose';
 import * as client from 'openid-client';
 import {
@@ -386,16 +387,47 @@ describe('signing in', () => {
     expect(await counted('refused')).toBe(1);
   });
 
-  test('replaying a code: what has ended since its first use does not begin again', async () => {
-    const first = createBrowser(stage);
-    const { codePage, code } = await begun(ADA, first);
-    const cookies = new Map(first.cookies);
-    expect((await first.submit(codePage, { code })).page?.name).toBe('account');
-    await stage.store.endedSessions.end({ memberId: 'ada', endedAt: Date.now() });
-    for (const [name, value] of cookies) first.cookies.set(name, value);
-    const replayed = await first.submit(codePage, { code });
-    expect(replayed).toMatchObject({ status: 410, page: { message: 'invalidLink' } });
-    expect((await stage.store.access.find('ada'))?.sessions).toEqual([]);
+  const REFUSED = { status: 410, page: { message: 'invalidLink' } };
+  const open = async () => (await stage.store.access.find('ada'))?.sessions;
+  const endAll = () => stage.store.endedSessions.end({ memberId: 'ada', endedAt: Date.now() });
+  const signOut = (by: Browser) => by.send('/account', { 'sign-out': 'yes' });
+
+  test.each(['all sessions', 'its own'])(
+    'replaying a code: what has ended since its first use does not begin again: %s',
+    async (which) => {
+      const { codePage, code } = await begun();
+      const cookies = new Map(browser.cookies);
+      expect((await browser.submit(codePage, { code })).page?.name).toBe('account');
+      await (which === 'its own' ? signOut(browser) : endAll());
+      for (const [name, value] of cookies) browser.cookies.set(name, value);
+      expect(await browser.submit(codePage, { code })).toMatchObject(REFUSED);
+      expect(await open()).toEqual([]);
+    },
+  );
+
+  test('replaying a partner’s link: one session, which does not begin again', async () => {
+    const token = await stage.link('inn');
+    const use = async (by: Browser) => ({ by, ...(await by.send('/sign-in', { token }, 'form')) });
+    const uses = await Promise.all(Array.from({ length: 5 }, () => use(createBrowser(stage))));
+    expect(new Set(uses.map(({ by, status }) => `${status} ${session(by)}`)).size).toBe(1);
+    expect(await open()).toHaveLength(1);
+    const [first = await use(browser)] = uses;
+    expect((await first.by.open('/account')).page?.name).toBe('account');
+    await signOut(first.by);
+    expect(await use(browser)).toMatchObject(REFUSED);
+    expect(await open()).toEqual([]);
+  });
+
+  test('replaying a partner’s link whose answer was lost: not after all sessions have ended', async () => {
+    const [token, lost] = [await stage.link('inn'), await stage.link('inn')];
+    const use = (link: string, by = 'form') =>
+      stage.store.tokens.redeemSignIn(hashToken('sign-in', link) ?? '', 'own-page', Date.now(), by);
+    await use(token);
+    expect(await browser.send('/sign-in', { token }, 'form')).toMatchObject({ status: 303 });
+    await use(lost);
+    await endAll();
+    expect(await browser.send('/sign-in', { token: lost }, 'form')).toMatchObject(REFUSED);
+    expect(await open()).toEqual([]);
   });
 
   test('filling an app’s grants: the tokens of those that it loses have ended', async () => {

@@ -23,9 +23,17 @@ export const TOKEN_USES = {
 
 export type TokenUse = keyof typeof TOKEN_USES;
 
+/** How long who has used a token or code can send it again, as the answer may be lost. */
+export const REPEAT_MS = MINUTE_MS;
+
+/** When a token or a sign-in was used first. What has ended since does not begin again. */
+export function firstUseOf({ usedBy, expiresAt }: { usedBy?: string; expiresAt: number }) {
+  return usedBy === undefined ? undefined : expiresAt - REPEAT_MS;
+}
+
 /**
  * A token in its member's record. `hash` is its SHA-256 in hexadecimal; `expiresAt` is in
- * milliseconds since 1970. `usedBy` is the form that has used it.
+ * milliseconds since 1970. `usedBy` is the form that has used it, which can do so again until then.
  */
 export type StoredToken = { hash: string; expiresAt: number; usedBy?: string } & (
   | {

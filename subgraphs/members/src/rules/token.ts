@@ -9,6 +9,7 @@ import {
 import {
   type AddressChange,
   type ChangeToken,
+  REPEAT_MS,
   type SignInToken,
   type StoredToken,
   type TakenAddress,
@@ -32,9 +33,6 @@ import {
  * external provider's ID token, which undoing does not end.
  */
 const REST_MS = 60 * 60_000;
-
-/** How long a form that has used a token can be sent again. */
-const REPEAT_MS = 60_000;
 
 /**
  * Adds a sign-in token to the member who has the address and is actively enrolled with the token's
@@ -193,10 +191,9 @@ function signedIn(record: MemberRecord, { address, partnerId, clientId }: Proof)
   return { ...proved, enrollments };
 }
 
-/** What is left of a token: its form can be sent again for a minute, as its answer may be lost. */
+/** What is left of a token. */
 export function usedToken(token: StoredToken, now: number, formId?: string): StoredToken[] {
-  const expiresAt = Math.min(token.expiresAt, now + REPEAT_MS);
-  return formId === undefined ? [] : [{ ...token, usedBy: formId, expiresAt }];
+  return formId === undefined ? [] : [{ ...token, usedBy: formId, expiresAt: now + REPEAT_MS }];
 }
 
 /** The member's token with this hash, if it has this use, and nothing but this form has used it. */

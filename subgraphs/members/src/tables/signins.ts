@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Transaction } from '@partner-loyalty/runtime/store/engine/store.ts';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
+import { firstUseOf, REPEAT_MS } from '../rules/mailedtoken.ts';
 import type { Address } from '../rules/member.ts';
 
 export const SIGN_IN_MS = 15 * 60_000;
@@ -9,7 +10,6 @@ const MAX_OF_CLIENT = 20;
 /** Of 50,000 in all. Those whose hashes begin with the same character stand for the others. */
 const SLICE = { size: 50_000 / 64, characters: 1 };
 const MAX_TRIES = 5;
-const REPEAT_MS = 60_000;
 
 /** Times are in milliseconds since 1970. */
 export type SignIn = {
@@ -30,8 +30,6 @@ export type SignIn = {
    * hash of what that browser was known by, empty if by nothing.
    */
   usedBy?: string;
-  /** When it was used first: what has ended since does not begin again. */
-  usedAt?: number;
 };
 
 /** `mailbox` is canonical, and staff need not be members; the codes are hashes. */
@@ -134,19 +132,19 @@ export async function openSignIns(open: OpenTable, slice = SLICE) {
         [ended, outcome] = [undefined, 'ended'];
         const now = Date.now();
         if (before === undefined || before.expiresAt <= now) return before;
-        const { mailed, tries, usedBy = by, usedAt = now, expiresAt } = before;
+        const { mailed, tries, usedBy = by } = before;
+        const usedAt = firstUseOf(before) ?? now;
         const isRight = mailed?.[kind] === secretHash(signInId, typed);
-        const used = { ...before, usedBy, usedAt };
-        if (isRight) outcome = { signIn: used, mailed };
+        const used = { ...before, usedBy, expiresAt: usedAt + REPEAT_MS };
+        if (isRight) outcome = { signIn: { ...used, usedAt }, mailed };
         if (before.usedBy !== undefined) return before;
         if (!isRight && tries + 1 < MAX_TRIES) {
           outcome = 'wrong';
           return { ...before, tries: tries + 1 };
         }
-        const until = isRight ? Math.min(expiresAt, now + REPEAT_MS) : undefined;
-        const left = until === undefined ? [] : [{ id: signInId, expiresAt: until }];
+        const left = isRight ? [{ id: signInId, expiresAt: used.expiresAt }] : [];
         ended = { client: before.client, left };
-        return until === undefined ? until : { ...used, expiresAt: until };
+        return isRight ? used : undefined;
       });
       if (ended !== undefined) {
         const { client, left } = ended;
