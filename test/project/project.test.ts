@@ -182,7 +182,9 @@ describe('nodeoptions', () => {
     (folder) => {
       const manifest = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
       const [, file = '', launcher = ''] =
-        /^exec node --env-file=(\S+) (\S+) \S+$/.exec(manifest.scripts.start) ?? [];
+        /^exec node --no-allocation-site-pretenuring --env-file=(\S+) (\S+) \S+$/.exec(
+          manifest.scripts.start,
+        ) ?? [];
       expect(resolve(ROOT, folder, file)).toBe(join(ROOT, 'node.env'));
       expect(resolve(ROOT, folder, launcher)).toBe(join(ROOT, 'runtime/run.js'));
     },
