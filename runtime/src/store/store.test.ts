@@ -83,6 +83,16 @@ describe('a table', () => {
     ]);
   });
 
+  test('updates many rows, those that it adds or removes included', async () => {
+    await put({ jobId: '7', attempts: 1 }, { jobId: 'other', attempts: 1 });
+    const many = Array.from({ length: 450 }, (_, index) => `${index}`);
+    await jobs.updateAll(many, (before, jobId) => ({ jobId, attempts: before?.attempts ?? 0 }));
+    expect(await jobs.select(({ attempts }) => attempts === 1)).toHaveLength(2);
+    expect(ids(await jobs.select(() => true)).sort()).toEqual([...many, 'other'].sort());
+    await jobs.updateAll(many, () => undefined);
+    expect(ids(await jobs.select(() => true))).toEqual(['other']);
+  });
+
   test('updates the first row that is due, each for one of many at the same time', async () => {
     await put(...['c', 'a', 'b'].map((jobId, dueAt) => ({ jobId, dueAt, attempts: 0 })));
     const claim = (now: number) =>

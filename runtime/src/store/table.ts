@@ -32,6 +32,11 @@ export type Table<Row> = {
     id: string,
     change: (before: Row | undefined) => Row | undefined,
   ): Promise<Row | undefined>;
+  /** Updates rows, many of them in one transaction. */
+  updateAll(
+    ids: readonly string[],
+    change: (before: Row | undefined, id: string) => Row | undefined,
+  ): Promise<void>;
   /** Does what `update` does, in a transaction of the store. */
   change(
     transaction: Transaction,

@@ -121,6 +121,18 @@ function createTable<Row extends object>(
     get: (id) => store.get(rows, [id]),
     put: (row) => store.transact((tx) => tx.put(rows, keyOf(row), row)),
     update: (id, next) => store.transact((tx) => change(tx, id, next)),
+    async updateAll(ids, next) {
+      for (let from = 0; from < ids.length; from += SLICE) {
+        const slice = ids.slice(from, from + SLICE);
+        const keys = slice.map((id) => [id]);
+        await store.transact(
+          (tx) => {
+            for (const id of slice) change(tx, id, (before) => next(before, id));
+          },
+          [{ table: rows, keys }],
+        );
+      }
+    },
     async updateFirst(order, until, next) {
       // Others may be faster, and a damaged index may have an entry without a row.
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {

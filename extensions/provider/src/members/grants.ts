@@ -37,31 +37,31 @@ export function createGrants({ store, issuer }: Pick<MembersCore, 'store' | 'iss
     const grantId = await made.save();
     const sid = digest(grantId);
     const agreed = { clientId, scopes, agreedAt: Date.now() };
-    const lost = await (before === undefined
-      ? access.grant(memberId, agreed, { sid, ...given }, isAgreeing)
-      : access.useGrant(memberId, sid));
-    // An app, or a member, that has too many has lost the oldest.
-    for (const one of lost) await endedSubjects.end(`sid:${one}`, Date.now());
+    // An app, or a member, that has too many loses the oldest.
+    await ending([], () =>
+      before === undefined
+        ? access.grant(memberId, agreed, { sid, ...given }, isAgreeing)
+        : access.useGrant(memberId, sid),
+    );
     const granted = await provider.Grant.find(grantId);
-    for (const one of granted === undefined ? [...lost, sid] : lost) await remove(one);
+    if (granted === undefined) await remove([sid]);
     return granted;
   }
 
-  /** A grant that has ended is of no use any more, and would be kept for a year. */
-  async function remove(sid: string): Promise<void> {
-    for (const id of [`Grant:${sid}`, refreshKey(sid)]) await payloads.remove(id);
-  }
+  /** Grants that have ended are of no use any more, and would be kept for a year. */
+  const remove = (sids: readonly string[]) =>
+    payloads.removeAll(sids.flatMap((sid) => [`Grant:${sid}`, refreshKey(sid)]));
 
   /**
    * Ends the subjects, acts, and ends again what the act took away. The first time, because a crash
    * must not leave tokens valid; the second, because tokens may have been issued meanwhile.
    */
   async function ending(subjects: string[], act: () => Promise<string[]>): Promise<void> {
-    for (const subject of subjects) await endedSubjects.end(subject, Date.now());
+    await endedSubjects.end(subjects, Date.now());
     const lost = await act();
-    for (const subject of new Set([...subjects, ...lost.map((sid) => `sid:${sid}`)]))
-      await endedSubjects.end(subject, Date.now());
-    for (const sid of lost) await remove(sid);
+    const all = new Set([...subjects, ...lost.map((sid) => `sid:${sid}`)]);
+    await endedSubjects.end([...all], Date.now());
+    await remove(lost);
   }
 
   return {
@@ -106,6 +106,9 @@ export function createGrants({ store, issuer }: Pick<MembersCore, 'store' | 'iss
       const given = { memberId, sessionId: digest(session.uid), scopes, isSilent };
       return grant(provider, app, given, app.isFirstParty === true, before);
     },
+    /** The session that a member loses to it ends. */
+    beginSession: (...begun: Parameters<typeof access.begin>) =>
+      ending([], () => access.begin(...begun)),
     endGrant: (memberId: string, sid: string) =>
       ending([`sid:${sid}`], () => access.endGrant(memberId, sid)),
     async endSession(memberId: string, sessionId: string): Promise<void> {
@@ -121,7 +124,7 @@ export function createGrants({ store, issuer }: Pick<MembersCore, 'store' | 'iss
         await ending([`app:${memberId}/${clientId}`], async () => {
           await tokens.takeBack(memberId, clientId);
           // Ending the app ends each of its grants.
-          for (const sid of await access.revoke(memberId, clientId)) await remove(sid);
+          await remove(await access.revoke(memberId, clientId));
           return [];
         });
     },

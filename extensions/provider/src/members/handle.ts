@@ -23,7 +23,8 @@ export function createIdentity(parts: Omit<MembersCore, 'settings'>): Identity {
   const { store, issuer } = parts;
   const { pathname, host, protocol } = new URL(issuer);
   const basePath = pathname === '/' ? '' : pathname;
-  const [sessions, grants] = [createSessions(parts), createGrants(parts)];
+  const grants = createGrants(parts);
+  const sessions = createSessions(parts, grants);
   const shared = { ...parts, sessions, grants, basePath };
   const pages = createPages(shared);
   let open: { kids: string; provider: Provider } | undefined;

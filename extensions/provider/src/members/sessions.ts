@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { MembersCore } from '@partner-loyalty/members/ports.ts';
 import { digest, SESSION_MS } from '@partner-loyalty/members/tables/access.ts';
 import type { KoaContextWithOIDC as Context, Provider, Session } from 'oidc-provider';
+import type { Grants } from './grants.ts';
 import { textsOf } from './render.ts';
 
 /** When the member proved who it is, in milliseconds since 1970. A repeat has the same `id`. */
@@ -11,10 +12,10 @@ type SignedIn = { at: number; limitedTo?: string | undefined; id?: string | unde
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-export function createSessions({
-  store: { access, endedSessions, payloads },
-  issuer,
-}: Pick<MembersCore, 'store' | 'issuer'>) {
+export function createSessions(
+  { store: { access, endedSessions, payloads }, issuer }: Pick<MembersCore, 'store' | 'issuer'>,
+  grants: Pick<Grants, 'beginSession' | 'endSession'>,
+) {
   /** `__Host-` makes browsers refuse the cookie without TLS (RFC 6265bis, section 4.1.3). */
   const cookieName = (name: string) => (issuer.startsWith('https:') ? `__Host-${name}` : name);
   const name = cookieName('session');
@@ -32,14 +33,14 @@ export function createSessions({
     const sessionId = digest(uid);
     const isOpen = async () => ((await endedSessions.find(memberId)) ?? 0) < at;
     if (!(await isOpen())) return false;
-    await access.begin(memberId, {
+    await grants.beginSession(memberId, {
       sessionId,
       usedAt: Date.now(),
       browser: browserOf(ctx.get('user-agent')),
       ...(limitedTo !== undefined && { limitedTo }),
     });
     if (await isOpen()) return true;
-    await access.endSession(memberId, sessionId);
+    await grants.endSession(memberId, sessionId);
     return false;
   }
 

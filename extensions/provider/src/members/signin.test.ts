@@ -247,7 +247,7 @@ describe('signing in', () => {
         expect(decodeJwt(token).iat_ms).toBeLessThanOrEqual(Date.now());
       }
     }
-    await endedSubjects.end(`app:ada/${app.clientId}`, Date.now() + 5_000);
+    await endedSubjects.end([`app:ada/${app.clientId}`], Date.now() + 5_000);
     await expect(authorize(stage, browser, config)).rejects.toMatchObject({
       error: 'temporarily_unavailable',
       status: 429,
@@ -444,6 +444,20 @@ describe('signing in', () => {
     const { url } = await authorization(config, { prompt: 'consent' });
     await browser.submit(await browser.open(url), { agree: 'yes' });
     expect(await endedSubjects.find(sid)).toEqual(expect.any(Number));
+  });
+
+  test('filling a member’s sessions: the tokens of those that are lost have ended', async () => {
+    const { tokens } = await authorize(stage, browser, configure(stage, await addApp(stage)));
+    const { access, endedSubjects } = stage.store;
+    const session = { usedAt: Date.now(), browser: '' };
+    for (let n = 0; n < 49; n += 1) await access.begin('ada', { sessionId: `s${n}`, ...session });
+    const find = () => endedSubjects.find(`sid:${decodeJwt(tokens.access_token).sid}`);
+    expect([await open(), await find()]).toEqual([expect.any(Array), undefined]);
+    await signIn(ADA, createBrowser(stage));
+    expect([await open(), await find()]).toMatchObject([{ length: 50 }, expect.any(Number)]);
+    const kept = await stage.store.payloads.select(({ id }) => id.startsWith('Grant:'));
+    expect(kept).toEqual([]);
+    expect((await access.find('ada'))?.apps).toMatchObject([{ grants: [] }]);
   });
 
   test('a partner’s mailed link begins a session too, and a used one counts as refused', async () => {

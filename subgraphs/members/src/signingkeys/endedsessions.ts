@@ -55,9 +55,10 @@ export const ENDED_SUBJECTS: TableDefinition<EndedSubject> = {
 export async function openEndedSubjects(open: OpenTable) {
   const subjects = await open(ENDED_SUBJECTS);
   return {
-    /** Ends one; forgets those that ended over SUBJECTS_KEPT_MS ago. */
-    async end(subject: string, endedAt: number): Promise<void> {
-      await subjects.update(subject, (before) => ({
+    /** Ends some; forgets those that ended over SUBJECTS_KEPT_MS ago. */
+    async end(ended: readonly string[], endedAt: number): Promise<void> {
+      if (ended.length === 0) return;
+      await subjects.updateAll(ended, (before, subject) => ({
         subject,
         endedAt: Math.max(before?.endedAt ?? endedAt, endedAt),
       }));

@@ -71,12 +71,14 @@ export async function openAccess(open: OpenTable) {
         : row.sessions.some(({ sessionId }) => sessionId === id);
     },
     begin: (memberId: string, session: Session) =>
-      change(memberId, ({ sessions }) => {
-        const open = sessions.filter(
+      change(memberId, (before) => {
+        const open = before.sessions.filter(
           ({ sessionId, usedAt }) =>
             sessionId !== session.sessionId && usedAt + SESSION_MS > session.usedAt,
         );
-        return { sessions: [...open, session].slice(-MAX_SESSIONS) };
+        const dropped = open.splice(0, open.length + 1 - MAX_SESSIONS).map((one) => one.sessionId);
+        const apps = without(before.apps, ({ sessionId }) => dropped.includes(sessionId));
+        return { sessions: [...open, session], apps };
       }),
     /** Resolves with the session as it is then; undefined if it has ended. */
     async use(memberId: string, sessionId: string, language: string, usedAt: number) {

@@ -56,6 +56,7 @@ export async function openPayloads(open: OpenTable) {
       return written !== undefined;
     },
     remove: rows.remove,
+    removeAll: (ids: readonly string[]) => rows.updateAll(ids, () => undefined),
     select: rows.select,
     /** Removes those of a member. */
     forget: (memberId: string) =>
