@@ -25,6 +25,9 @@ export function createMagicLink(
     const azp = redeemer === 'own-page' ? undefined : redeemer.partnerId;
     const { memberId, email } = profileOf(member, azp);
     const { idToken, expiresAt } = await issue({ memberId, email, azp }, issuer, new Date());
+    // An undoing or a lock after this ends the token; after one before, the link is not valid.
+    if ((await store.tokens.confirmSignIn(memberId, { address: member.address })) === undefined)
+      fail('INVALID_TOKEN');
     return { memberId, idToken, expiresAt: expiresAt.toISOString() };
   };
 

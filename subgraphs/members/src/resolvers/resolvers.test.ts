@@ -4,6 +4,7 @@ import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
 import { decodeJwt } from 'jose';
+import { until } from '../../../../test/support/until.ts';
 import {
   ACCEPT,
   BASE,
@@ -25,6 +26,7 @@ import {
   UNDO,
 } from '../../test/signin.ts';
 import { createMembers } from '../index.ts';
+import { hashToken } from '../rules/mailedtoken.ts';
 
 // Changing an address, through the subgraph and its mail.
 
@@ -68,6 +70,24 @@ describe('changing an address', () => {
     expect(await endedSessions.find('ada')).toBeGreaterThan(ended);
     expect(await stage.ask(SERVICE, CONTEST, { token })).toBe('INVALID_TOKEN');
     expect(await stage.ask(SERVICE, UNDO, { token: undo })).toBe('INVALID_TOKEN');
+  });
+
+  test('a link to the address taken away that is exchanged meanwhile gives no token', async () => {
+    const change = await stage.change('next@example.com');
+    const undo = await stage.mailed('ada@example.com', () =>
+      stage.ask(SERVICE, CONFIRM, { token: change }),
+    );
+    const token = await stage.link('inn', 'next@example.com');
+    const { endedSessions, tokens } = stage.store;
+    // The token has to wait for it, once the link is used.
+    await endedSessions.end({ memberId: 'ada', endedAt: Date.now() + 900 });
+    const exchanged = stage.ask(partner('inn'), EXCHANGE, { token });
+    const hash = hashToken('sign-in', token) ?? '';
+    await until(async () => (await tokens.findSignIn(hash, Date.now())) === undefined);
+    expect(await stage.ask(SERVICE, UNDO, { token: undo })).toMatchObject({ memberId: 'ada' });
+    const { idToken } = Object(await exchanged);
+    const at = idToken === undefined ? 0 : decodeJwt(idToken).iat_ms;
+    expect(at).toBeLessThanOrEqual((await endedSessions.find('ada')) ?? 0);
   });
 
   test("member A's change confirmed by member B is refused and not used up", async () => {
