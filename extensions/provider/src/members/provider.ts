@@ -139,7 +139,8 @@ export async function createProvider(
       if (member === undefined || app === undefined) return undefined;
       const sid = token && digest(token.grantId ?? '');
       if (sid !== undefined) await store.access.useGrant(memberId, sid);
-      else if (!(await sessions.used(ctx, memberId))) return undefined;
+      else if (!(await sessions.used(ctx, memberId)))
+        throw new errors.AccessDenied('the session has ended');
       const time = sid && (await grants.timeOfTokens(memberId, app.clientId, now));
       // An end after this covers the time; one before has taken the grant away.
       if (sid !== undefined && !(await store.access.has(memberId, 'Grant', sid))) return undefined;

@@ -430,6 +430,26 @@ describe('signing in', () => {
     expect(await open()).toEqual([]);
   });
 
+  test('a session that ends while an app’s request begins it: the app is told so', async () => {
+    let meanwhile: (() => Promise<void>) | undefined;
+    const openProvider: typeof provider.openProvider = ({ store, ...core }) => {
+      const find: typeof store.apps.find = async (clientId) => {
+        await meanwhile?.();
+        return store.apps.find(clientId);
+      };
+      return provider.openProvider({ ...core, store: { ...store, apps: { ...store.apps, find } } });
+    };
+    await stage.release();
+    stage = await startSignIn([{ openProvider }]);
+    const by = createBrowser(stage);
+    const config = configure(stage, await addApp(stage, { isFirstParty: true }));
+    const page = await by.open((await authorization(config)).url);
+    const { codePage, code } = await begin(stage, by, page, ADA);
+    const { location = '' } = await by.send(codePage.page?.action ?? '', { code });
+    meanwhile = endAll;
+    expect((await by.send(location)).location).toMatch(/^https:\/\/spa\..*error=access_denied/);
+  });
+
   test('filling an app’s grants: the tokens of those that it loses have ended', async () => {
     const app = await addApp(stage);
     const config = configure(stage, app);
