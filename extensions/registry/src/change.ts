@@ -20,7 +20,7 @@ import { contentOf, type GraphContent } from './publish/content.ts';
 import { UnservedError } from './publish/faults.ts';
 import { type CheckedChange, type UsedBy, withUsage } from './publish/inuse.ts';
 import { listed } from './publish/missing.ts';
-import { sizeNeeds } from './publish/size.ts';
+import { sizeNeeds, timeNeeds, tookOf } from './publish/size.ts';
 import { type Outcome, type Publisher, Refusal, type Registry, refuse, whoIs } from './request.ts';
 import { requireActive } from './tokens.ts';
 
@@ -169,15 +169,18 @@ async function sizesOf({ store }: Registry, publisher: Publisher, step: Step): P
   );
 }
 
-async function assessStep({ usage, ran }: Registry, step: Step, sizes: readonly Need[]) {
+async function assessStep({ usage, ran, stepMs }: Registry, step: Step, sizes: readonly Need[]) {
   const found = await assess(step, ran);
-  const { changes, needs, newProvider } = found;
+  const { changes, needs, newProvider, laterMs } = found;
   const isBreaking = changes.some(({ level }) => level === 'breaking');
   const since = dayOf(Date.now() - (USAGE_DAYS - 1) * DAY_MS);
   const checked = withUsage(changes, isBreaking ? await usage(since) : []);
   return {
     ...found,
-    needs: [...sizes, ...needs, ...needsOfProvider(newProvider)],
+    needs: [
+      ...[...sizes, ...timeNeeds(step, laterMs, stepMs)],
+      ...[...needs, ...needsOfProvider(newProvider)],
+    ],
     changes: checked,
   };
 }
@@ -252,11 +255,11 @@ function inWords(need: Need): string {
 
 /** The new version; undefined if somebody else was faster. */
 async function append(
-  { store, audit }: Registry,
+  { store, audit, stepMs }: Registry,
   publisher: Publisher,
   { version, planned, assessed }: { version: number; planned: Plan; assessed: Assessed },
 ): Promise<object | undefined> {
-  const { after, changes, lines } = assessed;
+  const { after, changes, lines, laterMs, needs } = assessed;
   const { change, step, about, content } = planned;
   const subgraph = publisherOf(step);
   const texts = [after.supergraph, ...Object.values(after.schemas)];
@@ -266,7 +269,9 @@ async function append(
   const counts = countLevels(changes);
   const [next, publishedAt] = [version + 1, new Date()];
   const facts = omitUndefined({ ...whoIs(publisher), ...about });
-  const made = { ...after, ...facts, version: next, publishedAt, change, changes: lines, counts };
+  const took = tookOf(step, laterMs, needs, stepMs);
+  const numbers = { version: next, publishedAt, counts, took };
+  const made = { ...after, ...facts, ...numbers, change, changes: lines };
   const tables = await store.tables();
   await requireActive(tables, publisher);
   if (!(await store.append(made))) return undefined;

@@ -136,7 +136,7 @@ test('429 for a team whose last schema took long to assess, with any of its toke
   expect(await check(spa, 'spa')).toMatchObject({ status: 200 });
 });
 
-test('a schema of over 256 KiB, or the 2,001st type or 20,001st name of a team, is composed only after an operator approves it', async () => {
+test('a schema of over 256 KiB, or the 2,001st type of a team, is composed only after an operator approves it', async () => {
   await append(1);
   const [games] = [await tokenOf('games', 'offers-team'), await tokenOf('offers')];
   const types = (count: number) =>
@@ -149,8 +149,6 @@ test('a schema of over 256 KiB, or the 2,001st type or 20,001st name of a team, 
     return JSON.parse(String(body));
   };
   const large = `type Query { a(of: String = "${'x'.repeat(270_000)}"): Int a: Int }`;
-  const named = (fields: number) =>
-    `"${'word '.repeat(5_000)}" type Query { ${Array.from({ length: fields }, (_, n) => `f${n}: Int`).join(' ')} }`;
   const refused = `games would have a schema of ${large.length} bytes, over 262144 (approved by an operator)`;
   expect(await outcomeOf('check', large)).toEqual({
     refused: `publishing it needs approval: ${refused}`,
@@ -159,8 +157,6 @@ test('a schema of over 256 KiB, or the 2,001st type or 20,001st name of a team, 
     refused: expect.stringContaining(`publish games needs approval: ${refused}`),
   });
   expect((await outcomeOf('check', types(1_001))).refused).toContain('2001 types, over 2000');
-  expect((await outcomeOf('check', named(8_000))).refused).toContain('20002 names, over 20000');
-  expect(JSON.stringify(await outcomeOf('check', named(7_999)))).not.toContain('names, over');
   const tables = await store.tables();
   const [proposal] = await pendingProposals(tables);
   await approveProposal(tables, { kind: 'operator' }, proposal?.proposalId ?? '');

@@ -9,6 +9,7 @@ import type {
 } from '@partner-loyalty/gateway/graph/tables.ts';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { isBuiltIn } from '@partner-loyalty/runtime/settings/subgraphs.ts';
+import { TOLERANCE } from './publish/size.ts';
 import { type Publisher, refuse, whoIs } from './request.ts';
 import { stateOfToken } from './tokens.ts';
 
@@ -128,12 +129,15 @@ function coversAll(
   needs: readonly Need[],
 ): proposal is Proposal {
   if (proposal?.digest !== digest || proposal.expiresAt <= Date.now()) return false;
-  const named = new Set(proposal.needs.map(keyOf));
-  return needs.every((need) => named.has(keyOf(need)));
+  const named = new Map(proposal.needs.map((need) => [keyOf(need), need.ms ?? 0]));
+  return needs.every((need) => {
+    const ms = named.get(keyOf(need));
+    return ms !== undefined && (need.ms ?? 0) <= ms * TOLERANCE;
+  });
 }
 
-function keyOf({ rule, what, losing }: Need): string {
-  return JSON.stringify([rule, what, losing]);
+function keyOf({ rule, what, losing, ms }: Need): string {
+  return JSON.stringify([rule, ms === undefined ? what : '', losing]);
 }
 
 function unsettled(

@@ -3,6 +3,7 @@
 import type { GraphStore } from '@partner-loyalty/gateway/graph/graph.ts';
 import type { Need, RegistryTables } from '@partner-loyalty/gateway/graph/tables.ts';
 import { openGraphStore } from '@partner-loyalty/gateway/stores.ts';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
 import { versionBefore } from './history.ts';
 import {
@@ -13,6 +14,8 @@ import {
   openNeeds,
   pendingProposals,
 } from './proposals.ts';
+import { committedContent, contentOf } from './publish/content.ts';
+import { runOperation } from './registry.ts';
 import type { Publisher } from './request.ts';
 import {
   createToken,
@@ -142,6 +145,42 @@ describe('on the embedded store', () => {
     const long = resolves(`x${'y'.repeat(70_000)}`);
     await expect(propose(await team('offers'), [long])).rejects.toThrow('more than anybody can');
     expect(await pendingProposals(tables)).toEqual([]);
+  });
+
+  test('an approval counts for a time that is measured again, up to half as much again', async () => {
+    const offers = await team('offers');
+    const measured = (ms: number, rule: Need['rule'] = 'size'): Need => ({
+      ...{ rule, what: `takes ${ms}`, losing: [], ms },
+    });
+    const { proposalId } = await propose(offers, [measured(8_000)]);
+    await approveProposal(tables, OPERATOR, proposalId);
+    expect(await open(offers, [measured(12_000)])).toEqual([]);
+    expect(await open(offers, [measured(12_001)])).toHaveLength(1);
+    expect(await open(offers, [measured(8_000), MOVES])).toHaveLength(2);
+    const { ms: _, ...unmeasured } = measured(8_000);
+    expect(await open(offers, [unmeasured])).toHaveLength(1);
+  });
+
+  test('a graph that takes long to compose needs an operator, and its version says how long', async () => {
+    const cubes = Array.from({ length: 40 }, (_, n) => `type T${n} implements I { a: I b: I }`);
+    const sdl = `${committedContent().schemas.standings} interface I { a: I b: I } ${cubes.join(' ')}`;
+    const body = { name: 'standings', sdl, file: 'standings.graphql', init: true };
+    const parts = { settings: readSettings({}, 'all'), store, usage: async () => [], audit() {} };
+    const run = async (operation: 'check' | 'publish', stepMs: number, approve = false) => {
+      const by = approve ? OPERATOR : await team('standings');
+      const request = operation === 'check' ? body : { ...body, approve };
+      return runOperation({ ...parts, stepMs }, by, { operation, ...request });
+    };
+    expect(await run('check', Number.POSITIVE_INFINITY)).toMatchObject({ result: {} });
+    const what =
+      /needs? approval: with this schema of standings, each step of every team would take \d+\.\d s of CPU, over 0\.0 s \(approved by an operator\)/;
+    const refused = { refused: expect.stringMatching(what) };
+    expect(await run('check', 0)).toMatchObject(refused);
+    expect(await run('publish', 0)).toMatchObject(refused);
+    expect(await pendingProposals(tables)).toMatchObject([{ owner: 'standings-team' }]);
+    expect(await run('publish', 0, true)).toMatchObject({ result: { version: 1 } });
+    const { took } = await contentOf(store, 1);
+    expect(took).toEqual({ ms: expect.any(Number), approvedMs: took?.ms });
   });
 
   test('what touches others is open until each of them has approved it', async () => {

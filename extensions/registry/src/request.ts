@@ -32,6 +32,8 @@ export type Registry = {
   /** Writes a line into the audit log, if there is one. */
   audit(action: GraphAction): void;
   ran?: Ran;
+  /** How many milliseconds of CPU a step may take without approval. */
+  stepMs?: number;
 };
 
 /** In bytes, of a schema (docs/teams/publishing.md, Limits). */

@@ -120,6 +120,7 @@ describe('the graph store', () => {
     const about = {
       ...{ owner: 'Offers Team', tokenId: 'token_1', commit: '4f0c1ab', message: 'é' },
       counts: { breaking: 0, dangerous: 1, safe: 2 },
+      took: { ms: 6_000, approvedMs: 5_500 },
     };
     const supergraph = 'type T { f: Int }\n'.repeat(60_000);
     const large = graph(2, { supergraph, change: 'é → 2', ...about });

@@ -41,7 +41,12 @@ export type GraphVersion = Graph & {
   message?: string | undefined;
   /** How many changes it made to the surfaces; undefined in versions from before this was kept. */
   counts?: LevelCounts | undefined;
+  /** How long the next step takes; undefined in versions from before this was kept. */
+  took?: Took | undefined;
 };
+
+/** In milliseconds of CPU, with what an operator has approved last. */
+export type Took = { ms: number; approvedMs?: number | undefined };
 
 export type LevelCounts = { breaking: number; dangerous: number; safe: number };
 

@@ -48,6 +48,8 @@ export type Assessment = {
   /** What it touches that is not the publisher's own. Empty without a publisher. */
   needs: Need[];
   notices: Notice[];
+  /** What a later step would take of CPU, in milliseconds. */
+  laterMs: number;
 };
 
 /**
@@ -59,8 +61,11 @@ export async function assessment(step: Step, publisher: string | undefined): Pro
   const { before } = step;
   const past = step.kind === 'subgraph' ? step : {};
   const former = servedBefore(before);
+  const composing = process.cpuUsage();
   const after = contentAfter(step);
+  const reading = process.cpuUsage();
   const next = surfaceSchemas(after.supergraph);
+  const readingMs = msSince(reading);
   // An operator can take the whole graph back to what was served before there were bounds.
   if (step.kind !== 'content') refuseFaults(introspectionFaults(former, next));
   const sizes =
@@ -73,7 +78,7 @@ export async function assessment(step: Step, publisher: string | undefined): Pro
       : [];
   const changes = await surfaceChanges(former, next);
   const provider = newProvider(before, after);
-  return {
+  const found = {
     after,
     changes,
     policyFaults: policyFaults(former, next, new Date()),
@@ -82,6 +87,13 @@ export async function assessment(step: Step, publisher: string | undefined): Pro
     needs: publisher === undefined ? [] : [...needsOf(before, after, publisher, past), ...sizes],
     notices: step.kind === 'subgraph' ? noticesOf(before, after, step) : [],
   };
+  // Later steps read this graph twice: as it was, and with what they change.
+  return { ...found, laterMs: Math.round(msSince(composing) + readingMs) };
+}
+
+function msSince(start: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1_000;
 }
 
 function servedBefore({ supergraph }: GraphContent): SurfaceSchemas {

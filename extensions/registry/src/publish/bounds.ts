@@ -18,7 +18,7 @@ import {
 } from 'graphql';
 import type { SurfaceSchemas } from './changes.ts';
 import { located } from './compose.ts';
-import { copiesFor, type JoinedGraph, joinedGraph } from './joined.ts';
+import { type JoinedGraph, joinedGraph } from './joined.ts';
 
 const MAX_PROSE_BYTES = 64 * 1_024;
 /** The maximum of comments, and of blanks beyond twice the rest: every version keeps them. */
@@ -27,11 +27,6 @@ const MAX_NAME = 128;
 const MAX_INTROSPECTION_BYTES = MAX_RESPONSE_BYTES / 2;
 /** Of one subgraph. */
 const MAX_SHARE_BYTES = MAX_INTROSPECTION_BYTES / 4;
-/** Composing 50,000 takes over 20 seconds of CPU, for every team that publishes afterwards. */
-const MAX_JOINS = 10_000;
-
-/** Composing takes the square of it, for every team that publishes afterwards. */
-const MAX_DIRECTIVES = 100;
 
 /** Faults of the names and texts of a schema, which must be SDL. */
 export function proseFaults(sdl: string, file: string): string[] {
@@ -39,8 +34,6 @@ export function proseFaults(sdl: string, file: string): string[] {
   let bytes = 0;
   let comments = 0;
   let content = 0;
-  /** By what they are of, its extensions included. */
-  const directives = new Map<string, number>();
   const document = parse(new Source(sdl, file));
   for (let token = document.loc?.startToken; token; token = token.next ?? undefined) {
     const isComment = token.kind === TokenKind.COMMENT;
@@ -63,13 +56,7 @@ export function proseFaults(sdl: string, file: string): string[] {
       const fault = characterFault(node.value, true);
       if (fault !== undefined) faults.push(located(`a text must not contain ${fault}`, [node]));
     },
-    Directive(node, _key, _parent, _path, ancestors) {
-      const names = ancestors.flatMap((one) => ('name' in one && one.name ? one.name.value : []));
-      const element = names.join('.') || 'the schema';
-      const count = (directives.get(element) ?? 0) + 1;
-      directives.set(element, count);
-      if (count === MAX_DIRECTIVES + 1)
-        faults.push(located(`${element} has over ${MAX_DIRECTIVES} directives`, [node]));
+    Directive(node) {
       const [{ reason } = {}] = argumentsOf([node], 'deprecated');
       if (typeof reason === 'string') bytes += Buffer.byteLength(reason);
     },
@@ -98,43 +85,23 @@ export function introspectionFaults(before: SurfaceSchemas, after: SurfaceSchema
 
 /**
  * What an operator has to approve: a subgraph has more than its share of a surface's introspection,
- * which would leave too little for others, or of the supergraph, which everybody's schemas are
- * composed with, and more than before.
+ * which would leave too little for others, and more
+ * than before.
  */
 export function shareNeeds(
   before: { surfaces: SurfaceSchemas; supergraph: string },
   after: { surfaces: SurfaceSchemas; supergraph: string },
   name: string,
 ): Need[] {
-  const joins = joinsOf(after.supergraph, name);
-  const isGrown = joins > Math.max(MAX_JOINS, joinsOf(before.supergraph, name));
-  const places = isGrown ? [sizeNeed(`${name} would have ${joins} joins, over ${MAX_JOINS}`)] : [];
-  const shares = SURFACE_NAMES.flatMap((surface) => {
+  return SURFACE_NAMES.flatMap((surface) => {
     const bytesIn = ({ surfaces, supergraph }: typeof after) =>
       ownBytes(introspected(surfaces[surface]), joinedGraph(supergraph), name);
     if (introspectionBytes(after.surfaces[surface]) <= MAX_SHARE_BYTES) return [];
     const bytes = bytesIn(after);
     if (bytes <= MAX_SHARE_BYTES || bytes <= bytesIn(before)) return [];
-    return sizeNeed(
-      `${name} would have ${bytes} bytes of the introspection of the ${surface} surface, over ${MAX_SHARE_BYTES}`,
-    );
+    const what = `${name} would have ${bytes} bytes of the introspection of the ${surface} surface, over ${MAX_SHARE_BYTES}`;
+    return { rule: 'size', what, losing: [] };
   });
-  return [...places, ...shares];
-}
-
-const sizeNeed = (what: string): Need => ({ rule: 'size', what, losing: [] });
-
-/**
- * How often the supergraph names a subgraph, for each type, union member, enum value and so on, and
- * what composing copies for it.
- */
-function joinsOf(supergraph: string, name: string): number {
-  const at = supergraph.indexOf(`@join__graph(name: "${name}"`);
-  const graph = supergraph.slice(supergraph.lastIndexOf('\n', at), at).trim();
-  const named = [`(graph: ${graph})`, `(graph: ${graph},`];
-  if (at === -1) return 0;
-  const copies = copiesFor(name, joinedGraph(supergraph));
-  return named.reduce((sum, text) => sum + supergraph.split(text).length - 1, copies);
 }
 
 /** The bytes of the types and members that a subgraph declares. */

@@ -6,7 +6,7 @@ import type { GraphStore, GraphVersion } from '@partner-loyalty/gateway/graph/gr
 import { datedAsPublished, datedSdl } from '@partner-loyalty/gateway/schema/dated.ts';
 
 /** A graph with what it was composed from. */
-export type GraphContent = Pick<GraphVersion, 'supergraph' | 'subgraphs' | 'schemas'>;
+export type GraphContent = Pick<GraphVersion, 'supergraph' | 'subgraphs' | 'schemas' | 'took'>;
 
 /** The content of the newest version, or the committed graph as version 0. */
 export async function currentContent(store: Pick<GraphStore, 'latest' | 'version'>) {
@@ -22,8 +22,9 @@ export async function contentOf(
   if (version === 0) return committedContent();
   const found = await store.version(version);
   if (found === undefined) throw new Error(`there is no version ${version}`);
-  const { subgraphs, schemas, publishedAt } = found;
-  return { supergraph: datedAsPublished(found.supergraph, publishedAt), subgraphs, schemas };
+  const { publishedAt, subgraphs, schemas, took } = found;
+  const supergraph = datedAsPublished(found.supergraph, publishedAt);
+  return { supergraph, subgraphs, schemas, took };
 }
 
 export function committedContent(): GraphContent {

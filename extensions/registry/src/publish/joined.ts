@@ -29,8 +29,6 @@ type JoinedType = {
   isObject: boolean;
   /** The keys of each subgraph, those that it does not resolve included. */
   keys: { graph: string; key: string }[];
-  /** Of a union. */
-  members: number;
   fields: Map<string, JoinedField>;
 };
 
@@ -82,57 +80,23 @@ export function selectedIn(
   { types, implementing }: JoinedGraph,
 ): { coordinate: string; selected: string }[] {
   const found: { coordinate: string; selected: string }[] = [];
-  for (const { selections, parent } of setsIn(set, typeName, types))
+  const walk = ({ selections }: SelectionSetNode, parent: string): void => {
     for (const node of selections) {
+      if (node.kind === Kind.INLINE_FRAGMENT)
+        walk(node.selectionSet, node.typeCondition?.name.value ?? parent);
       if (node.kind !== Kind.FIELD || node.name.value.startsWith('__')) continue;
+      const name = node.name.value;
       const { selectionSet: _, ...alone } = node;
       const own = print(alone);
       for (const type of [parent, ...(implementing.get(parent) ?? [])])
-        found.push({ coordinate: `${type}.${node.name.value}`, selected: `${type}.${own}` });
+        found.push({ coordinate: `${type}.${name}`, selected: `${type}.${own}` });
+      const next = types.get(parent)?.fields.get(name)?.typeName;
+      if (node.selectionSet !== undefined && next !== undefined) walk(node.selectionSet, next);
     }
-  return found;
-}
-
-type SelectionSet = Pick<SelectionSetNode, 'selections'> & { parent: string };
-
-/** A field set and the selection sets within it, with the names of their types. */
-function setsIn(set: string, typeName: string, types: JoinedGraph['types']): SelectionSet[] {
+  };
   const [operation] = parse(`{${set}}`, { noLocation: true }).definitions;
-  if (operation?.kind !== Kind.OPERATION_DEFINITION) return [];
-  const sets = [{ selections: operation.selectionSet.selections, parent: typeName }];
-  for (const { selections, parent } of sets)
-    for (const node of selections) {
-      if (node.kind === Kind.FRAGMENT_SPREAD || node.selectionSet === undefined) continue;
-      const next =
-        node.kind === Kind.FIELD
-          ? types.get(parent)?.fields.get(node.name.value)?.typeName
-          : (node.typeCondition?.name.value ?? parent);
-      if (next !== undefined) sets.push({ selections: node.selectionSet.selections, parent: next });
-    }
-  return sets;
-}
-
-/**
- * What composing copies for each `@provides` of a subgraph, however short that is: for each
- * selection set, its type with all that leads on from there.
- */
-export function copiesFor(name: string, { types, implementing }: JoinedGraph): number {
-  const sizes = new Map(
-    Array.from(types, ([type, { fields, isObject, keys, members }]) => {
-      // The fields of an interface have no resolvers of their own.
-      const own = [...fields.values()].filter(({ resolvers }) => !isObject || resolvers.has(name));
-      const below = members + (implementing.get(type)?.length ?? 0);
-      return [type, own.length + keys.length + below];
-    }),
-  );
-  let copies = 0;
-  for (const { fields } of types.values())
-    for (const { provides, typeName } of fields.values())
-      for (const each of provides)
-        if (each.graph === name)
-          for (const { selections, parent } of setsIn(each.set, typeName, types))
-            copies += selections.length + (sizes.get(parent) ?? 0);
-  return copies;
+  if (operation?.kind === Kind.OPERATION_DEFINITION) walk(operation.selectionSet, typeName);
+  return found;
 }
 
 type NameOf = (graph: unknown) => string;
@@ -158,7 +122,6 @@ function joinedType(node: TypeDefinitionNode, nameOf: NameOf): JoinedType {
     keys: joins.flatMap(({ graph, key }) =>
       typeof key === 'string' ? { graph: nameOf(graph), key } : [],
     ),
-    members: node.kind === Kind.UNION_TYPE_DEFINITION ? (node.types ?? []).length : 0,
     fields: new Map(
       fields.map(({ name, type, directives = [] }) => {
         const field = joinedField(directives, isObject ? declaring : abstractIn, nameOf);

@@ -1,7 +1,6 @@
 // What a subgraph cannot do to others without their approval, and what it can.
 import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
 import { composeSupergraph } from './compose.ts';
-import { copiesFor, joinedGraph } from './joined.ts';
 import { needsOf } from './needs.ts';
 
 const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: [
@@ -368,32 +367,6 @@ test('going back to what was approved needs approval of what others have gained 
   expect(back(scoresWith(stars('')))).toEqual(['resolves Guest.stars scores']);
   const removed = needsOf(contentOf(undefined), contentOf(taking), 'offers', { approved });
   expect(removed.map(summary)).toEqual(['resolves Guest.points scores']);
-});
-
-test('each selection set that a subgraph provides counts with all that its type leads to', () => {
-  const rooms = `type Query { rooms: [Room!] }  union Found = Room | Gift  type Gift { of: ID @shareable }
-    type Room @key(fields: "id") @key(fields: "code") {
-      id: ID!  code: ID!  next: Room @shareable  safe: ID @shareable  found: Found @shareable
-    }`;
-  const offersWith = (set: string, outer: string) => `
-    type Query { offer: Room @provides(fields: "${set}") }
-    interface Sold { price: Int }
-    union Found = Room | Gift  type Gift { of: ID @shareable }
-    type Room implements Sold @key(fields: "id") {
-      id: ID!  safe: ID @external  ${outer}  price: Int  sold: Sold
-    }`;
-  const copies = (set: string, outer = '') => {
-    const sources = [
-      { name: 'rooms', sdl: whole(rooms), file: 'r' },
-      { name: 'offers', sdl: whole(offersWith(set, outer)), file: 'o' },
-    ];
-    return copiesFor('offers', joinedGraph(composeSupergraph(sources)));
-  };
-  // Of Room: three fields of offers and three keys, and what is selected.
-  expect(copies('safe')).toBe(7);
-  expect(copies('next { next { safe } }', 'next: Room @external')).toBe(21);
-  // Two members of Found as well.
-  expect(copies('found { ... on Room { safe } }', 'found: Found @external')).toBe(17);
 });
 
 test('another scheme, host or port is for an operator alone, and another path is not', () => {

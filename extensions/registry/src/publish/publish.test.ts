@@ -3,6 +3,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import type { Took } from '@partner-loyalty/gateway/graph/graph.ts';
+import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
 import { datedSdl } from '@partner-loyalty/gateway/schema/dated.ts';
 import { oneSecret } from '@partner-loyalty/runtime/transport/secrets.ts';
 import type { SubgraphResponse } from '@partner-loyalty/runtime/transport/types.ts';
@@ -15,7 +17,7 @@ import { composeSupergraph } from './compose.ts';
 import { committedContent } from './content.ts';
 import { CompositionError, TooLargeError } from './faults.ts';
 import { missingFrom } from './missing.ts';
-import { sizeNeeds } from './size.ts';
+import { sizeNeeds, timeNeeds, tookOf } from './size.ts';
 
 // What a running subgraph lacks of the schema that it is to be published with.
 
@@ -269,46 +271,6 @@ type Offer { title: String @tag(name: "partner")  hint: String }
     expect((await assess({ ...step(sdl(139_999)), before: after })).needs).toEqual([]);
   });
 
-  test('a subgraph that the supergraph names over 10,000 times needs an operator, unless it shrinks', async () => {
-    const sdl = (values: number) =>
-      `${LINK} type Query { offers: Int @tag(name: "partner") } enum Offer { ${Array.from({ length: values }, (_, n) => `V${n}`).join(' ')} }`;
-    const { after, needs } = await assess(step(sdl(10_100)));
-    expect(needs).toEqual([
-      {
-        rule: 'size',
-        what: expect.stringMatching(/^offers would have 101\d\d joins, over 10000$/),
-        losing: [],
-      },
-    ]);
-    expect((await assess({ ...step(sdl(10_099)), before: after })).needs).toEqual([]);
-  });
-
-  test.each(['type', 'interface'])(
-    'a subgraph that provides little of a large %s often needs an operator as well',
-    async (kind) => {
-      const list = (what: (n: number) => string) => Array.from({ length: 100 }, (_, n) => what(n));
-      const third = { ...entry, name: 'third' };
-      const rooms = `${LINK} type Query { room: Room } type Room @key(fields: "id") { id: ID! x: Int @federation__shareable }`;
-      const many = list((n) => `f${n}: Int`).join(' ');
-      const provided =
-        kind === 'type'
-          ? 'Room @federation__provides(fields: "x")'
-          : 'Place @federation__provides(fields: "room { x }")';
-      const offers = `${LINK} type Query { ${list((n) => `p${n}: ${provided}`).join(' ')} }
-      type Room @key(fields: "id") { id: ID! x: Int @federation__external ${kind === 'type' ? many : ''} }
-      ${kind === 'type' ? '' : `interface Place { room: Room ${many} } type Hall implements Place { room: Room ${many} }`}`;
-      const beside = withSubgraph(before, third, { sdl: rooms, file: 't.graphql' });
-      const { needs } = await assess({ ...step(offers), before: beside });
-      expect(needs.filter(({ rule }) => rule === 'size')).toEqual([
-        {
-          rule: 'size',
-          what: expect.stringMatching(/^offers would have 1\d{4} joins, over 10000$/),
-          losing: [],
-        },
-      ]);
-    },
-  );
-
   test('a label of @override is refused before it is composed, unless the field had it or goes back to it', async () => {
     const third = { ...entry, name: 'third' };
     const beside = withSubgraph(before, third, {
@@ -348,6 +310,57 @@ type Offer { title: String @tag(name: "partner")  hint: String }
     // It was approved: alone, or beside as much.
     expect(needs(types(2_001), { third })).toEqual([]);
     expect(needs(types(1_001), { third }, { third })).toEqual([]);
+  });
+
+  const took = (ms: number, approvedMs?: number): Step => ({
+    ...step(OFFERS),
+    before: { ...before, took: { ms, approvedMs } },
+  });
+  test.each<[string, Step, ms: number, limit: string | undefined]>([
+    ['as long as it may', step(OFFERS), 5_000, undefined],
+    ['longer', step(OFFERS), 5_001, 'over 5.0 s'],
+    ['no longer than now', took(7_000), 7_000, undefined],
+    ['longer than now', took(7_000), 7_001, 'over 7.0 s (now 7.0 s)'],
+    ['half as long again as what was approved', took(5_500, 8_000), 12_000, undefined],
+    ['more than half as long again', took(8_000, 8_000), 12_001, 'over 12.0 s (now 8.0 s)'],
+    [
+      'half as long again as what was approved of what goes back',
+      { ...step(OFFERS), approved: { ...before, took: { ms: 8_000, approvedMs: 8_000 } } } as Step,
+      12_000,
+      undefined,
+    ],
+    ['long to remove something', { kind: 'removal', before, name: 'offers' }, 20_000, undefined],
+    ['long to take all back', { kind: 'content', before, after: before }, 20_000, undefined],
+  ])('a step that takes %s needs an operator or not', (_what, asked, ms, limit) => {
+    const what = `with this schema of offers, each step of every team would take ${(ms / 1_000).toFixed(1)} s of CPU, ${limit}`;
+    expect(timeNeeds(asked, ms)).toEqual(
+      limit === undefined ? [] : [{ rule: 'size', what, losing: [], ms }],
+    );
+  });
+
+  const NEED = { rule: 'size', what: '', losing: [], ms: 6_000 } as const;
+  test.each<[string, Step, ms: number, needs: readonly Need[], Took]>([
+    ['was approved', took(5_500, 5_500), 6_000, [NEED], { ms: 6_000, approvedMs: 6_000 }],
+    ['needed nothing', took(8_000, 8_000), 9_000, [], { ms: 9_000, approvedMs: 8_000 }],
+    ['leaves little', took(8_000, 8_000), 3_000, [], { ms: 3_000 }],
+    ['is the first to be measured', step(OFFERS), 900, [], { ms: 900 }],
+    [
+      'takes all back',
+      { kind: 'content', before, after: before },
+      ...([6_000, [], { ms: 6_000, approvedMs: 6_000 }] as const),
+    ],
+    [
+      'removes what takes long to compare',
+      { ...took(7_000), kind: 'removal', name: 'offers' } as Step,
+      ...([9_000, [], { ms: 7_000 }] as const),
+    ],
+    [
+      'removes something from a graph that was never measured',
+      { kind: 'removal', before, name: 'offers' },
+      ...([9_000, [], { ms: 5_000 }] as const),
+    ],
+  ])('what a step that %s leaves to later ones', (_what, made, ms, needs, expected) => {
+    expect(tookOf(made, ms, needs)).toEqual(expected);
   });
 
   test('a team that published much, shrank, and goes back while others have grown is refused with the number', async () => {
@@ -413,17 +426,6 @@ test.each<[string, string, string[]]>([
     'a name of 129 characters',
     `type Query { a(${'x'.repeat(129)}: Int): Int }`,
     ['s.graphql:1:16: a name has 129 characters, and may have 128'],
-  ],
-  ['a field with 100 directives', `type Query { f: Int${' @d'.repeat(100)} }`, []],
-  [
-    'a field with 101 directives',
-    `type Query {\nf: Int\n${'@d'.repeat(102)} }`,
-    ['s.graphql:3:201: Query.f has over 100 directives'],
-  ],
-  [
-    'a type whose extensions have 101 directives together',
-    'extend type A @d\n'.repeat(101),
-    ['s.graphql:101:15: A has over 100 directives'],
   ],
   [
     'a description that turns its sentence around',
