@@ -85,8 +85,7 @@ export function introspectionFaults(before: SurfaceSchemas, after: SurfaceSchema
 
 /**
  * What an operator has to approve: a subgraph has more than its share of a surface's introspection,
- * which would leave too little for others, and more
- * than before.
+ * which would leave too little for others, and more than before.
  */
 export function shareNeeds(
   before: { surfaces: SurfaceSchemas; supergraph: string },
