@@ -95,7 +95,7 @@ export function createManageApps(
     async remove(request, by) {
       const app = await appOf(request, by);
       if ('refused' in app) return app;
-      const end = () => endedSubjects.end([`client:${app.clientId}`], Date.now());
+      const end = () => endedSubjects.end([`client:${app.clientId}`]);
       // Before, so that no crash leaves anything of it; and after, for what came meanwhile.
       await end();
       await tokens.takeBackAll(app.clientId);

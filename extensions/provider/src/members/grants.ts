@@ -57,10 +57,10 @@ export function createGrants({ store, issuer }: Pick<MembersCore, 'store' | 'iss
    * must not leave tokens valid; the second, because tokens may have been issued meanwhile.
    */
   async function ending(subjects: string[], act: () => Promise<string[]>): Promise<void> {
-    await endedSubjects.end(subjects, Date.now());
+    await endedSubjects.end(subjects);
     const lost = await act();
     const all = new Set([...subjects, ...lost.map((sid) => `sid:${sid}`)]);
-    await endedSubjects.end([...all], Date.now());
+    await endedSubjects.end([...all]);
     await remove(lost);
   }
 

@@ -247,7 +247,8 @@ describe('signing in', () => {
         expect(decodeJwt(token).iat_ms).toBeLessThanOrEqual(Date.now());
       }
     }
-    await endedSubjects.end([`app:ada/${app.clientId}`], Date.now() + 5_000);
+    const ahead = Date.now() + 5_000;
+    await endedSubjects.end([`app:ada/${app.clientId}`], () => ahead);
     await expect(authorize(stage, browser, config)).rejects.toMatchObject({
       error: 'temporarily_unavailable',
       status: 429,

@@ -54,15 +54,20 @@ export const ENDED_SUBJECTS: TableDefinition<EndedSubject> = {
 /** Subjects are `sid:ID`, `app:MEMBER/CLIENT` and `client:ID`; those of members are apart. */
 export async function openEndedSubjects(open: OpenTable) {
   const subjects = await open(ENDED_SUBJECTS);
+  let latest = Number.NaN;
   return {
     /** Ends some; forgets those that ended over SUBJECTS_KEPT_MS ago. */
-    async end(ended: readonly string[], endedAt: number): Promise<void> {
-      if (ended.length === 0) return;
-      await subjects.updateAll(ended, (before, subject) => ({
-        subject,
-        endedAt: Math.max(before?.endedAt ?? endedAt, endedAt),
-      }));
-      await subjects.removeUntil('endedAt', endedAt - SUBJECTS_KEPT_MS);
+    async end(ended: readonly string[], now = Date.now): Promise<void> {
+      for (let begin = 0; begin < ended.length; begin += MOST_AT_ONCE) {
+        while (now() === latest) await setTimeout(1);
+        const endedAt = now();
+        latest = endedAt;
+        await subjects.updateAll(ended.slice(begin, begin + MOST_AT_ONCE), (before, subject) => ({
+          subject,
+          endedAt: Math.max(before?.endedAt ?? endedAt, endedAt),
+        }));
+      }
+      if (ended.length > 0) await subjects.removeUntil('endedAt', now() - SUBJECTS_KEPT_MS);
     },
     /** When it ended last; undefined if that was never or too long ago. */
     find: (subject: string) => mapMaybe(subjects.get(subject), (ended) => ended?.endedAt),
@@ -74,8 +79,14 @@ export async function openEndedSubjects(open: OpenTable) {
   };
 }
 
-/** How many one answer to the gateway has; it asks again for the rest. */
+/** How many one answer to the gateway has, which asks again for the rest, from the last time on. */
 export const PAGE_SIZE = 1_000;
+
+/**
+ * How many subjects end within a millisecond in a process. Were it all of a page, the gateway would
+ * get the same one again, and nothing that ended later.
+ */
+const MOST_AT_ONCE = 50;
 
 /** What a new token waits at most for the end before it, where the clocks of processes differ. */
 const MAX_WAIT_MS = 1_000;

@@ -120,9 +120,9 @@ describe('the signing keys', () => {
 
     test('what ended of a session or an app is listed with its time, and ends again', async () => {
       const { endedSubjects } = store;
-      await endedSubjects.end(['sid:one'], 1_000);
-      await endedSubjects.end(['app:ada/spa'], 2_000);
-      await endedSubjects.end(['sid:one'], 3_000);
+      await endedSubjects.end(['sid:one'], () => 1_000);
+      await endedSubjects.end(['app:ada/spa'], () => 2_000);
+      await endedSubjects.end(['sid:one'], () => 3_000);
       expect(await endedSubjects.list(2_000, 10)).toEqual([
         { subject: 'app:ada/spa', endedAt: 2_000 },
         { subject: 'sid:one', endedAt: 3_000 },
@@ -134,12 +134,22 @@ describe('the signing keys', () => {
       ]).toEqual([undefined, 3_000]);
     });
 
+    test('filling a page: many that end together have times of their own, so that later ones are read', async () => {
+      const { endedSubjects } = store;
+      const all = Array.from({ length: 300 }, (_, n) => `sid:${n}`);
+      await Promise.all([endedSubjects.end(all.slice(0, 150)), endedSubjects.end(all.slice(150))]);
+      const times = (await endedSubjects.list(0, 1_000)).map(({ endedAt }) => endedAt);
+      expect(times).toHaveLength(300);
+      for (const time of times)
+        expect(times.filter((other) => other === time).length).toBeLessThanOrEqual(50);
+    });
+
     test('filling what ended: a session or an app is kept for little more than an hour', async () => {
       const { endedSubjects } = store;
-      await endedSubjects.end(['sid:one'], 0);
-      await endedSubjects.end(['sid:two'], 62 * 60_000);
+      await endedSubjects.end(['sid:one'], () => 0);
+      await endedSubjects.end(['sid:two'], () => 62 * 60_000);
       expect(await endedSubjects.list(0, 10)).toHaveLength(2);
-      await endedSubjects.end(['app:ada/spa'], 70 * 60_000);
+      await endedSubjects.end(['app:ada/spa'], () => 70 * 60_000);
       const left = await endedSubjects.list(0, 10);
       expect(left.map(({ subject }) => subject)).toEqual(['sid:two', 'app:ada/spa']);
     });
