@@ -377,6 +377,25 @@ describe('a request to a URL of a stranger', () => {
       });
   });
 
+  test('TLS: a receiver chooses no group for a key exchange, which could take seconds', async () => {
+    let hello = Buffer.alloc(0);
+    const { port } = await tcp((socket) =>
+      socket.once('data', (bytes) => {
+        hello = bytes;
+        socket.destroy();
+      }),
+    );
+    await outgoing(alsoPrivate).post(new URL(`https://127.0.0.1:${port}/`), CONTENT, ignore);
+    // RFC 5246, section 7.4.1.2: the cipher suites follow the session ID.
+    const start = 44 + hello.readUInt8(43);
+    const suites = Array.from({ length: hello.readUInt16BE(start) / 2 }, (_, n) =>
+      hello.readUInt16BE(start + 2 + 2 * n),
+    );
+    const [ecdhe, dhe] = [0xc0_2f, [0x33, 0x39, 0x67, 0x6b, 0x9e, 0x9f, 0xcc_aa]];
+    expect(suites).toContain(ecdhe);
+    expect(suites.filter((suite) => dhe.includes(suite))).toEqual([]);
+  });
+
   test('a name server that never answers keeps no thread busy, and the request ends', async () => {
     const { port } = await http((_, response) => response.end());
     const silent = await dns((name) => (name === 'silent.example' ? undefined : ['127.0.0.1']));

@@ -1,7 +1,8 @@
 // Connects to the first address of a name that answers (RFC 8305, Happy Eyeballs version 2).
 import { connect, isIP, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { buildConnector } from 'undici';
+import type { buildConnector } from 'undici';
+import { secureConnector } from './limitbytes.ts';
 
 /** How long the addresses of the other family wait for those of the preferred one. */
 const RESOLUTION_DELAY_MS = 50;
@@ -24,7 +25,7 @@ type ConnectorOptions = {
  */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
   const { lookUp, timeoutMs } = options;
-  const secure = buildConnector({ timeout: timeoutMs });
+  const secure = secureConnector(timeoutMs);
   return (target, callback) => {
     const { hostname, protocol } = target;
     const isSecure = protocol === 'https:';

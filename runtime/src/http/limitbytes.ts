@@ -1,6 +1,23 @@
-// Ends connections that send far more than a response, in whatever part of HTTP.
+// Connections to others' servers, which end if these send far more than a response.
+import { constants } from 'node:crypto';
 import type { Socket } from 'node:net';
-import type { buildConnector } from 'undici';
+import { DEFAULT_CIPHERS } from 'node:tls';
+import { buildConnector } from 'undici';
+
+/** A server sends some two of them after a handshake (RFC 8446, section 4.6.1). */
+const MAX_TICKETS = 16;
+
+/**
+ * A connector for TLS. The server does not choose how long a key exchange takes, as it does with
+ * finite-field groups of its own (RFC 9325, section 4.1), nor have another one.
+ */
+export function secureConnector(timeoutMs: number): buildConnector.connector {
+  return buildConnector({
+    timeout: timeoutMs,
+    ciphers: `${DEFAULT_CIPHERS}:!DHE`,
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+  });
+}
 
 /**
  * A connector that also limits the bytes that arrive for a request to `most`: undici reports no
@@ -25,12 +42,18 @@ function limitReads(socket: Socket, most: number): void {
   let read = 0;
   /** What had arrived before the request. */
   let earlier = 0;
+  let tickets = 0;
+  const end = () => socket.destroy(Object.assign(new Error('too many bytes'), { code: 'BYTES' }));
+  // Outside of what is read; emitted by TLS sockets only.
+  socket.on('session', () => {
+    tickets += 1;
+    if (tickets > MAX_TICKETS) end();
+  });
   socket.on('readable', () => {
     const { bytesRead, bytesWritten } = socket;
     if (bytesWritten !== written) earlier = read;
     written = bytesWritten;
     read = bytesRead;
-    if (read - earlier > most)
-      socket.destroy(Object.assign(new Error('too many bytes'), { code: 'BYTES' }));
+    if (read - earlier > most) end();
   });
 }

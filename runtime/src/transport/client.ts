@@ -1,9 +1,9 @@
 // Calls a subgraph by GraphQL over HTTP, in signed requests, as docs/teams/protocol.md describes.
 import { type LookupAddress, lookup } from 'node:dns';
-import { buildConnector, Pool } from 'undici';
+import { Pool } from 'undici';
 import { afterPoll } from '../eventloop/afterpoll.ts';
 import { createConnector } from '../http/happyeyeballs.ts';
-import { limitBytes } from '../http/limitbytes.ts';
+import { limitBytes, secureConnector } from '../http/limitbytes.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { isBuiltIn } from '../settings/subgraphs.ts';
@@ -124,7 +124,7 @@ function openConnections(
     return createPool(address, CONNECTIONS.batching, mostBytes);
   const connector =
     allows === undefined
-      ? buildConnector({ timeout: connectTimeout })
+      ? secureConnector(connectTimeout)
       : connectorTo(address, allows, connectTimeout);
   const pool = new Pool(address.origin, {
     connections: batching ? CONNECTIONS.batching : CONNECTIONS.single,
