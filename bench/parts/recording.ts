@@ -2,7 +2,7 @@
 import { ratios, shownSpread, spread, type Table } from '../report/outcome.ts';
 import { progress } from '../run/progress.ts';
 import { resultOf } from '../run/server.ts';
-import type { ENGINES, Testbed } from '../run/testbed.ts';
+import { ENGINES, type Testbed } from '../run/testbed.ts';
 import type { RecordingOptions, RecordingTimes } from '../servers/recording.ts';
 import type { Part } from './part.ts';
 
@@ -21,16 +21,13 @@ type Medians = Record<keyof RecordingTimes, number[]>;
 
 export const recording: Part = {
   title: 'Recording activities',
-  notes: [
-    `Each call asks members who is enrolled, in the same process, and ends when its activities are on disk. Their events get positions meanwhile. The gateway is not in it. Rows take turns after each call.`,
-  ],
   method: ({ rounds }) =>
-    `No load: ${rounds} rounds, in each of which a new process makes ${CALLS} calls for each row, one at a time, after as many that are not measured`,
+    `No load: ${rounds} rounds, in each of which a new process makes ${CALLS} calls for each row, one at a time and in turns, after as many that are not measured. Each call asks members who is enrolled, in the same process, and ends when its activities are on disk; their events get positions meanwhile`,
   async run(testbed, { rounds }) {
     const embedded = await record(testbed, 'the embedded store', rounds);
     const mongo = await record(testbed, 'MongoDB', rounds);
     return {
-      tables: [tableOf('the embedded store', embedded), tableOf('MongoDB', mongo)],
+      tables: [tableOf([embedded, mongo])],
       figures: { recordingOne: spread(mongo.one), recordingHundred: spread(mongo.hundred) },
     };
   },
@@ -53,14 +50,16 @@ async function record(
   return medians;
 }
 
-function tableOf(title: string, medians: Medians): Table {
+function tableOf(all: readonly Medians[]): Table {
   return {
-    title,
-    columns: ['', 'ms', 'cost to the import'],
+    title: 'Without the gateway',
+    columns: ['', ...ENGINES.flatMap((engine) => [`${engine}, ms`, 'to the import'])],
     rows: ROWS.map(([way, name]) => [
       name,
-      shownSpread(spread(medians[way])),
-      shownSpread(ratios(medians[way], medians.import)),
+      ...all.flatMap((medians) => [
+        shownSpread(spread(medians[way])),
+        shownSpread(ratios(medians[way], medians.import)),
+      ]),
     ]),
   };
 }
