@@ -45,14 +45,13 @@ export function launch(
   return startProcess({ ...run, env: { NODE_ENV: 'production', ...env }, signal: 'KILL' });
 }
 
-/** Runs a script of a checkout's bench/servers. Resolves with the result that it prints. */
+/** Runs a script of bench/servers. Resolves with the result that it prints. */
 export async function resultOf<Result>(
   node: NodeVersion,
   script: string,
   options: unknown,
-  root = ROOT,
 ): Promise<Result> {
-  const process = await launch(node, { root, args: benchServer(root, script, options) });
+  const process = await launch(node, { args: benchServer(ROOT, script, options) });
   try {
     await process.ended;
   } finally {

@@ -178,8 +178,10 @@ async function assessStep({ usage, ran, stepMs }: Registry, step: Step, sizes: r
   return {
     ...found,
     needs: [
-      ...[...sizes, ...timeNeeds(step, laterMs, stepMs)],
-      ...[...needs, ...needsOfProvider(newProvider)],
+      ...sizes,
+      ...timeNeeds(step, laterMs, stepMs),
+      ...needs,
+      ...needsOfProvider(newProvider),
     ],
     changes: checked,
   };

@@ -442,7 +442,7 @@ describe('counting', () => {
     // What the form says is not what the provider has authenticated.
     const headers = basic('victim:s');
     const seen = [await post('198.51.100.3', headers)];
-    // As many at once as may have a place or wait for one.
+    // No more at once than the queue holds.
     for (let turn = 0; turn < 50; turn += 1)
       seen.push(
         ...(await Promise.all(Array.from({ length: 128 }, () => post('198.51.100.3', headers)))),
