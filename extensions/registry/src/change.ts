@@ -13,6 +13,7 @@ import {
   isSameOwner,
   keepProposal,
   openNeeds,
+  withApprovedCosts,
 } from './proposals.ts';
 import { assess, publisherOf } from './publish/assess.ts';
 import type { Assessment, Step } from './publish/assessment.ts';
@@ -20,7 +21,7 @@ import { contentOf, type GraphContent } from './publish/content.ts';
 import { UnservedError } from './publish/faults.ts';
 import { type CheckedChange, type UsedBy, withUsage } from './publish/inuse.ts';
 import { listed } from './publish/missing.ts';
-import { sizeNeeds, timeNeeds, tookOf } from './publish/size.ts';
+import { costNeeds, sizeNeeds, tookOf } from './publish/size.ts';
 import { type Outcome, type Publisher, Refusal, type Registry, refuse, whoIs } from './request.ts';
 import { requireActive } from './tokens.ts';
 
@@ -169,9 +170,9 @@ async function sizesOf({ store }: Registry, publisher: Publisher, step: Step): P
   );
 }
 
-async function assessStep({ usage, ran, stepMs }: Registry, step: Step, sizes: readonly Need[]) {
+async function assessStep({ usage, ran, mostCosts }: Registry, step: Step, sizes: readonly Need[]) {
   const found = await assess(step, ran);
-  const { changes, needs, newProvider, laterMs } = found;
+  const { changes, needs, newProvider, costs } = found;
   const isBreaking = changes.some(({ level }) => level === 'breaking');
   const since = dayOf(Date.now() - (USAGE_DAYS - 1) * DAY_MS);
   const checked = withUsage(changes, isBreaking ? await usage(since) : []);
@@ -179,7 +180,7 @@ async function assessStep({ usage, ran, stepMs }: Registry, step: Step, sizes: r
     ...found,
     needs: [
       ...sizes,
-      ...timeNeeds(step, laterMs, stepMs),
+      ...costNeeds(step, costs, mostCosts),
       ...needs,
       ...needsOfProvider(newProvider),
     ],
@@ -257,11 +258,11 @@ function inWords(need: Need): string {
 
 /** The new version; undefined if somebody else was faster. */
 async function append(
-  { store, audit, stepMs }: Registry,
+  { store, audit, mostCosts }: Registry,
   publisher: Publisher,
   { version, planned, assessed }: { version: number; planned: Plan; assessed: Assessed },
 ): Promise<object | undefined> {
-  const { after, changes, lines, laterMs, needs } = assessed;
+  const { after, changes, lines, costs, needs } = assessed;
   const { change, step, about, content } = planned;
   const subgraph = publisherOf(step);
   const texts = [after.supergraph, ...Object.values(after.schemas)];
@@ -271,10 +272,11 @@ async function append(
   const counts = countLevels(changes);
   const [next, publishedAt] = [version + 1, new Date()];
   const facts = omitUndefined({ ...whoIs(publisher), ...about });
-  const took = tookOf(step, laterMs, needs, stepMs);
+  const tables = await store.tables();
+  const approved = await withApprovedCosts(tables, digestOf(content), needs);
+  const took = tookOf(step, costs, approved, mostCosts);
   const numbers = { version: next, publishedAt, counts, took };
   const made = { ...after, ...facts, ...numbers, change, changes: lines };
-  const tables = await store.tables();
   await requireActive(tables, publisher);
   if (!(await store.append(made))) return undefined;
   const [verb] = change.split(' ');

@@ -44,6 +44,18 @@ export async function openNeeds(
   return unsettled(await tables.tokens.select(() => true), owner, { approvals, needs });
 }
 
+/** The needs, with the costs that whoever approved them has seen. */
+export async function withApprovedCosts(
+  { proposals }: RegistryTables,
+  digest: string,
+  needs: readonly Need[],
+): Promise<readonly Need[]> {
+  const proposal = await proposals.get(proposalIdOf(digest));
+  if (!coversAll(proposal, digest, needs)) return needs;
+  const keys = new Set(needs.map(keyOf));
+  return proposal.needs.filter((need) => keys.has(keyOf(need)));
+}
+
 /** Keeps what was refused, with the approvals that it has, unless it touches more than before. */
 export async function keepProposal(
   { proposals }: RegistryTables,
@@ -129,15 +141,17 @@ function coversAll(
   needs: readonly Need[],
 ): proposal is Proposal {
   if (proposal?.digest !== digest || proposal.expiresAt <= Date.now()) return false;
-  const named = new Map(proposal.needs.map((need) => [keyOf(need), need.ms ?? 0]));
-  return needs.every((need) => {
-    const ms = named.get(keyOf(need));
-    return ms !== undefined && (need.ms ?? 0) <= ms * TOLERANCE;
-  });
+  const named = new Map(proposal.needs.map((need) => [keyOf(need), costOf(need)]));
+  return needs.every((need) => costOf(need) <= (named.get(keyOf(need)) ?? -1) * TOLERANCE);
 }
 
-function keyOf({ rule, what, losing, ms }: Need): string {
-  return JSON.stringify([rule, ms === undefined ? what : '', losing]);
+function costOf({ ms, mb }: Need): number {
+  return ms ?? mb ?? 0;
+}
+
+function keyOf({ rule, what, losing, ms, mb }: Need): string {
+  const measured = ms === undefined ? 'mb' : 'ms';
+  return JSON.stringify([rule, (ms ?? mb) === undefined ? what : measured, losing]);
 }
 
 function unsettled(

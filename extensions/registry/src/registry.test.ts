@@ -166,21 +166,27 @@ describe('on the embedded store', () => {
     const sdl = `${committedContent().schemas.standings} interface I { a: I b: I } ${cubes.join(' ')}`;
     const body = { name: 'standings', sdl, file: 'standings.graphql', init: true };
     const parts = { settings: readSettings({}, 'all'), store, usage: async () => [], audit() {} };
-    const run = async (operation: 'check' | 'publish', stepMs: number, approve = false) => {
+    const run = async (operation: 'check' | 'publish', ms: number, approve = false) => {
       const by = approve ? OPERATOR : await team('standings');
       const request = operation === 'check' ? body : { ...body, approve };
-      return runOperation({ ...parts, stepMs }, by, { operation, ...request });
+      return runOperation({ ...parts, mostCosts: { ms, mb: 100 } }, by, { operation, ...request });
     };
     expect(await run('check', Number.POSITIVE_INFINITY)).toMatchObject({ result: {} });
     const what =
-      /needs? approval: with this schema of standings, each step of every team would take \d+\.\d s of CPU, over 0\.0 s \(approved by an operator\)/;
+      /needs? approval: with this schema of standings, each step of every team would take CPU for \d+\.\d s, over 0\.0 s \(approved by an operator\)/;
     const refused = { refused: expect.stringMatching(what) };
     expect(await run('check', 0)).toMatchObject(refused);
     expect(await run('publish', 0)).toMatchObject(refused);
-    expect(await pendingProposals(tables)).toMatchObject([{ owner: 'standings-team' }]);
+    const pending = await pendingProposals(tables);
+    expect(pending).toMatchObject([{ owner: 'standings-team' }]);
+    const [proposed] = pending[0]?.needs ?? [];
     expect(await run('publish', 0, true)).toMatchObject({ result: { version: 1 } });
     const { took } = await contentOf(store, 1);
-    expect(took).toEqual({ ms: expect.any(Number), approvedMs: took?.ms });
+    expect(took).toMatchObject({
+      ms: expect.any(Number),
+      mb: expect.any(Number),
+      approvedMs: proposed?.ms,
+    });
   });
 
   test('what touches others is open until each of them has approved it', async () => {

@@ -69,9 +69,9 @@ const approve: Run<'approve'> = async ({ store, audit }, publisher, { proposalId
   const { subgraph, needs, expiresAt } = proposal;
   const target = { proposalId, subgraph, needs: needs.map(({ what }) => what) };
   audit({ operation: 'supergraph.approve', ...whoIs(publisher), ...target });
-  const lines = open.map((need) => {
-    const what = shownNeed(need, subgraph, publisher);
-    return `still to be approved by ${approversOf(need)}: ${what}`;
+  const lines = needs.map((need) => {
+    const state = open.includes(need) ? `still to be approved by ${approversOf(need)}` : 'approved';
+    return `${state}: ${shownNeed(need, subgraph, publisher)}`;
   });
   const isApproved = open.length === 0;
   const result = { proposalId, subgraph, approved: isApproved, expiresAt: new Date(expiresAt) };

@@ -1,7 +1,7 @@
 // The requests to the registry, by an operator on the store or by a team over HTTP.
 import type { GraphAction } from '@partner-loyalty/gateway/audit.ts';
 import { subgraphCode, subgraphName } from '@partner-loyalty/gateway/graph/config.ts';
-import type { GraphStore } from '@partner-loyalty/gateway/graph/graph.ts';
+import type { Costs, GraphStore } from '@partner-loyalty/gateway/graph/graph.ts';
 import type { FieldUsage } from '@partner-loyalty/gateway/usage/usage.ts';
 import { createParser, quoted, text } from '@partner-loyalty/runtime/input.ts';
 import { subgraphUrl } from '@partner-loyalty/runtime/settings/schemas.ts';
@@ -32,8 +32,8 @@ export type Registry = {
   /** Writes a line into the audit log, if there is one. */
   audit(action: GraphAction): void;
   ran?: Ran;
-  /** How many milliseconds of CPU a step may take without approval. */
-  stepMs?: number;
+  /** What a graph may cost without approval. */
+  mostCosts?: Costs;
 };
 
 /** In bytes, of a schema (docs/teams/publishing.md, Limits). */

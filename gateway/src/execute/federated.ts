@@ -68,19 +68,20 @@ export function openFederated(
 }
 
 /**
- * The schema that callers of a surface see, after building all that a gateway builds: on start,
- * and for the first operation of each kind. Throws if any of it fails.
+ * The schema that callers of a surface see, with all that a gateway builds: on start, and for the
+ * first operation of each kind. Throws if any of it fails.
  */
-export function servedSchema(
+export function servedSurface(
   supergraph: string,
   surface: SurfaceName,
   validateSupergraph: boolean,
-): GraphQLSchema {
-  const { facts, build } = openFederated(supergraph, surface, validateSupergraph);
-  build();
-  buildSchema(facts.sdl);
+): { schema: GraphQLSchema; federated: Federated } {
+  const federated = openFederated(supergraph, surface, validateSupergraph);
+  const { sdl } = federated.facts;
+  federated.build();
+  buildSchema(sdl);
   schemaOf(graphAsSeen(supergraph, surface));
-  return schemaOf(parse(facts.sdl, { noLocation: true }));
+  return { schema: schemaOf(parse(sdl, { noLocation: true })), federated };
 }
 
 /**

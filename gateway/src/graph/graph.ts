@@ -41,12 +41,15 @@ export type GraphVersion = Graph & {
   message?: string | undefined;
   /** How many changes it made to the surfaces; undefined in versions from before this was kept. */
   counts?: LevelCounts | undefined;
-  /** How long the next step takes; undefined in versions from before this was kept. */
+  /** What the graph costs; undefined in versions from before this was kept. */
   took?: Took | undefined;
 };
 
-/** In milliseconds of CPU, with what an operator has approved last. */
-export type Took = { ms: number; approvedMs?: number | undefined };
+/** The CPU of the next step in milliseconds, and the heap of a gateway's planners in megabytes. */
+export type Costs = { ms: number; mb: number };
+
+/** What it costs, with what an operator has approved last of each. */
+export type Took = Partial<Costs> & { approvedMs?: number; approvedMb?: number };
 
 export type LevelCounts = { breaking: number; dangerous: number; safe: number };
 

@@ -24,8 +24,9 @@ export type Need = {
   what: string;
   /** The subgraphs whose owners may approve it; empty if only an operator may. */
   losing: readonly string[];
-  /** What a step took of CPU, which differs each time. */
+  /** What was measured, which differs each time. */
   ms?: number;
+  mb?: number;
 };
 
 /** Covers what the token's subgraph loses by, or everything if an operator gave it. */

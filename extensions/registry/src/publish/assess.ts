@@ -100,7 +100,7 @@ const MAX_AGE_MS = 20_000;
 function startAssessor(): Assessor {
   // The child needs no setting, and no secret: the schemas may be hostile.
   const child = fork(RUN, [join(import.meta.dirname, 'worker.ts')], {
-    execArgv: [`--max-old-space-size=${MEMORY_MB}`],
+    execArgv: [`--max-old-space-size=${MEMORY_MB}`, '--expose-gc'],
     env: {},
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });

@@ -1,6 +1,6 @@
 // What a change of the graph means: for callers, for the policy, and for the other subgraphs.
 
-import type { SubgraphEntry, VersionChange } from '@partner-loyalty/gateway/graph/graph.ts';
+import type { Costs, SubgraphEntry, VersionChange } from '@partner-loyalty/gateway/graph/graph.ts';
 import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
 import { datedSdl } from '@partner-loyalty/gateway/schema/dated.ts';
 import { dayOf, MONTHS_KEPT, monthsAfter } from '@partner-loyalty/gateway/schema/dates.ts';
@@ -11,6 +11,8 @@ import { introspectionFaults, proseFaults, shareNeeds } from './bounds.ts';
 import {
   type SurfaceChange,
   type SurfaceSchemas,
+  schemasOf,
+  servedSurfaces,
   surfaceChanges,
   surfaceSchemas,
   versionChanges,
@@ -48,8 +50,7 @@ export type Assessment = {
   /** What it touches that is not the publisher's own. Empty without a publisher. */
   needs: Need[];
   notices: Notice[];
-  /** What a later step would take of CPU, in milliseconds. */
-  laterMs: number;
+  costs: Costs;
 };
 
 /**
@@ -64,7 +65,10 @@ export async function assessment(step: Step, publisher: string | undefined): Pro
   const composing = process.cpuUsage();
   const after = contentAfter(step);
   const reading = process.cpuUsage();
-  const next = surfaceSchemas(after.supergraph);
+  const used = heapMb();
+  const served = servedSurfaces(after.supergraph);
+  const mb = Math.round(heapMb() - used);
+  const next = schemasOf(served);
   const readingMs = msSince(reading);
   // An operator can take the whole graph back to what was served before there were bounds.
   if (step.kind !== 'content') refuseFaults(introspectionFaults(former, next));
@@ -88,7 +92,13 @@ export async function assessment(step: Step, publisher: string | undefined): Pro
     notices: step.kind === 'subgraph' ? noticesOf(before, after, step) : [],
   };
   // Later steps read this graph twice: as it was, and with what they change.
-  return { ...found, laterMs: Math.round(msSince(composing) + readingMs) };
+  return { ...found, costs: { ms: Math.round(msSince(composing) + readingMs), mb } };
+}
+
+/** What is used for good. The garbage collector is there in the process that assesses. */
+function heapMb(): number {
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed / 1_000_000;
 }
 
 function msSince(start: NodeJS.CpuUsage): number {

@@ -1,6 +1,6 @@
 // How the surfaces of a graph change from one version to another.
 import { type Change, ChangeType, CriticalityLevel, diff } from '@graphql-inspector/core';
-import { servedSchema } from '@partner-loyalty/gateway/execute/federated.ts';
+import { servedSurface } from '@partner-loyalty/gateway/execute/federated.ts';
 import type { VersionChange } from '@partner-loyalty/gateway/graph/graph.ts';
 import { type Element, elementsOf } from '@partner-loyalty/gateway/schema/deprecations.ts';
 import { SURFACE_NAMES, type SurfaceName } from '@partner-loyalty/gateway/schema/surfaces.ts';
@@ -40,14 +40,22 @@ const LEVELS: Readonly<Record<CriticalityLevel, Level>> = {
 };
 const ORDER: readonly Level[] = ['breaking', 'dangerous', 'safe'];
 
-/**
- * The schema of each surface, as its callers see it. Throws a CompositionError if the gateway could
- * not serve one of them.
- */
+type ServedSurfaces = Readonly<Record<SurfaceName, ReturnType<typeof servedSurface>>>;
+
+/** The schema of each surface, as its callers see it. Throws as servedSurfaces does. */
 export function surfaceSchemas(supergraph: string): SurfaceSchemas {
+  return schemasOf(servedSurfaces(supergraph));
+}
+
+export function schemasOf({ partner, member }: ServedSurfaces): SurfaceSchemas {
+  return { partner: partner.schema, member: member.schema };
+}
+
+/** All that a gateway builds. Throws a CompositionError if it could not serve one of them. */
+export function servedSurfaces(supergraph: string): ServedSurfaces {
   const build = (surface: SurfaceName, validateSupergraph: boolean) => {
     try {
-      return servedSchema(supergraph, surface, validateSupergraph);
+      return servedSurface(supergraph, surface, validateSupergraph);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new CompositionError([`the ${surface} surface: ${reason}`]);

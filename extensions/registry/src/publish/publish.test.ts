@@ -17,7 +17,7 @@ import { composeSupergraph } from './compose.ts';
 import { committedContent } from './content.ts';
 import { CompositionError, TooLargeError } from './faults.ts';
 import { missingFrom } from './missing.ts';
-import { sizeNeeds, timeNeeds, tookOf } from './size.ts';
+import { costNeeds, sizeNeeds, tookOf } from './size.ts';
 
 // What a running subgraph lacks of the schema that it is to be published with.
 
@@ -314,7 +314,7 @@ type Offer { title: String @tag(name: "partner")  hint: String }
 
   const took = (ms: number, approvedMs?: number): Step => ({
     ...step(OFFERS),
-    before: { ...before, took: { ms, approvedMs } },
+    before: { ...before, took: { ms, ...(approvedMs !== undefined && { approvedMs }) } },
   });
   test.each<[string, Step, ms: number, limit: string | undefined]>([
     ['as long as it may', step(OFFERS), 5_000, undefined],
@@ -332,8 +332,8 @@ type Offer { title: String @tag(name: "partner")  hint: String }
     ['long to remove something', { kind: 'removal', before, name: 'offers' }, 20_000, undefined],
     ['long to take all back', { kind: 'content', before, after: before }, 20_000, undefined],
   ])('a step that takes %s needs an operator or not', (_what, asked, ms, limit) => {
-    const what = `with this schema of offers, each step of every team would take ${(ms / 1_000).toFixed(1)} s of CPU, ${limit}`;
-    expect(timeNeeds(asked, ms)).toEqual(
+    const what = `with this schema of offers, each step of every team would take CPU for ${(ms / 1_000).toFixed(1)} s, ${limit}`;
+    expect(costNeeds(asked, { ms, mb: 5 })).toEqual(
       limit === undefined ? [] : [{ rule: 'size', what, losing: [], ms }],
     );
   });
@@ -360,7 +360,31 @@ type Offer { title: String @tag(name: "partner")  hint: String }
       ...([9_000, [], { ms: 5_000 }] as const),
     ],
   ])('what a step that %s leaves to later ones', (_what, made, ms, needs, expected) => {
-    expect(tookOf(made, ms, needs)).toEqual(expected);
+    expect(tookOf(made, { ms, mb: 5 }, needs)).toEqual({ ...expected, mb: 5 });
+  });
+
+  test('what takes much memory of gateways needs an operator, and a later version what takes more', () => {
+    const needed = (mb: number, took: Took) =>
+      costNeeds({ ...step(OFFERS), before: { ...before, took } } as Step, { ms: 500, mb });
+    const what =
+      'with this schema of offers, the planners of each gateway would take 101 MB, over 100 MB (now 5 MB)';
+    expect(needed(101, { mb: 5 })).toEqual([{ rule: 'size', what, losing: [], mb: 101 }]);
+    expect(needed(150, { mb: 110, approvedMb: 100 })).toEqual([]);
+    expect(needed(151, { mb: 110, approvedMb: 100 })).toHaveLength(1);
+  });
+
+  test('the memory of the planners is measured', async () => {
+    const copies = Array.from({ length: 60 }, (_, n) => `p${n}: Copied @provides(fields: "x")`);
+    const links = Array.from({ length: 250 }, (_, n) => `f${n}: Copied`);
+    const link =
+      '@link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@external", "@provides", "@shareable"])';
+    const sdl = `extend schema ${link} type Query { ${copies.join(' ')} }
+      type Copied @key(fields: "id") { id: ID x: ID @external ${links.join(' ')} }`;
+    const own = `extend schema ${link} type Query { copied: Copied } type Copied @key(fields: "id") { id: ID x: ID @shareable }`;
+    const owner = await assess({ ...step(own), entry: { ...entry, name: 'owner' } } as Step);
+    expect(owner.costs.mb).toBeLessThan(15);
+    const copied = await assess({ ...step(sdl), before: owner.after } as Step);
+    expect(copied.costs.mb).toBeGreaterThan(40);
   });
 
   test('a team that published much, shrank, and goes back while others have grown is refused with the number', async () => {

@@ -1,14 +1,28 @@
-// What of a schema's size needs approval: before it is composed, and by the time that this takes.
+// What of a schema's size needs approval: before it is composed, and by what it costs then.
 
-import type { Took } from '@partner-loyalty/gateway/graph/graph.ts';
+import type { Costs, Took } from '@partner-loyalty/gateway/graph/graph.ts';
 import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
 import type { Step } from './assessment.ts';
 
 const MAX_BYTES = 256 * 1_024;
 /** Of all subgraphs of a team; composing 6,000 takes over 30 seconds. */
 const MAX_TYPES = 2_000;
-/** Of CPU, for a step of any team: half a second is ordinary. */
-const MAX_MS = 5_000;
+/** For a step of any team, half a second is ordinary; for the planners, 5 MB. */
+const MOST: Costs = { ms: 5_000, mb: 100 };
+const UNITS = [
+  {
+    unit: 'ms',
+    approvedUnit: 'approvedMs',
+    phrase: 'each step of every team would take CPU for',
+    text: (ms: number) => `${(ms / 1_000).toFixed(1)} s`,
+  },
+  {
+    unit: 'mb',
+    approvedUnit: 'approvedMb',
+    phrase: 'the planners of each gateway would take',
+    text: (mb: number) => `${mb.toFixed(0)} MB`,
+  },
+] as const;
 /** How much longer it may take than what was approved: on a busy machine, a quarter is nothing. */
 export const TOLERANCE = 1.5;
 
@@ -42,32 +56,43 @@ export function sizeNeeds(step: Step, names: Iterable<string>): Need[] {
 }
 
 /**
- * What an operator has to approve once the step has been assessed: later ones would take `ms` of
- * CPU, which is over `most`, and longer than now or, with the tolerance, than what was approved.
+ * What an operator has to approve once the step has been assessed: what costs more than `most`, and
+ * more than now or, with the tolerance, than what was approved.
  */
-export function timeNeeds(step: Step, ms: number, most = MAX_MS): Need[] {
+export function costNeeds(step: Step, costs: Costs, most = MOST): Need[] {
   if (step.kind !== 'subgraph') return [];
   const { before, approved, entry } = step;
-  const known = [before.took, approved?.took].flatMap((took) =>
-    took === undefined ? [] : [took.ms, (took.approvedMs ?? 0) * TOLERANCE],
-  );
-  const allowed = Math.max(most, ...known);
-  if (ms <= allowed) return [];
-  const last = before.took === undefined ? '' : ` (now ${secondsOf(before.took.ms)})`;
-  const what = `with this schema of ${entry.name}, each step of every team would take ${secondsOf(ms)} of CPU, over ${secondsOf(allowed)}${last}`;
-  return [{ rule: 'size', what, losing: [], ms }];
+  return UNITS.flatMap(({ unit, approvedUnit, phrase, text }) => {
+    const known = [before.took, approved?.took].flatMap((took) => [
+      took?.[unit] ?? 0,
+      (took?.[approvedUnit] ?? 0) * TOLERANCE,
+    ]);
+    const allowed = Math.max(most[unit], ...known);
+    if (costs[unit] <= allowed) return [];
+    const last = before.took?.[unit];
+    const now = last === undefined ? '' : ` (now ${text(last)})`;
+    const what = `with this schema of ${entry.name}, ${phrase} ${text(costs[unit])}, over ${text(allowed)}${now}`;
+    return { rule: 'size', what, losing: [], [unit]: costs[unit] };
+  });
 }
 
-const secondsOf = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
-
-/** What a version says of later steps. An approval ends when they take much less again. */
-export function tookOf(step: Step, ms: number, needs: readonly Need[], most = MAX_MS): Took {
-  const isApproved = step.kind === 'content' ? ms > most : needs.some((need) => need.ms);
-  if (isApproved) return { ms, approvedMs: ms };
-  const { ms: lastMs = most, approvedMs } = step.before.took ?? {};
-  // Comparing much that goes away takes long, which later steps may not.
-  const took = { ms: step.kind === 'removal' ? Math.min(ms, lastMs) : ms };
-  return approvedMs !== undefined && ms * TOLERANCE > most ? { ...took, approvedMs } : took;
+/**
+ * What a version says of later steps. `approved` are the needs that an operator has seen; what was
+ * approved counts until the graph costs much less again.
+ */
+export function tookOf(step: Step, costs: Costs, approved: readonly Need[], most = MOST): Took {
+  const before = step.before.took ?? {};
+  const took: Took = {};
+  for (const { unit, approvedUnit } of UNITS) {
+    const cost = costs[unit];
+    // Comparing much that goes away takes long, which later steps may not.
+    took[unit] = step.kind === 'removal' ? Math.min(cost, before[unit] ?? most[unit]) : cost;
+    const seen = approved.find((need) => need[unit] !== undefined)?.[unit];
+    const given = step.kind === 'content' && cost > most[unit] ? cost : seen;
+    const counts = given ?? (cost * TOLERANCE > most[unit] ? before[approvedUnit] : undefined);
+    if (counts !== undefined) took[approvedUnit] = counts;
+  }
+  return took;
 }
 
 /** About as many as there are, and never fewer: descriptions may have the words, too. */
