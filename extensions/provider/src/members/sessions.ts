@@ -111,9 +111,9 @@ export function createSessions(
       memberId: string,
       { id = randomBytes(32).toString('base64url'), ...signedIn }: SignedIn,
     ) {
-      const before = await payloads.find(`Session:${digest(id)}`);
-      const begun = await provider.Session.find(id);
-      if (before !== undefined && begun === undefined) return undefined;
+      const isRepeated = (await payloads.find(`Session:${digest(id)}`)) !== undefined;
+      const begun = isRepeated ? await provider.Session.find(id) : undefined;
+      if (isRepeated && !(begun && (await use(ctx, memberId, begun)))) return undefined;
       let session = await provider.Session.get(ctx);
       if (session.accountId !== undefined && session.accountId !== memberId) {
         await session.destroy();
@@ -125,7 +125,7 @@ export function createSessions(
       session.loginAccount({ accountId: memberId });
       if (session.jti !== id) session.resetIdentifier();
       session.jti = id;
-      if (!(await begin(ctx, memberId, session, signedIn))) return undefined;
+      if (!isRepeated && !(await begin(ctx, memberId, session, signedIn))) return undefined;
       return keep(ctx, session, memberId, signedIn.limitedTo);
     },
     async signOut(ctx: Context, session: Session): Promise<void> {

@@ -419,6 +419,30 @@ describe('signing in', () => {
     expect(await open()).toEqual([]);
   });
 
+  test('replaying a partner’s link while its session ends: it does not begin again', async () => {
+    let meanwhile: (() => Promise<unknown>) | undefined;
+    const openProvider: typeof provider.openProvider = ({ store, ...core }) => {
+      const has: typeof store.access.has = async (...asked) => {
+        const found = await store.access.has(...asked);
+        await meanwhile?.();
+        return found;
+      };
+      return provider.openProvider({
+        ...core,
+        store: { ...store, access: { ...store.access, has } },
+      });
+    };
+    await stage.release();
+    stage = await startSignIn([{ openProvider }]);
+    const token = await stage.link('inn');
+    const use = () => createBrowser(stage).send('/sign-in', { token }, 'form');
+    expect(await use()).toMatchObject({ status: 303 });
+    const [{ sessionId = '' } = {}] = (await open()) ?? [];
+    meanwhile = () => stage.store.access.endSession('ada', sessionId);
+    expect(await use()).toMatchObject(REFUSED);
+    expect(await open()).toEqual([]);
+  });
+
   test('replaying a partner’s link whose answer was lost: not after all sessions have ended', async () => {
     const [token, lost] = [await stage.link('inn'), await stage.link('inn')];
     const use = (link: string, by = 'form') =>
