@@ -48,20 +48,16 @@ export function createTurns(now: () => number = () => performance.now()) {
 
   function endTick(): void {
     sliceEndsAt = undefined;
-    shareWithAccepting();
+    acceptingTicks = hasAccepted ? acceptingTicks + 1 : 0;
+    hasAccepted = false;
+    if (acceptingTicks < 2) acceptsUntil = Number.NEGATIVE_INFINITY;
+    else if (now() >= acceptsUntil) acceptsUntil = now() + SLICE_MS;
     isEndScheduled = waiting > 0;
     if (waiting === 0) return;
     begun = 0;
     // Promises settle between two immediates, and all of these run in the next tick.
     for (let count = Math.min(waiting, MOST_STEPS); count > 0; count -= 1) setImmediate(runNext);
     setImmediate(endTick);
-  }
-
-  function shareWithAccepting(): void {
-    acceptingTicks = hasAccepted ? acceptingTicks + 1 : 0;
-    hasAccepted = false;
-    if (acceptingTicks < 2) acceptsUntil = Number.NEGATIVE_INFINITY;
-    else if (now() >= acceptsUntil) acceptsUntil = now() + SLICE_MS;
   }
 
   function runNext(): void {
@@ -71,12 +67,12 @@ export function createTurns(now: () => number = () => performance.now()) {
   }
 
   function takeNext(): Step | undefined {
-    const [next] = queues;
-    if (next === undefined) return undefined;
-    const [owner, queue] = next;
-    queues.delete(owner);
-    const step = takeFrom(queue);
-    if (queue.size > 0) queues.set(owner, queue);
+    const owner = takeFirst(queues);
+    const part = owner && takeFirst(owner[1]);
+    if (owner === undefined || part === undefined) return undefined;
+    const step = part[1].shift();
+    if (part[1].length > 0) owner[1].set(...part);
+    if (owner[1].size > 0) queues.set(...owner);
     waiting -= 1;
     return step;
   }
@@ -119,13 +115,8 @@ export function createTurns(now: () => number = () => performance.now()) {
   };
 }
 
-/** The first step of the part whose turn it is. */
-function takeFrom(queue: Queue): Step | undefined {
-  const [next] = queue;
-  if (next === undefined) return undefined;
-  const [part, steps] = next;
-  queue.delete(part);
-  const step = steps.shift();
-  if (steps.length > 0) queue.set(part, steps);
-  return step;
+function takeFirst<T>(map: Map<string, T>): [string, T] | undefined {
+  const [first] = map;
+  if (first !== undefined) map.delete(first[0]);
+  return first;
 }

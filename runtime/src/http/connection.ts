@@ -19,9 +19,6 @@ const DISCARDED_MS = 1_000;
 /** How many requests are answered of those that had arrived when the first one was parsed. */
 const TOGETHER = 16;
 
-/** Stands for a request that was served. */
-const COMPLETE = { complete: true };
-
 /** A request that node:http has parsed, and the response to it. */
 export type Exchange = {
   incoming: IncomingMessage;
@@ -176,7 +173,7 @@ export class Connection {
     this.isBodyWanted = true;
     if (this.isFeeding) return;
     this.goOn();
-    if (this.isArriving) this.parts.arriving(this);
+    this.countArriving();
   }
 
   /** Reads nothing more, until `wake`. */
@@ -193,9 +190,8 @@ export class Connection {
   /** Nothing that arrives reaches the parser any more. Frees what waits. */
   stop(onDiscarded: (bytes: number) => void = () => {}): void {
     this.onDiscarded = onDiscarded;
-    const { held } = this;
+    onDiscarded(this.held?.length ?? 0);
     this.held = undefined;
-    if (held !== undefined) onDiscarded(held.length);
     this.socket.resume();
   }
 
@@ -204,20 +200,16 @@ export class Connection {
    * had sent all of its request: closing at once could destroy the response on its way.
    */
   discardRest(): Promise<void> {
+    const isWhole = !this.isArriving;
+    let left = DISCARDED_BYTES;
     return new Promise((resolve) => {
-      const isWhole = this.held === undefined && this.message?.complete !== false;
-      let left = DISCARDED_BYTES;
-      const timer = setTimeout(resolve, DISCARDED_MS).unref();
-      const done = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      this.socket.once('close', done);
+      setTimeout(resolve, DISCARDED_MS).unref();
+      this.socket.once('close', () => resolve());
       this.stop((bytes) => {
         left -= bytes;
-        if (left < 0) done();
+        if (left < 0) resolve();
       });
-      if (isWhole) done();
+      if (isWhole) resolve();
     });
   }
 
@@ -310,7 +302,7 @@ export class Connection {
     this.serving = undefined;
     this.body = undefined;
     // Its headers would stay in memory while the connection is idle.
-    if (this.message?.complete === true) this.message = COMPLETE;
+    if (this.message?.complete === true) this.message = { complete: true };
     this.activeAt = performance.now();
     if (this.held !== undefined) this.goOnLater();
   }

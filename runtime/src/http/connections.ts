@@ -34,11 +34,8 @@ type Parts = {
 };
 
 /** Looks after the connections of a server until it closes. */
-export function createConnections(server: Server, parts: Parts) {
-  const { limits, shares, metrics, log } = parts;
+export function createConnections(server: Server, { limits, shares, metrics, log }: Parts) {
   const all = new Set<Connection>();
-  const blocks = new Groups(({ block }) => block);
-  const sites = new Groups(({ site }) => site);
   const bodies = new Map<Connection, Progress & { hasBegun: boolean }>();
   const unread = new Map<Connection, Progress>();
   const arrivingBytes = new Account();
@@ -54,8 +51,6 @@ export function createConnections(server: Server, parts: Parts) {
 
   function forget(connection: Connection): void {
     if (!all.delete(connection)) return;
-    blocks.remove(connection);
-    sites.remove(connection);
     unread.delete(connection);
     bodies.delete(connection);
     countArriving(connection, 0);
@@ -69,17 +64,16 @@ export function createConnections(server: Server, parts: Parts) {
    */
   function add(connection: Connection): void {
     const { block, isProxy } = connection;
-    const isAddressFull = !isProxy && blocks.of(block).size >= limits.maxConnectionsPerAddress;
+    const beside = isProxy ? [] : of(block);
+    const isAddressFull = !isProxy && beside.length >= limits.maxConnectionsPerAddress;
     if (isAddressFull || all.size >= limits.maxConnections) {
       const leaving = isAddressFull
-        ? longestIdle(blocks.of(block), isUnknown)
-        : (longestIdle(sites.largest(isUnknown), isUnknown) ?? knownFor(block));
+        ? longestIdle(beside.filter(isUnknown))
+        : (longestIdle(largestGroup([...all].filter(isUnknown), 'site')) ?? knownFor(block));
       close(leaving ?? connection, 'full');
       if (leaving === undefined) return;
     }
     all.add(connection);
-    blocks.add(connection);
-    sites.add(connection);
     connection.socket.once('close', () => forget(connection));
     const idle = resting.get(block);
     if (idle !== undefined && !isProxy) restIn(idle, connection);
@@ -92,11 +86,14 @@ export function createConnections(server: Server, parts: Parts) {
 
   /** A connection of the address with most callers', for a new one of an address that has few. */
   function knownFor(block: string): Connection | undefined {
-    const isKnown = (one: Connection) => !isUnknown(one);
-    const isIdle = (one: Connection) => one.serving === undefined && !one.isProxy && isKnown(one);
-    if (blocks.of(block).size >= limits.maxConnections / blocks.count(isKnown)) return undefined;
-    return longestIdle(blocks.largest(isIdle), isIdle);
+    const known = [...all].filter((one) => !isUnknown(one));
+    const callers = new Set(known.map((one) => one.block)).size;
+    if (of(block).length >= limits.maxConnections / callers) return undefined;
+    const idle = known.filter((one) => one.serving === undefined && !one.isProxy);
+    return longestIdle(largestGroup(idle, 'block'));
   }
+
+  const of = (block: string) => [...all].filter((one) => one.block === block);
 
   function countArriving(connection: Connection, bytes: number): void {
     arrivingBytes.add(connection.block, bytes - connection.countedBytes);
@@ -117,21 +114,21 @@ export function createConnections(server: Server, parts: Parts) {
       });
     const hasShare = !isProxy && !isSigned;
     if (hasShare) restOrWake(connection);
-    if (hasShare && arrivingBytes.isOver(block)) closeLargest(blocks.of(block));
-    else if (arrivingBytes.isFull()) closeLargest(blocks.of(arrivingBytes.largest() ?? block));
+    if (hasShare && arrivingBytes.partOf(block) > 1) closeLargest(of(block), 'memory');
+    else if (arrivingBytes.isFull()) closeLargest(of(arrivingBytes.largest() ?? block), 'memory');
   }
 
   /** What is not read waits in the kernel, so that complete requests need not be closed. */
   function restOrWake(connection: Connection): void {
     const { block } = connection;
     const others = resting.get(block);
-    if (!arrivingBytes.isHalfFull(block)) {
+    if (arrivingBytes.partOf(block) < 0.5) {
       resting.delete(block);
       for (const one of others ?? []) one.wake();
     } else if (others === undefined) {
       const idle = new Set<Connection>();
       resting.set(block, idle);
-      for (const one of blocks.of(block)) restIn(idle, one);
+      for (const one of of(block)) restIn(idle, one);
     } else restIn(others, connection);
   }
 
@@ -141,45 +138,38 @@ export function createConnections(server: Server, parts: Parts) {
     connection.rest();
   }
 
-  function closeLargest(connections: Iterable<Connection>): void {
-    const [largest] = [...connections].sort((a, b) => b.arrivingBytes - a.arrivingBytes);
-    if (largest !== undefined) close(largest, 'memory');
+  function closeLargest(
+    connections: Connection[],
+    reason: 'memory' | 'unread',
+    bytesOf = (one: Connection) => one.arrivingBytes,
+  ): void {
+    const [largest] = connections.sort((a, b) => bytesOf(b) - bytesOf(a));
+    if (largest !== undefined) close(largest, reason);
   }
 
   function checkBodies(now: number): void {
     for (const [connection, { bytes, since, hasBegun }] of bodies) {
       const { body, parsedBytes } = connection;
-      const waitedMs = now - since;
-      const came = parsedBytes - bytes;
-      if (!hasBegun && came > 0)
+      const isDue = now - since >= (hasBegun ? RATE_MS : BODY_BEGINS_MS);
+      const least = hasBegun ? (BYTES_PER_SECOND * RATE_MS) / 1_000 : 1;
+      if (parsedBytes - bytes < least && isDue) body?.tooSlow();
+      else if (parsedBytes - bytes >= least && (isDue || !hasBegun))
         bodies.set(connection, { bytes: parsedBytes, since: now, hasBegun: true });
-      else if (!hasBegun && waitedMs >= BODY_BEGINS_MS) body?.tooSlow();
-      else if (hasBegun && waitedMs >= RATE_MS) {
-        if (came < (BYTES_PER_SECOND * RATE_MS) / 1_000) body?.tooSlow();
-        else bodies.set(connection, { bytes: parsedBytes, since: now, hasBegun });
-      }
     }
   }
 
   function checkUnread(now: number): void {
     for (const [connection, { bytes, since }] of unread) {
       const left = connection.socket.writableLength;
-      if (left === 0) read(connection);
-      else if (left !== bytes) unread.set(connection, { bytes: left, since: now });
-      else if (now - since >= IN_THE_WAY_MS && isInTheWay(connection)) close(connection, 'unread');
+      if (left === 0) {
+        unread.delete(connection);
+        // Behind a whole response, node:http sets its own timeout.
+        if (connection.serving !== undefined) connection.socket.setTimeout(0);
+      } else if (left !== bytes) unread.set(connection, { bytes: left, since: now });
+      else if (now - since >= IN_THE_WAY_MS && shares.isStarved(connection.owner))
+        close(connection, 'unread');
     }
     closeOverfull();
-  }
-
-  function read(connection: Connection): void {
-    unread.delete(connection);
-    // Behind a whole response, node:http sets its own timeout.
-    if (connection.serving !== undefined) connection.socket.setTimeout(0);
-  }
-
-  /** Whether requests of its owner wait for the memory that its response takes. */
-  function isInTheWay({ owner }: Connection): boolean {
-    return owner !== undefined && shares.isStarved(owner);
   }
 
   /** One at a time: what it takes is free when it has closed. */
@@ -187,9 +177,7 @@ export function createConnections(server: Server, parts: Parts) {
     const owner = shares.overfull();
     if (owner === undefined) return;
     const own = [...unread.keys()].filter((connection) => connection.owner === owner);
-    own.sort((a, b) => b.socket.writableLength - a.socket.writableLength);
-    const [largest] = own;
-    if (largest !== undefined) close(largest, 'unread');
+    closeLargest(own, 'unread', ({ socket }) => socket.writableLength);
   }
 
   const timer = setInterval(() => {
@@ -220,55 +208,18 @@ export function createConnections(server: Server, parts: Parts) {
   };
 }
 
-/** The one that has been idle the longest, of those that are wanted. */
-function longestIdle(
-  connections: Iterable<Connection>,
-  isWanted: (connection: Connection) => boolean,
-): Connection | undefined {
-  let found: Connection | undefined;
-  for (const connection of connections)
-    if (isWanted(connection) && connection.activeAt < (found?.activeAt ?? Number.POSITIVE_INFINITY))
-      found = connection;
-  return found;
+function longestIdle(connections: Connection[]): Connection | undefined {
+  return connections.sort((one, other) => one.activeAt - other.activeAt)[0];
 }
 
-/** Connections by a part of their address. */
-class Groups {
-  private readonly nameOf: (connection: Connection) => string;
-  private readonly groups = new Map<string, Set<Connection>>();
-
-  constructor(nameOf: (connection: Connection) => string) {
-    this.nameOf = nameOf;
+/** Those of the address that has most of them. */
+function largestGroup(connections: Connection[], unit: 'block' | 'site'): Connection[] {
+  const groups = new Map<string, Connection[]>();
+  let largest: Connection[] = [];
+  for (const one of connections) {
+    const group = groups.get(one[unit]) ?? [];
+    groups.set(one[unit], group);
+    if (group.push(one) > largest.length) largest = group;
   }
-
-  of(name: string): ReadonlySet<Connection> {
-    return this.groups.get(name) ?? new Set();
-  }
-
-  add(connection: Connection): void {
-    const name = this.nameOf(connection);
-    const group = this.groups.get(name);
-    if (group === undefined) this.groups.set(name, new Set([connection]));
-    else group.add(connection);
-  }
-
-  remove(connection: Connection): void {
-    const name = this.nameOf(connection);
-    const group = this.groups.get(name);
-    group?.delete(connection);
-    if (group?.size === 0) this.groups.delete(name);
-  }
-
-  /** How many groups have one that is wanted. */
-  count(isWanted: (connection: Connection) => boolean): number {
-    return [...this.groups.values()].filter((group) => [...group].some(isWanted)).length;
-  }
-
-  /** The largest group of those that have one that is wanted; empty if none has. */
-  largest(isWanted: (connection: Connection) => boolean): ReadonlySet<Connection> {
-    let largest: ReadonlySet<Connection> = new Set();
-    for (const group of this.groups.values())
-      if (group.size > largest.size && [...group].some(isWanted)) largest = group;
-    return largest;
-  }
+  return largest;
 }

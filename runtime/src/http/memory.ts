@@ -21,13 +21,11 @@ export class Memory {
   reserve(holder: Holder, bytes: number): boolean {
     if (bytes <= SMALL_BYTES) return true;
     const { owner } = holder;
-    const waiting = this.waiting.get(owner);
-    if (waiting === undefined && this.taken.isBelowShare(owner)) {
+    if (!this.waiting.has(owner) && this.taken.isBelowShare(owner)) {
       this.count(holder, bytes);
       return true;
     }
-    if (waiting === undefined) this.waiting.set(owner, new Map([[holder, bytes]]));
-    else waiting.set(holder, bytes);
+    this.waiting.set(owner, (this.waiting.get(owner) ?? new Map()).set(holder, bytes));
     return false;
   }
 
@@ -90,19 +88,13 @@ export class Account {
 
   /** Whether the holder has less than its share: what there is, divided by those who have any. */
   isBelowShare(holder: string): boolean {
-    const held = this.held.get(holder);
-    if (held === undefined) return true;
-    return held < Math.min(MAX_BYTES_OF_ONE, MAX_BYTES / this.held.size);
+    const share = Math.min(MAX_BYTES_OF_ONE, MAX_BYTES / this.held.size);
+    return (this.held.get(holder) ?? 0) < share;
   }
 
-  /** Whether the holder has half of what anyone may have. */
-  isHalfFull(holder: string): boolean {
-    return (this.held.get(holder) ?? 0) >= MAX_BYTES_OF_ONE / 2;
-  }
-
-  /** Whether the holder has more than anyone may have. */
-  isOver(holder: string): boolean {
-    return (this.held.get(holder) ?? 0) > MAX_BYTES_OF_ONE;
+  /** How much the holder has of what anyone may have, which is 1. */
+  partOf(holder: string): number {
+    return (this.held.get(holder) ?? 0) / MAX_BYTES_OF_ONE;
   }
 
   isFull(): boolean {
@@ -111,9 +103,7 @@ export class Account {
 
   /** The holder of the most bytes; undefined if nobody has any. */
   largest(): string | undefined {
-    let largest: string | undefined;
-    let most = 0;
-    for (const [holder, bytes] of this.held) if (bytes > most) [largest, most] = [holder, bytes];
-    return largest;
+    const [largest] = [...this.held].sort(([, one], [, other]) => other - one);
+    return largest?.[0];
   }
 }

@@ -6,7 +6,7 @@ import { addressSite, clientAddress, type createTrust } from './address.ts';
 import { readBody } from './body.ts';
 import type { Connection, Exchange } from './connection.ts';
 import type { RequestHeaders } from './headers.ts';
-import { type InProgress, PEOPLE, type Shares } from './shares.ts';
+import { type InProgress, PEOPLE, type Shares, SIGNER } from './shares.ts';
 
 export type HttpRequest = {
   readonly method: string;
@@ -29,22 +29,18 @@ export type HttpRequest = {
    */
   body(limitBytes: number): Promise<Buffer>;
   /**
-   * Counts the request as one in progress of its owner, once its body is complete: of a partner or
-   * member with a valid credential, of everybody without one if `owner` is undefined, or of the
-   * gateway that signed it. Throws or rejects with SERVICE_UNAVAILABLE if the owner has too many or
+   * Counts the request as one in progress of its owner, once its body is complete: the ID of a
+   * partner or member with a valid credential, SIGNER for the gateway that signed it, or undefined
+   * for everybody else. Throws or rejects with SERVICE_UNAVAILABLE if the owner has too many or
    * the client is gone. Await what it returns: it may not be the owner's turn yet, nor may there be
    * memory for `bytes`, about what the parsed body takes. Later calls only wait for the turn.
    */
-  admit(owner: RequestOwner, bytes?: number): Promise<void> | undefined;
+  admit(owner: string | undefined, bytes?: number): Promise<void> | undefined;
   /** Waits for the owner's turn again; call it before a long step. */
   turn(): Promise<void> | undefined;
   /** Waits for memory for a response of about so many bytes; call it before it is built. */
   reserve(bytes: number): Promise<void> | undefined;
 };
-
-/** The ID of a partner or member, with its kind. */
-type RequestOwner = string | undefined | typeof SIGNED;
-export const SIGNED = Symbol('a signed request');
 
 /** What all requests of a server share. */
 export type RequestContext = {
@@ -133,22 +129,17 @@ export class NodeRequest implements HttpRequest {
     return readBody(incoming, limitBytes, connection);
   }
 
-  admit(owner: RequestOwner, bytes = 0): Promise<void> | undefined {
+  admit(owner: string | undefined, bytes = 0): Promise<void> | undefined {
     const { connection, person } = this;
     if (this.inProgress !== undefined) return this.turn();
     // It has ended already, so nothing would end what begins now.
     if (this.outgoing.destroyed) throw new ApiError('SERVICE_UNAVAILABLE');
     const { shares } = this.context;
     if ((owner ?? person) !== undefined) connection.shownAt = performance.now();
-    if (owner === SIGNED) connection.isSigned = true;
-    if (owner === SIGNED) this.inProgress = shares.beginSigned();
+    if (owner === SIGNER) connection.isSigned = true;
     // An owner's address is never needed, and finding it takes 3 µs.
-    else if (owner !== undefined) this.inProgress = shares.begin(owner, '');
-    else
-      this.inProgress = shares.begin(
-        person === undefined ? undefined : PEOPLE,
-        addressSite(this.address),
-      );
+    const part = owner === undefined ? addressSite(this.address) : '';
+    this.inProgress = shares.begin(owner ?? (person && PEOPLE), part);
     connection.owner = this.inProgress.owner;
     return this.inProgress.start(bytes);
   }

@@ -5,9 +5,10 @@ import { until } from '../../../test/support/until.ts';
 import { fail } from '../errors.ts';
 import { createLog } from '../observe/log.ts';
 import type { ConnectionLimits } from './connections.ts';
-import { type HttpRequest, SIGNED } from './request.ts';
+import type { HttpRequest } from './request.ts';
 import type { HttpResponse } from './response.ts';
 import { type HttpServer, serveHttp } from './server.ts';
+import { SIGNER } from './shares.ts';
 
 const log = createLog('silent');
 const servers: HttpServer[] = [];
@@ -765,7 +766,7 @@ describe('a new connection', () => {
 test("half-sent bodies of a gateway's connections have no share", async () => {
   const port = await serve(async (request) => {
     await request.body(1_000_000);
-    await request.admit(SIGNED);
+    await request.admit(SIGNER);
     return OK;
   });
   const body = post('x'.repeat(1_000_000));

@@ -1,5 +1,5 @@
 // The shares of owners: requests in progress, turns, and memory for responses.
-import { createShares, type InProgress, PEOPLE } from './shares.ts';
+import { createShares, type InProgress, PEOPLE, SIGNER } from './shares.ts';
 
 const MIB = 1024 * 1024;
 
@@ -89,7 +89,7 @@ test('an address that comes later takes the place of a waiting request of the on
 });
 
 test('requests that are signed have no limit', () => {
-  for (let n = 0; n < 3_000; n += 1) open.push(shares.beginSigned());
+  for (let n = 0; n < 3_000; n += 1) open.push(shares.begin(SIGNER, ''));
   begin('inn');
   expect(refusals).toBe(0);
 });

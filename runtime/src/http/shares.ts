@@ -16,7 +16,7 @@ const NOBODY = '';
  */
 export const PEOPLE = '@';
 /** A gateway, whose requests are signed. It has no share: others' requests stand behind its own. */
-const SIGNER = '*';
+export const SIGNER = '*';
 
 const isDivided = (owner: string) => owner === NOBODY || owner === PEOPLE;
 
@@ -40,13 +40,6 @@ export function createShares(refused: () => void) {
   const responses = new Memory();
   const owners = new Map<string, Owner>();
   let inProgress = 0;
-
-  const newOwner = (id: string): Owner => ({
-    id,
-    inProgress: 0,
-    notBegun: new Set(),
-    parts: new Map(),
-  });
 
   /** Makes room for a request; false if there is none for this owner, or for this part of it. */
   function makeRoom(owner: Owner, part: string): boolean {
@@ -83,7 +76,6 @@ export function createShares(refused: () => void) {
     readonly part: string;
     private hasBegun = false;
     private isAbandoned = false;
-    private hasEnded = false;
     private waits: { resolve(): void; reject(error: Error): void } | undefined = undefined;
 
     constructor(owner: Owner, part: string) {
@@ -173,10 +165,8 @@ export function createShares(refused: () => void) {
 
     /** The response was taken or cannot be sent. */
     end(): void {
-      if (this.hasEnded) return;
       const { caller } = this;
       this.abandon();
-      this.hasEnded = true;
       inProgress -= 1;
       caller.inProgress -= 1;
       const ofPart = (caller.parts.get(this.part) ?? 0) - 1;
@@ -192,8 +182,14 @@ export function createShares(refused: () => void) {
     }
   }
 
-  function begin(id: string, part: string): Request {
-    const owner = owners.get(id) ?? newOwner(id);
+  /**
+   * Begins a request whose body is complete. `id` is undefined without a valid credential; then,
+   * and for PEOPLE, the `part` is the client's site. Throws SERVICE_UNAVAILABLE if the owner has
+   * its share of requests in progress, or the part its own part of that share.
+   */
+  function begin(id: string | undefined = NOBODY, part: string): Request {
+    const none = { id, inProgress: 0, notBegun: new Set<Request>(), parts: new Map() };
+    const owner = owners.get(id) ?? none;
     if (!makeRoom(owner, part)) {
       refused();
       throw new ApiError('SERVICE_UNAVAILABLE');
@@ -203,23 +199,16 @@ export function createShares(refused: () => void) {
   }
 
   return {
-    /**
-     * Begins a request whose body is complete. `owner` is undefined without a valid credential;
-     * then, and for PEOPLE, the `part` is the client's site. Throws SERVICE_UNAVAILABLE if the
-     * owner has its share of requests in progress, or the part its own part of that share.
-     */
-    begin: (owner: string | undefined, part: string) => begin(owner ?? NOBODY, part),
-    /** Begins a request with a valid signature, which no share limits. */
-    beginSigned: () => begin(SIGNER, ''),
+    begin,
     /** Whether work of this owner may begin now. */
-    mayRun: (owner: string | undefined) => turns.mayRun(owner ?? NOBODY),
+    mayRun: (owner = NOBODY) => turns.mayRun(owner),
     /** A connection was accepted. */
     accepted: turns.accepted,
     /** Runs a step when it is the turn of whoever sent what it is about. */
     later: (owner: string | undefined, address: string, run: () => void) =>
       turns.add(owner ?? NOBODY, owner ? '' : address, { run }),
     /** Whether requests of this owner wait for memory. */
-    isStarved: (owner: string) => responses.isStarved(owner),
+    isStarved: (owner = NOBODY) => responses.isStarved(owner),
     /** The owner whose responses are to be closed first; undefined while all have room. */
     overfull: () => responses.overfull(),
   };

@@ -1,9 +1,10 @@
 // Answers a subgraph's requests by GraphQL over HTTP, signed ones only.
 import type { Caches } from '../cache/caches.ts';
 import { pollDone } from '../eventloop/afterpoll.ts';
-import { type HttpRequest, SIGNED } from '../http/request.ts';
+import type { HttpRequest } from '../http/request.ts';
 import type { Handle } from '../http/respond.ts';
 import type { HttpResponse } from '../http/response.ts';
+import { SIGNER } from '../http/shares.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Tracing } from '../observe/tracing/trace.ts';
@@ -52,7 +53,7 @@ export function createSubgraphHandler(options: {
     await pollDone();
     const refusal = verifier.verify(claim, { method, path, body });
     if (refusal !== undefined) return record.refuse(refusal);
-    void request.admit(SIGNED);
+    void request.admit(SIGNER);
     const { protocol } = claim.signature;
     if (!isUnderstood(protocol)) return record.refuseProtocol(protocol);
     return respondToSigned({ subgraph, execute }, request, claim.caller, body, record);
