@@ -6,7 +6,7 @@ import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { openStandingsStore } from '@partner-loyalty/standings';
 import { createSender } from '@partner-loyalty/webhooks/send.ts';
 import { createWebhookSecrets } from '@partner-loyalty/webhooks/target.ts';
-import { startDeliveries } from '../../extensions/webhooks/src/worker.ts';
+import { startDeliveries } from '../../extensions/webhooks/src/deliveries.ts';
 import { startReceiver } from '../../test/support/servers/receiver.ts';
 import { until } from '../../test/support/until.ts';
 import { appendEvents } from '../dataset/events.ts';

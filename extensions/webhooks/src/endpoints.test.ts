@@ -123,6 +123,8 @@ describe('endpoints', () => {
     expect(Math.round(((kept[1]?.until ?? 0) - Date.now()) / MINUTE)).toBe(24 * 60);
     await endpointsIn(store, secrets).rotateSecret(webhookId);
     expect((await stored(webhookId))?.secrets.slice(2)).toEqual([kept[1]]);
+    for (let n = 0; n < 3; n += 1) await endpointsIn(store, secrets).rotateSecret(webhookId);
+    expect((await stored(webhookId))?.secrets).toHaveLength(4);
     expect(await endpointsIn(store, secrets).rotateSecret('wh_other')).toBeUndefined();
   });
 

@@ -25,6 +25,8 @@ type Target = {
 export const MAX_ENDPOINTS = 5;
 /** How long a secret signs after it was rotated out. */
 const OVERLAP_MS = 86_400_000;
+/** Each message has a signature by each, and the row of the endpoint has them all. */
+const MAX_FORMER_SECRETS = 3;
 
 /** What is done with the endpoints in a store. */
 export function endpointsIn({ webhooks, feed }: Store, secrets: WebhookSecrets) {
@@ -103,7 +105,8 @@ export function endpointsIn({ webhooks, feed }: Store, secrets: WebhookSecrets) 
       const endpoint = await change(webhooks, webhookId, (before) => {
         const kept = before.secrets
           .map((former) => ({ ...former, until: former.until ?? now + OVERLAP_MS }))
-          .filter(({ until }) => until > now);
+          .filter(({ until }) => until > now)
+          .slice(0, MAX_FORMER_SECRETS);
         return { ...before, secrets: [{ sealed }, ...kept] };
       });
       return endpoint && { endpoint, secret };

@@ -1,10 +1,10 @@
 // The delivery of events to partners' endpoints, as an extension of the standings subgraph.
 import type { StandingsCore, Webhooks } from '@partner-loyalty/standings/ports.ts';
+import { startDeliveries } from './deliveries.ts';
 import { endpointsIn } from './endpoints.ts';
 import { createWebhookManager } from './manage.ts';
 import { createSender } from './send.ts';
 import { createWebhookSecrets } from './target.ts';
-import { startDeliveries } from './worker.ts';
 
 /** A test that takes longer goes on; the answer has to be within the deadline of a subgraph. */
 const TEST_MS = 1_200;

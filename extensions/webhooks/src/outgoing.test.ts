@@ -4,9 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createServer as createTlsServer } from 'node:tls';
+import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 import { Worker } from 'node:worker_threads';
 import type { Reach } from '@partner-loyalty/runtime/http/publicaddress.ts';
+import { CERTIFICATE, KEY } from '../../../test/support/servers/certificate.ts';
 import { startDns } from '../../../test/support/servers/dns.ts';
 import { until } from '../../../test/support/until.ts';
 import { createOutgoing } from './outgoing.ts';
@@ -394,6 +395,59 @@ describe('a request to a URL of a stranger', () => {
     const [ecdhe, dhe] = [0xc0_2f, [0x33, 0x39, 0x67, 0x6b, 0x9e, 0x9f, 0xcc_aa]];
     expect(suites).toContain(ecdhe);
     expect(suites.filter((suite) => dhe.includes(suite))).toEqual([]);
+  });
+
+  const HELLO_REQUEST = Buffer.from([22, 3, 3, 0, 4, 0, 0, 0, 0]);
+  const sendForEver = (socket: Socket, what: Buffer) => {
+    const part = Buffer.concat(Array.from({ length: 1_000 }, () => what));
+    const go = () => {
+      while (!socket.destroyed && socket.write(part));
+      socket.once('drain', go);
+    };
+    go();
+  };
+
+  test('TLS: what a receiver sends instead of a handshake ends it', async () => {
+    const { port } = await tcp((socket) =>
+      socket.once('data', () => sendForEver(socket, HELLO_REQUEST)),
+    );
+    const { post } = outgoing(alsoPrivate);
+    expect(await post(new URL(`https://127.0.0.1:${port}/`), CONTENT, ignore)).toEqual({
+      reason: 'CONNECTION',
+    });
+  });
+
+  describe('TLS: behind the handshake', () => {
+    const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    beforeEach(() => {
+      process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    });
+    afterEach(() => {
+      if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+      else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before;
+    });
+
+    /** A receiver that does this, below TLS, when the request has come. */
+    const receiver = (act: (socket: Socket, secured: TLSSocket) => void) =>
+      tcp((socket) => {
+        const secured = new TLSSocket(socket, { isServer: true, key: KEY, cert: CERTIFICATE });
+        secured.on('error', () => {});
+        secured.once('data', () => act(socket, secured));
+      });
+    const send = (port: number) =>
+      outgoing(alsoPrivate).post(new URL(`https://127.0.0.1:${port}/`), CONTENT, ignore);
+
+    test('a response comes', async () => {
+      const { port } = await receiver((_, secured) =>
+        secured.end(`HTTP/1.1 200 OK\r\ncontent-length: 60000\r\n\r\n${'x'.repeat(60_000)}`),
+      );
+      expect(await send(port)).toEqual({ status: 200 });
+    });
+
+    test('what is no record ends the connection', async () => {
+      const { port } = await receiver((socket) => sendForEver(socket, Buffer.from('GGGG')));
+      expect(await send(port)).toEqual({ reason: 'TLS' });
+    });
   });
 
   test('a name server that never answers keeps no thread busy, and the request ends', async () => {

@@ -1,17 +1,16 @@
 // Sends requests to untrusted URLs, with bounds on the addresses, the time and the response.
 import { Resolver } from 'node:dns/promises';
-import { setMaxListeners } from 'node:events';
 import { createConnector } from '@partner-loyalty/runtime/http/happyeyeballs.ts';
 import { limitBytes } from '@partner-loyalty/runtime/http/limitbytes.ts';
 import { type Reach, reachOf } from '@partner-loyalty/runtime/http/publicaddress.ts';
 import { Agent } from 'undici';
 
 /** The status of the response, or why there is none. */
-type Posted = { status: number; text?: string } | { reason: ReturnType<typeof reasonOf> };
+export type Posted = { status: number; text?: string } | { reason: ReturnType<typeof reasonOf> };
 
 export type Outgoing = ReturnType<typeof createOutgoing>;
 
-type Content = { headers: Record<string, string>; body: string };
+export type Content = { headers: Record<string, string>; body: string };
 
 /** For everything: the name, the connection, and the response. */
 const TIMEOUT_MS = 15_000;
@@ -34,8 +33,8 @@ const KEEP_ALIVE_MS = 4_000;
 /**
  * Sends requests to addresses that `allows` accepts and to no others, whatever a name resolved to
  * before. Names are resolved by DNS, without the threads that `getaddrinfo` would keep busy while
- * a name server does not answer. The text of a response is the beginning of its body, if every
- * address that its host was connected to is one that `keeps` accepts.
+ * a name server does not answer. The text of a response is the beginning of its body, if `keeps`
+ * accepts every address that its host has had and that it might have been connected to.
  */
 export function createOutgoing(
   allows: (reach: Reach) => boolean,
@@ -44,20 +43,16 @@ export function createOutgoing(
 ) {
   const connector = createConnector({
     lookUp: (hostname) => lookUp(hostname, resolver),
-    allows: (address) => allows(reachOf(address)),
+    allows(address, host = '') {
+      const reach = reachOf(address);
+      if (allows(reach) && !keeps(reach) && unkept.size < MAX_HOSTS) unkept.add(host);
+      return allows(reach);
+    },
     timeoutMs: TIMEOUT_MS,
   });
   const unkept = new Set<string>();
-  const limited = limitBytes(connector, MAX_RESPONSE_BYTES);
   const agent = new Agent({
-    connect: (options, callback) =>
-      limited(options, (...result) => {
-        // A connection is made for a host, and may serve each later request to it.
-        const [, socket] = result;
-        const isKept = !socket || keeps(reachOf(socket.remoteAddress ?? ''));
-        if (!isKept && unkept.size < MAX_HOSTS) unkept.add(options.host ?? '');
-        callback(...result);
-      }),
+    connect: limitBytes(connector, MAX_RESPONSE_BYTES),
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -72,7 +67,6 @@ export function createOutgoing(
       const stop = () => limit.abort();
       const late = () => limit.abort(new DOMException('too late', 'TimeoutError'));
       let timer = setTimeout(late, TIMEOUT_MS);
-      setMaxListeners(0, signal); // Many requests may have the same one.
       signal.addEventListener('abort', stop);
       if (signal.aborted) stop();
       let interim = 0;

@@ -1,18 +1,11 @@
 // Sends one message to an endpoint, as the Standard Webhooks specification has it.
 
-import type { Reach } from '@partner-loyalty/runtime/http/publicaddress.ts';
 import { omitUndefined, withoutAltering } from '@partner-loyalty/runtime/input.ts';
 import { ERASED_FIELDS, type Event } from '@partner-loyalty/standings/rules/event.ts';
 import type { Endpoint } from '@partner-loyalty/standings/store/webhooks.ts';
 import { Webhook } from 'standardwebhooks';
-import type { Outgoing } from './outgoing.ts';
-import {
-  allowsReach,
-  rulesFor,
-  type TargetRules,
-  urlFault,
-  type WebhookSecrets,
-} from './target.ts';
+import { rulesFor, urlFault, type WebhookSecrets } from './target.ts';
+import { createSendingThread } from './thread.ts';
 
 /** `timestamp` is when the event occurred. */
 type Message = { id: string; type: string; timestamp: Date; data: object };
@@ -54,17 +47,7 @@ export function createSender(
   settings: Parameters<typeof rulesFor>[1],
   secrets: Pick<WebhookSecrets, 'unseal'>,
 ): { send: Send; close(): Promise<void> } {
-  const opened = new Map<TargetRules['webhookPrivate'], Promise<Outgoing>>();
-
-  /** Its client takes 4 MB: most processes send no message. */
-  function open(rules: TargetRules): Promise<Outgoing> {
-    const allows = (reach: Reach) => allowsReach(reach, rules);
-    const outgoing =
-      opened.get(rules.webhookPrivate) ??
-      import('./outgoing.ts').then(({ createOutgoing }) => createOutgoing(allows));
-    opened.set(rules.webhookPrivate, outgoing);
-    return outgoing;
-  }
+  const thread = createSendingThread();
 
   async function attempt(...[endpoint, message, { signal, now }]: Parameters<Send>) {
     const rules = rulesFor(endpoint, settings);
@@ -86,8 +69,7 @@ export function createSender(
       'webhook-timestamp': String(Math.floor(now / 1_000)),
       'webhook-signature': signatures.join(' '),
     };
-    const { post } = await open(rules);
-    const posted = await post(new URL(endpoint.url), { headers, body }, signal);
+    const posted = await thread.post(endpoint.url, { headers, body }, rules, signal);
     if ('reason' in posted) return { ok: false, ...posted };
     const { status, text = '' } = posted;
     const answer = answerIn(text, data);
@@ -101,8 +83,6 @@ export function createSender(
       const sent = await attempt(...args).catch(() => ({ ok: false, reason: 'SECRET' }));
       return omitUndefined({ ...sent, durationMs: Math.round(performance.now() - startedAt) });
     },
-    async close() {
-      await Promise.all([...opened.values()].map(async (outgoing) => (await outgoing).close()));
-    },
+    close: thread.close,
   };
 }

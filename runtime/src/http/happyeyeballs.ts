@@ -14,8 +14,8 @@ const MAX_ADDRESSES = 10;
 type ConnectorOptions = {
   /** Looks up the addresses of both families, the preferred one first. */
   lookUp(hostname: string): readonly [Promise<string[]>, Promise<string[]>];
-  /** Whether an address may be dialled. */
-  allows(address: string): boolean;
+  /** Whether an address may be dialled for a host, as `URL.host` has it. */
+  allows(address: string, host: string | undefined): boolean;
   timeoutMs: number;
 };
 
@@ -24,18 +24,17 @@ type ConnectorOptions = {
  * if a name has no address, and ADDRESS if none is allowed.
  */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
-  const { lookUp, timeoutMs } = options;
+  const { lookUp, allows, timeoutMs } = options;
   const secure = secureConnector(timeoutMs);
   return (target, callback) => {
-    const { hostname, protocol } = target;
+    const { host, hostname, protocol } = target;
     const isSecure = protocol === 'https:';
     const port = Number(target.port || (isSecure ? 443 : 80));
     const lookups = isIP(hostname) === 0 ? lookUp(hostname) : [Promise.resolve([hostname])];
-    connectFirst(port, lookups, options).then(
+    const isAllowed = (address: string) => allows(address, host);
+    connectFirst(port, lookups, isAllowed, timeoutMs).then(
       (socket) =>
-        isSecure
-          ? secure({ ...target, httpSocket: socket }, callback)
-          : callback(null, socket.setNoDelay(true)),
+        isSecure ? secure(target, socket, callback) : callback(null, socket.setNoDelay(true)),
       (error: Error) => callback(error, null),
     );
   };
@@ -44,7 +43,8 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
 async function connectFirst(
   port: number,
   lookups: readonly Promise<string[]>[],
-  { allows, timeoutMs }: ConnectorOptions,
+  isAllowed: (address: string) => boolean,
+  timeoutMs: number,
 ): Promise<Socket> {
   const families = lookups.map((): string[] => []);
   const attempts = new Set<Socket>();
@@ -65,7 +65,7 @@ async function connectFirst(
       failure = error;
       return [];
     });
-    const allowed = found.filter(allows);
+    const allowed = found.filter(isAllowed);
     if (allowed.length < found.length) failure = failed('ADDRESS');
     families[index]?.push(...allowed.slice(0, MAX_ADDRESSES));
     lookupsLeft -= 1;

@@ -1,23 +1,100 @@
 // Connections to others' servers, which end if these send far more than a response.
 import { constants } from 'node:crypto';
 import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 import { DEFAULT_CIPHERS } from 'node:tls';
 import { buildConnector } from 'undici';
 
-/** A server sends some two of them after a handshake (RFC 8446, section 4.6.1). */
-const MAX_TICKETS = 16;
+/** Of a handshake: OpenSSL verifies each certificate, trusted or not, and some take 10 ms. */
+const MAX_HANDSHAKE_BYTES = 24 * 1_024;
+/** Of what is no data, such as sessions, new keys and empty records, and a record of 16 KiB. */
+const MAX_OTHER_BYTES = 48 * 1_024;
+/** The bytes on the network that a byte of data may take. */
+const MAX_BYTES_OF_DATA = 1.5;
 
 /**
- * A connector for TLS. The server does not choose how long a key exchange takes, as it does with
- * finite-field groups of its own (RFC 9325, section 4.1), nor have another one.
+ * A connector that makes a connection one of TLS. The server does not choose how long a key
+ * exchange takes, as it does with finite-field groups of its own (RFC 9325, section 4.1), nor have
+ * another one, and the connection ends at an error, or with too many bytes that are no data.
  */
-export function secureConnector(timeoutMs: number): buildConnector.connector {
-  return buildConnector({
+export function secureConnector(timeoutMs: number) {
+  const secure = buildConnector({
     timeout: timeoutMs,
     ciphers: `${DEFAULT_CIPHERS}:!DHE`,
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   });
+  return (
+    target: buildConnector.Options,
+    socket: Socket,
+    callback: buildConnector.Callback,
+  ): void => {
+    const wire = new Wire(socket);
+    // Cast: TLS takes any stream.
+    secure({ ...target, httpSocket: wire as Duplex as Socket }, (...result) => {
+      const [, secured] = result;
+      wire.secured = secured ?? undefined;
+      secured?.on('error', () => secured.destroy());
+      if (!secured) wire.destroy();
+      callback(...result);
+    });
+  };
 }
+
+/** The bytes below TLS. */
+class Wire extends Duplex {
+  /** The connection above it, after the handshake. */
+  secured: Pick<Socket, 'bytesRead'> | undefined = undefined;
+  private readonly socket: Socket;
+  private arrived = 0;
+  /** What of it TLS had, when a part arrived last, and what data that was. */
+  private taken = 0;
+  private data = 0;
+  private other = 0;
+
+  constructor(socket: Socket) {
+    super();
+    this.socket = socket;
+    socket.setNoDelay(true);
+    socket.on('data', (part: Buffer) => this.received(part));
+    socket.once('end', () => this.push(null));
+    socket.once('error', (error) => this.destroy(error));
+    socket.once('close', () => this.destroy());
+  }
+
+  private received(part: Buffer): void {
+    const taken = this.arrived - this.readableLength;
+    const { bytesRead = 0 } = this.secured ?? {};
+    const ofData = MAX_BYTES_OF_DATA * (bytesRead - this.data);
+    this.other = Math.max(0, this.other + taken - this.taken - ofData);
+    [this.taken, this.data] = [taken, bytesRead];
+    this.arrived += part.length;
+    const isOver =
+      this.secured === undefined
+        ? this.arrived > MAX_HANDSHAKE_BYTES
+        : this.other > MAX_OTHER_BYTES;
+    if (isOver) this.destroy(tooMany());
+    else if (!this.push(part)) this.socket.pause();
+  }
+
+  override _read(): void {
+    this.socket.resume();
+  }
+
+  override _write(part: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
+    this.socket.write(part, done);
+  }
+
+  override _final(done: () => void): void {
+    this.socket.end(done);
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.socket.destroy();
+    done(error);
+  }
+}
+
+const tooMany = () => Object.assign(new Error('too many bytes'), { code: 'BYTES' });
 
 /**
  * A connector that also limits the bytes that arrive for a request to `most`: undici reports no
@@ -42,18 +119,11 @@ function limitReads(socket: Socket, most: number): void {
   let read = 0;
   /** What had arrived before the request. */
   let earlier = 0;
-  let tickets = 0;
-  const end = () => socket.destroy(Object.assign(new Error('too many bytes'), { code: 'BYTES' }));
-  // Outside of what is read; emitted by TLS sockets only.
-  socket.on('session', () => {
-    tickets += 1;
-    if (tickets > MAX_TICKETS) end();
-  });
   socket.on('readable', () => {
     const { bytesRead, bytesWritten } = socket;
     if (bytesWritten !== written) earlier = read;
     written = bytesWritten;
     read = bytesRead;
-    if (read - earlier > most) end();
+    if (read - earlier > most) socket.destroy(tooMany());
   });
 }

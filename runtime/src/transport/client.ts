@@ -3,7 +3,7 @@ import { type LookupAddress, lookup } from 'node:dns';
 import { Pool } from 'undici';
 import { afterPoll } from '../eventloop/afterpoll.ts';
 import { createConnector } from '../http/happyeyeballs.ts';
-import { limitBytes, secureConnector } from '../http/limitbytes.ts';
+import { limitBytes } from '../http/limitbytes.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { isBuiltIn } from '../settings/subgraphs.ts';
@@ -122,14 +122,10 @@ function openConnections(
   const mostBytes = 2 * largest + 65_536;
   if (isBuiltIn(name) && batching && allows === undefined && address.protocol === 'http:')
     return createPool(address, CONNECTIONS.batching, mostBytes);
-  const connector =
-    allows === undefined
-      ? secureConnector(connectTimeout)
-      : connectorTo(address, allows, connectTimeout);
   const pool = new Pool(address.origin, {
     connections: batching ? CONNECTIONS.batching : CONNECTIONS.single,
     pipelining: 1,
-    connect: limitBytes(connector, mostBytes),
+    connect: limitBytes(connectorTo(address, connectTimeout, allows), mostBytes),
     // Each batch has its own deadline.
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -149,7 +145,7 @@ function openConnections(
  * Connects to allowed addresses and to no others, whatever a name resolved to before. Fails with
  * the code ADDRESS if there is none.
  */
-function connectorTo(url: URL, allows: AllowsHost, timeoutMs: number) {
+function connectorTo(url: URL, timeoutMs: number, allows: AllowsHost = () => true) {
   // A name is looked up once at a time: a name server that hangs holds one thread, not all.
   let looking: Promise<LookupAddress[]> | undefined;
   const addressesOf = (hostname: string) => {

@@ -9,12 +9,12 @@ import type { Endpoint } from '@partner-loyalty/standings/store/webhooks.ts';
 import { activity, newPlace, type Place } from '../../../subgraphs/standings/test/engine.ts';
 import { type Receiver, startReceiver } from '../../../test/support/servers/receiver.ts';
 import { until } from '../../../test/support/until.ts';
+import { startDeliveries } from './deliveries.ts';
 import { endpointsIn } from './endpoints.ts';
 import { takeShare } from './holding.ts';
 import { createSender } from './send.ts';
 import { createWebhookSecrets } from './target.ts';
 import { summaryOf, TYPES } from './view.ts';
-import { startDeliveries } from './worker.ts';
 
 const HOUR_MS = 3_600_000;
 
