@@ -578,7 +578,11 @@ describe('sessions', () => {
       expect(new Set([...begun, again].map((one) => one?.cookie)).size).toBe(1);
       expect(begun.filter((one) => one?.staff)).toHaveLength(1);
       expect(await (await keys.staffTables()).sessions.select(() => true)).toHaveLength(1);
-      expect((await current('__Host-console=secret'))?.staff?.email).toBe(ADA);
+      const signedIn = await current('__Host-console=secret');
+      expect(signedIn?.staff?.email).toBe(ADA);
+      if (signedIn) await sessions.end(signedIn);
+      expect(await sessions.begin(requestWith(''), { address: ADA }, 'secret')).toBeUndefined();
+      expect(await current('__Host-console=secret')).toBeUndefined();
     });
 
     test('notices go to whoever has signed in to the partner, or chosen it', async () => {

@@ -13,6 +13,8 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 const SESSION_MS = 12 * 3_600_000;
 /** A session is prolonged no more often, so that few views of a page write. */
 const PROLONGED_MS = 5 * 60_000;
+/** How long a sign-in can be repeated, with some time for its request. */
+const REPEATED_MS = 2 * 60_000;
 export const SESSION_COOKIE = 'console';
 
 /** What a browser is signed in to. */
@@ -29,7 +31,8 @@ export type SignedIn = {
 export type Sessions = ReturnType<typeof createSessions>;
 
 const idOf = (held: string) => hash('sha256', held);
-const isLive = ({ isLink, expiresAt }: ConsoleSession) => !isLink && expiresAt > Date.now();
+const isLive = ({ isLink, hasEnded, expiresAt }: ConsoleSession) =>
+  !isLink && !hasEnded && expiresAt > Date.now();
 
 /** Finds who is signed in with what a browser holds. */
 export function createPersonOf(keys: Pick<KeyStore, 'staffTables'>) {
@@ -55,6 +58,15 @@ export function createSessions(keys: Pick<KeyStore, 'staffTables'>, cookies: Coo
     return [cookies.write(SESSION_COOKIE, held, SESSION_MS)];
   }
 
+  async function end(sessionId: string): Promise<void> {
+    const expiresAt = Date.now() + REPEATED_MS;
+    const { sessions } = await keys.staffTables();
+    await sessions.update(
+      sessionId,
+      (before) => before && { ...before, hasEnded: true, expiresAt },
+    );
+  }
+
   return {
     /** Undefined without a session, or once the person is not staff there any more. */
     async current(request: HttpRequest): Promise<SignedIn | undefined> {
@@ -75,7 +87,7 @@ export function createSessions(keys: Pick<KeyStore, 'staffTables'>, cookies: Coo
      * Begins a session with a new ID, so that nobody can know it before, and ends another one that
      * the browser has. Resolves with the cookie, or undefined if the person is nobody's staff.
      * `held` is the secret of the session: if it has begun one already, that stays as it is, and
-     * there is no `staff`.
+     * there is no `staff`; undefined if that has ended.
      */
     async begin(
       request: HttpRequest,
@@ -92,15 +104,16 @@ export function createSessions(keys: Pick<KeyStore, 'staffTables'>, cookies: Coo
       const { sessions } = tables;
       if (chosen !== undefined) await joinStaff(tables, chosen.staffId);
       const former = cookies.read(request, SESSION_COOKIE);
-      if (former !== held) await sessions.remove(idOf(former));
-      let isNew = true;
+      if (former !== held) await end(idOf(former));
+      let known: ConsoleSession | undefined;
       await sessions.update(sessionId, (before) => {
-        isNew = before === undefined;
+        known = before;
         return before ?? { ...session, ...(chosen && { staffId: chosen.staffId }) };
       });
+      if (known?.hasEnded) return undefined;
       await sessions.removeUntil('expiresAt', now);
       const cookie = cookies.write(SESSION_COOKIE, held, SESSION_MS);
-      return { cookie, staff: isNew ? chosen : undefined };
+      return { cookie, staff: known === undefined ? chosen : undefined };
     },
 
     async choose({ sessionId }: SignedIn, { staffId }: Staff): Promise<void> {
@@ -111,7 +124,7 @@ export function createSessions(keys: Pick<KeyStore, 'staffTables'>, cookies: Coo
 
     /** Resolves with the cookie that says so. */
     async end({ sessionId }: SignedIn): Promise<string> {
-      await (await keys.staffTables()).sessions.remove(sessionId);
+      await end(sessionId);
       return cookies.write(SESSION_COOKIE, '');
     },
 

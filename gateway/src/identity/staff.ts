@@ -49,6 +49,8 @@ export type ConsoleSession = {
   demoPartnerId?: string | undefined;
   /** Whether it is a link that begins such a session, once. */
   isLink?: true | undefined;
+  /** Signed out. It is kept as long as what began it can be repeated. */
+  hasEnded?: true | undefined;
   expiresAt: number;
 };
 

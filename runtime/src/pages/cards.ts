@@ -1,4 +1,5 @@
 // The small pages of signing in as HTML, and pages that say one thing.
+import { ADDRESS_LENGTH } from '../email.ts';
 import { fill } from '../fill.ts';
 import type { HttpResponse } from '../http/response.ts';
 import { isolated } from '../input.ts';
@@ -57,7 +58,7 @@ ${problem === undefined ? '' : noticeBox(problems[problem], true)}
 ${form(
   action,
   html`<label for="email">${label}</label>
-<input id="email" name="email" type="email" value="${typed}" autocomplete="email" maxlength="254"
+<input id="email" name="email" type="email" value="${typed.slice(0, ADDRESS_LENGTH)}" autocomplete="email" maxlength="${ADDRESS_LENGTH}"
  spellcheck="false" aria-describedby="how" required>
 <p class="soft" id="how">${hint}</p>${submit(button)}`,
 )}`;

@@ -226,6 +226,11 @@ const PAGES: [string, (texts: Texts) => string, RegExp][] = [
   ['message', (texts) => messageText(texts, 'expired'), /start over|von vorn/],
 ];
 
+test('what is no address is repeated on the page as far as an address could be', () => {
+  const lengthOf = (typed: string) => signInCard({ ...invalid, typed }, '', textsIn('en')).length;
+  expect(lengthOf("'".repeat(16_000)) - lengthOf('')).toBe(254 * '&#39;'.length);
+});
+
 test.each(PAGES)('%s: in the language of the reader, with no script but ours', (_, make, has) => {
   const policy = cardHeaders([])['content-security-policy'];
   const [english, german] = ['en', 'de'].map((language) => make(textsIn(language)));
