@@ -397,8 +397,11 @@ describe('operate', () => {
     return begin;
   }
 
-  test('a known read of a key with plenty left runs while its budget is counted', async () => {
-    const begin = await start([GOOD]);
+  test.each([
+    ['a known', GOOD],
+    ['a new', {}],
+  ])('%s read of a key with plenty left runs while its budget is counted', async (_, before) => {
+    const begin = await start([before]);
     const { end } = await begin(GOOD);
     expect(asked).toHaveLength(1);
     expect(await end(true)).toMatchObject({ code: 'OK' });
@@ -424,7 +427,6 @@ describe('operate', () => {
   });
 
   test.each<[string, Parameters<typeof start>, Sent]>([
-    ['a document that was not prepared before', [[{}]], GOOD],
     ['a mutation', [[{ query: END }]], { query: END }],
     ['a read of a key that has little left', [[GOOD], { partnerId: 'few' }], GOOD],
     ['a read that an audit log records', [[GOOD], { audits: true }], GOOD],

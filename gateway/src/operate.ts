@@ -67,7 +67,7 @@ export async function operate(
   trace?.phase('budget');
   const { defaultPages } = graphs.current().surfaces[principal.surface];
   const { cost, tooLong, bytes } = costOf(operation, variables, defaultPages);
-  const isRepeatable = canRepeat(context, document, operation, principal);
+  const isRepeatable = canRepeat(context, operation);
   const { executable, result } = await spend(
     limiter,
     { client: request, state, principal, cost, isRepeatable },
@@ -90,20 +90,9 @@ export async function operate(
 }
 
 /** Whether nothing is lost if the result of an operation is thrown away. */
-function canRepeat(
-  { audit, graphs }: OperateContext,
-  document: ClientDocument,
-  operation: Operation | undefined,
-  { surface }: Principal,
-): boolean {
-  return (
-    operation?.node.operation === 'query' &&
-    !operation.introspects &&
-    // The audit log would record a read whose result is thrown away.
-    audit === undefined &&
-    // A new document may be refused, or take long to prepare.
-    graphs.current().surfaces[surface].knows(document)
-  );
+function canRepeat({ audit }: OperateContext, operation: Operation | undefined): boolean {
+  // The audit log would record a read whose result is thrown away.
+  return operation?.node.operation === 'query' && !operation.introspects && audit === undefined;
 }
 
 /** Runs it on the graph that serves now, even if another one takes its place meanwhile. */

@@ -59,10 +59,11 @@ export async function spend<T>(
 ): Promise<T> {
   const { policy, id, budget } = principal;
   const beginsEarly = isRepeatable && limiter.hasPlenty(policy, id, cost, budget);
+  const charged = charge(limiter, client, state, cost);
   const early = beginsEarly ? pollDone().then(run) : undefined;
   // Handled below, unless the budget is spent: then RATE_LIMITED is the reason that counts.
   early?.catch(() => {});
-  if (!(await charge(limiter, client, state, cost))) fail('RATE_LIMITED');
+  if (!(await charged)) fail('RATE_LIMITED');
   if (cost > budget)
     fail('OPERATION_TOO_COMPLEX', `the operation costs more than the whole budget of ${budget}`);
   return await (early ?? run());
