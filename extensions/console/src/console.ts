@@ -1,20 +1,16 @@
 // The console of partners' staff at /console: finds the page, and who is signed in to see it.
-import type { Audit } from '@partner-loyalty/gateway/audit.ts';
-import type { Limiter } from '@partner-loyalty/gateway/budget/limiter.ts';
 import type { Partner } from '@partner-loyalty/gateway/identity/keystore.ts';
 import type { Staff } from '@partner-loyalty/gateway/identity/staff.ts';
 import { createFormPage, type Sent } from '@partner-loyalty/gateway/pages/formpage.ts';
-import { createCookies, FORM_COOKIE, type Forms } from '@partner-loyalty/gateway/pages/forms.ts';
+import { createCookies, FORM_COOKIE } from '@partner-loyalty/gateway/pages/forms.ts';
 import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
-import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { type ConsolePage, consolePage } from './frame.ts';
-import type { StaffMail } from './manage.ts';
+import type { ConsoleParts } from './manage.ts';
 import { choicePage, NO_PAGE, overviewPage, suspendedPage } from './overview.ts';
 import { createSectionPages, INTERRUPTED } from './sectionpages.ts';
-import { createSections, type SectionParts } from './sections.ts';
+import { createSections } from './sections.ts';
 import { createSessions, type SignedIn } from './sessions.ts';
 import {
   CHOICE_PATH,
@@ -23,18 +19,6 @@ import {
   createStaffSignInPage,
   redirect,
 } from './signin.ts';
-
-type ConsoleParts = SectionParts & {
-  settings: Pick<
-    Settings,
-    'environment' | 'explorer' | 'rateLimitBudget' | 'rateLimitWindowSeconds'
-  >;
-  members: StaffMail;
-  limiter: Pick<Limiter, 'refusals'>;
-  audit: Pick<Audit, 'staff'> | undefined;
-  forms: Forms;
-  log: Log;
-};
 
 /** Pages that are made at the same time: a search of requests takes long. */
 const PAGES = { places: 4, ofOwner: 1, waitMs: 10_000 };

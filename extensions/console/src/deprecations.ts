@@ -11,12 +11,13 @@ import type { Section } from './section.ts';
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 
-export type DeprecationsParts = {
+export function createDeprecationsSection({
+  usageStore,
+  graphs,
+}: {
   usageStore: Pick<UsageCounts, 'fieldsOf'>;
   graphs: { current(): DocumentedGraph };
-};
-
-export function createDeprecationsSection({ usageStore, graphs }: DeprecationsParts): Section {
+}): Section {
   /** By coordinate: how often it was used, and the last day. */
   async function useOf(partnerId: string) {
     const now = Date.now();

@@ -30,19 +30,17 @@ export type ConsolePage = {
   notice?: Notice | undefined;
 };
 
-type FrameParts = {
-  settings: Pick<Settings, 'environment' | 'explorer'>;
-  /** The sections that the navigation leads to, in its order. */
-  sections: readonly Pick<Section, 'name' | 'title'>[];
-};
-
-/** The page for who is signed in. Without a partner's name it has no navigation. */
+/**
+ * The page for who is signed in. Without a partner's name it has no navigation; else that leads to
+ * the sections, in their order.
+ */
 export function consolePage(
-  { settings: { environment, explorer }, sections }: FrameParts,
+  { settings, sections }: { settings: Settings; sections: readonly Section[] },
   signedIn: SignedIn,
   { partnerName, path }: { partnerName: string | undefined; path: string },
   { title, content, status = 200, notice }: ConsolePage,
 ): HttpResponse {
+  const { environment, explorer } = settings;
   const { staff, places, cookies } = signedIn;
   const [first] = places;
   const link = (to: string, name: string) =>

@@ -5,16 +5,15 @@ import {
   rotateKey,
   stateOfKey,
 } from '@partner-loyalty/gateway/identity/keys.ts';
-import type { KeyRecord, KeyStore, Partner } from '@partner-loyalty/gateway/identity/keystore.ts';
+import type { KeyRecord, Partner } from '@partner-loyalty/gateway/identity/keystore.ts';
 import { DEFAULT_SCOPES } from '@partner-loyalty/gateway/schema/scopes.ts';
-import type { UsageCounts } from '@partner-loyalty/gateway/usage/usage.ts';
 import { createParser, omitUndefined, text } from '@partner-loyalty/runtime/input.ts';
 import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
 import { codeBlock, type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
-import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { timeText } from '@partner-loyalty/runtime/time.ts';
 import { typedInto } from './forms.ts';
 import { keyList, limitsOf, nameOf, newKeyForm } from './keylist.ts';
+import type { ConsoleParts } from './manage.ts';
 import { facts } from './parts.ts';
 import {
   type Action,
@@ -34,17 +33,8 @@ const SHOWN_ENDED = 20;
 const DAY_MS = 86_400_000;
 const readName = createParser(text(100), 'The name');
 
-export type KeysParts = {
-  keyStore: KeyStore;
-  usageStore: Pick<UsageCounts, 'keyActivities'>;
-  settings: Pick<Settings, 'environment'>;
-};
-
-export function createKeysSection({
-  keyStore,
-  usageStore,
-  settings: { environment },
-}: KeysParts): Section {
+export function createKeysSection({ keyStore, usageStore, settings }: ConsoleParts): Section {
+  const { environment } = settings;
   const create: Action = async ({ staff, changed }, form) => {
     const { partnerId } = staff;
     const partner = await keyStore.partner(partnerId);

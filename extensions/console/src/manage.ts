@@ -2,6 +2,7 @@
 
 import { type Ask, exchange } from '@partner-loyalty/gateway/graph/exchange.ts';
 import type { ServedGraphs } from '@partner-loyalty/gateway/graph/served.ts';
+import type { Core } from '@partner-loyalty/gateway/ports.ts';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { AppAction, AppAnswer, AppInput } from '@partner-loyalty/runtime/manage/apps.ts';
 import type {
@@ -15,6 +16,13 @@ import type {
   StaffSignInAnswer,
 } from '@partner-loyalty/runtime/signin/staff.ts';
 import type { ConsoleVisit } from './section.ts';
+
+/** What the console is built from. */
+export type ConsoleParts = Core & {
+  members: StaffMail;
+  /** The base address of the service. */
+  ownUrl: string;
+};
 
 export type Manage = ReturnType<typeof createManage>;
 

@@ -25,12 +25,10 @@ the operator of this service why, and how to end the suspension.</p>${canSwitch 
   };
 }
 
-type Service = Pick<Settings, 'environment' | 'rateLimitBudget' | 'rateLimitWindowSeconds'>;
-
 export function overviewPage(
   partner: Partner,
   sections: readonly Section[],
-  { environment, rateLimitBudget, rateLimitWindowSeconds }: Service,
+  { environment, rateLimitBudget, rateLimitWindowSeconds }: Settings,
   ownUrl: string,
 ): ConsolePage {
   const { budget = rateLimitBudget } = partner;

@@ -1,25 +1,16 @@
 // The sections of the console, in the order of its navigation.
-import type { ServedGraphs } from '@partner-loyalty/gateway/graph/served.ts';
-import { isLoopback, type Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { isLoopback } from '@partner-loyalty/runtime/settings/table.ts';
 import { createAppsSection } from './apps.ts';
-import { createDeprecationsSection, type DeprecationsParts } from './deprecations.ts';
-import { createKeysSection, type KeysParts } from './keys.ts';
-import { createManage } from './manage.ts';
+import { createDeprecationsSection } from './deprecations.ts';
+import { createKeysSection } from './keys.ts';
+import { type ConsoleParts, createManage } from './manage.ts';
 import { createRequestsSection } from './requests.ts';
 import type { Section } from './section.ts';
-import { createStaffSection, type StaffParts } from './staff.ts';
-import { createUsageSection, type UsageParts } from './usage.ts';
+import { createStaffSection } from './staff.ts';
+import { createUsageSection } from './usage.ts';
 import { createWebhooksSection } from './webhooks.ts';
 
-export type SectionParts = KeysParts &
-  DeprecationsParts &
-  UsageParts &
-  StaffParts & {
-    graphs: Pick<ServedGraphs, 'askFeed' | 'askProvider'>;
-    settings: Pick<Settings, 'host' | 'idTokenIssuer'>;
-  };
-
-export function createSections(parts: SectionParts): Section[] {
+export function createSections(parts: ConsoleParts): Section[] {
   const { host, idTokenIssuer } = parts.settings;
   const manage = createManage(parts.graphs, isLoopback(host));
   // Another identity provider registers apps itself.

@@ -1,6 +1,4 @@
 // The page /console/sign-in: the address, then the mailed link or code.
-import type { Limiter } from '@partner-loyalty/gateway/budget/limiter.ts';
-import type { KeyStore } from '@partner-loyalty/gateway/identity/keystore.ts';
 import {
   type ConsoleSession,
   DEMO_PREFIX,
@@ -21,8 +19,7 @@ import {
 } from '@partner-loyalty/runtime/pages/cards.ts';
 import { textsOf } from '@partner-loyalty/runtime/pages/language.ts';
 import { pageResponse } from '@partner-loyalty/runtime/pages/layout.ts';
-import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import type { StaffMail } from './manage.ts';
+import type { ConsoleParts } from './manage.ts';
 import type { Sessions } from './sessions.ts';
 
 export const CONSOLE_PATH = '/console';
@@ -36,12 +33,8 @@ const YEAR_MS = 365 * 24 * 3_600_000;
 const COOKIE = 'console-sign-in';
 const KNOWN_COOKIE = 'known';
 
-type Parts = {
-  settings: Pick<Settings, 'environment'>;
-  keyStore: Pick<KeyStore, 'staffTables'>;
-  members: Pick<StaffMail, 'staffSignIn'>;
-  limiter: Pick<Limiter, 'refusals'>;
-  sessions: Pick<Sessions, 'begin' | 'current' | 'redeemDemo'>;
+type Parts = ConsoleParts & {
+  sessions: Sessions;
   cookies: Cookies;
   /** Called when a person is signed in to a partner. */
   signedIn(request: HttpRequest, staff: Staff): void;
@@ -56,7 +49,7 @@ export function createStaffSignInPage(parts: Parts) {
     const address = { ...texts.address, title: own.title };
     const code = { ...texts.code, text: own.code };
     const adapted = { ...texts, console: own, address, code };
-    const above = ownerLine(undefined, parts.settings.environment === 'sandbox');
+    const above = ownerLine(undefined, parts.isSandbox);
     const text = signInCard(shown, CONSOLE_SIGN_IN_PATH, adapted, above);
     return pageResponse(status, text, set.length > 0 ? { 'set-cookie': set } : {});
   }
