@@ -1,6 +1,7 @@
 // Imports a stream of NDJSON into a store, in the order of the file and within bounded memory.
 import type { Parsed } from '@partner-loyalty/runtime/input.ts';
-import { type Batch, batchesOf } from './batch.ts';
+import { type Line, linesOf } from '../shell/lines.ts';
+import { parseStrictJson } from './strictjson.ts';
 
 /** What became of a record in the store: its effect, or why it was refused. */
 export type ImportOutcome = 'added' | 'changed' | 'unchanged' | { refused: string };
@@ -62,22 +63,69 @@ export async function importLines<T>(
   return summary;
 }
 
+/** A line in which something is: its record, or why it is not usable. */
+type ParsedLine<T> = { number: number } & Parsed<T>;
+
+/** Lines in a row, of which the last one ends after `bytes` of the stream. */
+type Batch<T> = { lines: ParsedLine<T>[]; lastLine: number; bytes: number };
+
+const BATCH_BYTES = 4_194_304;
+
+/** Batches of about `batchLines`, fewer if the lines are long. */
+async function* batchesOf<T>(
+  chunks: AsyncIterable<Buffer>,
+  { batchLines, parse }: RecordKind<T>,
+): AsyncGenerator<Batch<T>> {
+  let bytes = 0;
+  let batchStart = 0;
+  let lines: Line[] = [];
+  const take = (): Batch<T> => {
+    const lastLine = lines.at(-1)?.number ?? 0;
+    const taken = { lines: lines.flatMap((line) => parseLine(line, parse)), lastLine, bytes };
+    lines = [];
+    batchStart = bytes;
+    return taken;
+  };
+  const counted = (async function* () {
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      yield chunk;
+    }
+  })();
+  for await (const more of linesOf(counted)) {
+    lines = lines.length === 0 ? more : lines.concat(more);
+    if (lines.length >= batchLines || bytes - batchStart >= BATCH_BYTES) yield take();
+  }
+  if (lines.length > 0) yield take();
+}
+
+/** Nothing for a blank line. */
+function parseLine<T>(line: Line, parse: RecordKind<T>['parse']): ParsedLine<T>[] {
+  if ('fault' in line) return [line];
+  const { number, text } = line;
+  if (text.trim() === '') return [];
+  const json = parseStrictJson(text);
+  const parsed = 'fault' in json ? json : parse(json.value);
+  return ['fault' in parsed ? { number, fault: parsed.fault } : { number, value: parsed.value }];
+}
+
 /** Stores a batch, then adds it to the summary and reports it. */
 async function storeBatch<T>(
-  { records, lineNumbers, badLines, lastLine, bytes }: Batch<T>,
+  { lines, lastLine, bytes }: Batch<T>,
   kind: RecordKind<T>,
   summary: Summary,
   listener: ImportListener,
 ): Promise<void> {
-  const outcomes = records.length > 0 ? await kind.store(records) : [];
-  const bad = [...badLines];
-  for (const [index, outcome] of outcomes.entries()) {
+  const records = lines.flatMap((line) => ('value' in line ? [line.value] : []));
+  const outcomes = (records.length > 0 ? await kind.store(records) : []).values();
+  for (const line of lines) {
+    const outcome = 'fault' in line ? { refused: line.fault } : outcomes.next().value;
     if (typeof outcome === 'string') summary[outcome] += 1;
-    else bad.push({ line: lineNumbers[index] ?? 0, fault: outcome.refused });
+    else if (outcome !== undefined) {
+      summary.bad += 1;
+      listener.bad(line.number, outcome.refused);
+    }
   }
-  for (const { line, fault } of bad.sort((one, other) => one.line - other.line))
-    listener.bad(line, fault);
-  summary.bad += bad.length;
   summary.lines = lastLine;
   summary.bytes = bytes;
   listener.stored(summary);
