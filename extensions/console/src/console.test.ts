@@ -145,7 +145,7 @@ describe('notices to staff', () => {
         const until = Number(variables?.time);
         const due = failing.filter(({ failingSince }) => failingSince <= until);
         const found = query.includes('failingWebhooks') ? due : disabled;
-        return { data: { found: JSON.stringify(found) } };
+        return { data: { answer: JSON.stringify(found) } };
       },
     },
   });

@@ -1,15 +1,11 @@
 // Notices to partners' staff, by mail: a key expires soon, an endpoint is failing or disabled.
+import { type Ask, exchange } from '@partner-loyalty/gateway/graph/exchange.ts';
 import type { KeyRecord, KeyStore } from '@partner-loyalty/gateway/identity/keystore.ts';
 import { type NoticeRow, recipientsOf } from '@partner-loyalty/gateway/identity/staff.ts';
-import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { startLoop } from '@partner-loyalty/runtime/eventloop/loop.ts';
 import type { NotedWebhook } from '@partner-loyalty/runtime/manage/webhooks.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { StaffNotice } from '@partner-loyalty/runtime/signin/staff.ts';
-import type {
-  SubgraphRequest,
-  SubgraphResponse,
-} from '@partner-loyalty/runtime/transport/types.ts';
 
 const INTERVAL_MS = 5 * 60_000;
 const DAY_MS = 86_400_000;
@@ -27,7 +23,7 @@ const CLAIM_MS = 60_000;
 type NoticeParts = {
   keyStore: Pick<KeyStore, 'expiringKeys' | 'partner' | 'staffTables'>;
   members: { mailStaff(notice: StaffNotice): Promise<void> };
-  graphs: { askFeed(request: SubgraphRequest): Promise<SubgraphResponse> };
+  graphs: { askFeed: Ask };
 };
 
 /** The mark that it was mailed is kept until then, which is longer than it is due by any clock. */
@@ -96,26 +92,25 @@ function noticesOf({ keyId, partnerId, name, createdAt, expiresAt }: KeyRecord, 
 const ENDPOINTS = [
   {
     letter: 'webhookFailing',
-    query: 'query ($time: Float!) { found: failingWebhooks(before: $time) }',
+    query: 'query ($time: Float!) { answer: failingWebhooks(before: $time) }',
     ageMs: FAILING_MS,
   },
   {
     letter: 'webhookDisabled',
-    query: 'query ($time: Float!) { found: disabledWebhooks(since: $time) }',
+    query: 'query ($time: Float!) { answer: disabledWebhooks(since: $time) }',
     ageMs: MAX_DELAY_MS,
   },
 ] as const;
 
 function dueEndpoints({ letter, query, ageMs }: (typeof ENDPOINTS)[number]) {
   return async ({ graphs }: NoticeParts, now: number): Promise<DueNotice[]> => {
-    const { data } = await graphs.askFeed({
+    const variables = { time: now - ageMs };
+    const webhooks = await exchange<NotedWebhook[]>(
+      graphs.askFeed,
       query,
-      variables: { time: now - ageMs },
-      caller: { kind: 'service' },
-      requestId: 'staff-notices',
-    });
-    if (typeof data?.found !== 'string') return fail('SERVICE_UNAVAILABLE');
-    const webhooks: NotedWebhook[] = JSON.parse(data.found);
+      variables,
+      'staff-notices',
+    );
     return webhooks.map(({ webhookId, partnerId, disabledAt, failingSince = now }) => ({
       noticeId: `${webhookId}/${disabledAt ?? `failing/${failingSince}`}`,
       keptUntil: (disabledAt ?? failingSince) + KEPT_MS,

@@ -11,13 +11,13 @@ import {
   print,
 } from 'graphql';
 
-/** The SDL without the root fields that need other scopes, and without what only they use. */
-export type Describe = (scopes: ScopeBits) => string;
-
-/** Describes the graph that serves now; each schema is printed once for each set of scopes. */
-export function createDescribe(graphs: Pick<ServedGraphs, 'current'>): Describe {
+/**
+ * Describes the graph that serves now: the SDL without the root fields that need other scopes, and
+ * without what only they use. Each schema is printed once for each set of scopes.
+ */
+export function createDescribe(graphs: Pick<ServedGraphs, 'current'>) {
   const printed = new WeakMap<GraphQLSchema, Map<ScopeBits, string>>();
-  return (scopes) => {
+  return (scopes: ScopeBits): string => {
     const { schema, sdl: whole, rootScopes } = graphs.current().surfaces.partner;
     const byScopes = printed.get(schema) ?? new Map<ScopeBits, string>();
     printed.set(schema, byScopes);

@@ -10,7 +10,6 @@ import { beginRequest, type RequestState } from '@partner-loyalty/gateway/state.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
-import { createDescribe } from './describe.ts';
 import { RPC_FORM, withCode } from './errors.ts';
 import { parseMessage } from './message.ts';
 import type { RespondToMessage, RpcResponse } from './protocol.ts';
@@ -50,7 +49,6 @@ function createMcp(core: Core): (request: HttpRequest) => Promise<HttpResponse> 
   const authenticate = createMcpAuthenticator({ environment, keyring, keyBudget });
   const cors = createCors(corsOrigins, MCP_CORS);
   const context = { ...core, authenticate, cors, correctEndpoint: `${core.other}${MCP_PATH}` };
-  const describe = createDescribe(core.graphs);
   let respondToMessage: Promise<RespondToMessage> | undefined;
 
   return (request) =>
@@ -85,7 +83,7 @@ function createMcp(core: Core): (request: HttpRequest) => Promise<HttpResponse> 
     if (!isCall && !(await charge(limiter, request, state))) fail('RATE_LIMITED');
 
     // Loaded at the first message with a valid key: it takes 10 MB and a tenth of a second.
-    respondToMessage ??= import('./protocol.ts').then(({ load }) => load(context, describe));
+    respondToMessage ??= import('./protocol.ts').then(({ load }) => load(context));
     const respondTo = await respondToMessage;
     const { status, body } = await respondTo(message, { request, state, principal });
     return finished(status, body, request, state);

@@ -1,7 +1,6 @@
 // Responds to messages with the protocol's library, which is loaded with this file.
 import type { OperateContext } from '@partner-loyalty/gateway/operate.ts';
 import type { RequestHeaders } from '@partner-loyalty/runtime/http/headers.ts';
-import type { Describe } from './describe.ts';
 import { RpcError, type RpcErrorObject } from './errors.ts';
 import type { RpcMessage } from './message.ts';
 import { createRunTool, type Exchange, type ToolResult } from './runtool.ts';
@@ -45,11 +44,11 @@ const LISTEN = 'subscriptions/listen';
  * Loads the library in two steps, between which other requests run: a single step would block the
  * event loop for over 50 ms.
  */
-export async function load(context: OperateContext, describe: Describe): Promise<RespondToMessage> {
+export async function load(context: OperateContext): Promise<RespondToMessage> {
   const { AjvJsonSchemaValidator } = await import('@modelcontextprotocol/server/validators/ajv');
   const library = await import('@modelcontextprotocol/server');
   const jsonSchemaValidator = new AjvJsonSchemaValidator();
-  const callTool = createRunTool(context, describe);
+  const callTool = createRunTool(context);
 
   // The lower-level class: it leaves the arguments of tools to our checks, which say what is wrong
   // by this API's codes.

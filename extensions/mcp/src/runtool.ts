@@ -8,7 +8,7 @@ import { ApiError, detailsIn, type ErrorDetails, fail } from '@partner-loyalty/r
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import type * as z from 'zod';
-import type { Describe } from './describe.ts';
+import { createDescribe } from './describe.ts';
 import { RpcError } from './errors.ts';
 import { type Tool, toolNamed } from './tools.ts';
 
@@ -29,7 +29,8 @@ export type ToolResult = {
  * The outcome of the operation is the tool's result, even if it is an error. Rejects with the
  * reason if the operation is refused.
  */
-export function createRunTool(context: OperateContext, describe: Describe) {
+export function createRunTool(context: OperateContext) {
+  const describe = createDescribe(context.graphs);
   /** Charges a call that runs no operation. */
   async function chargeOne({ request, state }: Exchange): Promise<void> {
     if (!(await charge(context.limiter, request, state))) fail('RATE_LIMITED');
