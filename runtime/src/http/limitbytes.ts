@@ -7,7 +7,7 @@ import { buildConnector } from 'undici';
 
 /** Of a handshake: OpenSSL verifies each certificate, trusted or not, and some take 10 ms. */
 const MAX_HANDSHAKE_BYTES = 24 * 1_024;
-/** Of what is no data, such as sessions, new keys and empty records, and a record of 16 KiB. */
+/** For a request, of what is no data: sessions, new keys, empty records, and a record of 16 KiB. */
 const MAX_OTHER_BYTES = 48 * 1_024;
 /** The bytes on the network that a byte of data may take. */
 const MAX_BYTES_OF_DATA = 1.5;
@@ -43,12 +43,13 @@ export function secureConnector(timeoutMs: number) {
 /** The bytes below TLS. */
 class Wire extends Duplex {
   /** The connection above it, after the handshake. */
-  secured: Pick<Socket, 'bytesRead'> | undefined = undefined;
+  secured: Pick<Socket, 'bytesRead' | 'bytesWritten'> | undefined = undefined;
   private readonly socket: Socket;
   private arrived = 0;
   /** What of it TLS had, when a part arrived last, and what data that was. */
   private taken = 0;
   private data = 0;
+  private sent = 0;
   private other = 0;
 
   constructor(socket: Socket) {
@@ -63,10 +64,11 @@ class Wire extends Duplex {
 
   private received(part: Buffer): void {
     const taken = this.arrived - this.readableLength;
-    const { bytesRead = 0 } = this.secured ?? {};
+    const { bytesRead = 0, bytesWritten = 0 } = this.secured ?? {};
     const ofData = MAX_BYTES_OF_DATA * (bytesRead - this.data);
-    this.other = Math.max(0, this.other + taken - this.taken - ofData);
-    [this.taken, this.data] = [taken, bytesRead];
+    const isOfRequest = bytesWritten === this.sent;
+    this.other = isOfRequest ? Math.max(0, this.other + taken - this.taken - ofData) : 0;
+    [this.taken, this.data, this.sent] = [taken, bytesRead, bytesWritten];
     this.arrived += part.length;
     const isOver =
       this.secured === undefined
