@@ -77,13 +77,6 @@ export function parseDuration(text: string): number | undefined {
   return ms <= MAX_DURATION_MS ? ms : undefined;
 }
 
-/** The day, in UTC, on which the last `days` days began, today included: `2031-05-17`. */
-export function firstDay(days: number): string {
-  const date = new Date();
-  date.setUTCDate(date.getUTCDate() - days + 1);
-  return date.toISOString().slice(0, 10);
-}
-
 /** Each request from a key with a list compares its address with all of them. */
 const MAX_RANGES = 100;
 

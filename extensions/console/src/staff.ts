@@ -1,5 +1,4 @@
 // The section /console/staff: who may use the console for the partner.
-import type { KeyStore } from '@partner-loyalty/gateway/identity/keystore.ts';
 import {
   inviteStaff,
   listStaff,
@@ -12,7 +11,7 @@ import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
 import { timeText } from '@partner-loyalty/runtime/time.ts';
 import { actionForm, confirmed, field, hidden, type Typed, typedInto } from './forms.ts';
-import type { StaffMail } from './manage.ts';
+import type { ConsoleParts, StaffMail } from './manage.ts';
 import { rowList, stateText } from './parts.ts';
 import {
   type Action,
@@ -23,11 +22,8 @@ import {
   type Section,
 } from './section.ts';
 
-export type StaffParts = {
-  keyStore: Pick<KeyStore, 'staffTables'>;
+type StaffParts = Pick<ConsoleParts, 'keyStore' | 'ownUrl'> & {
   members: Pick<StaffMail, 'mailStaff'>;
-  /** The base address of the service. */
-  ownUrl: string;
 };
 
 export function createStaffSection({ keyStore, members, ownUrl }: StaffParts): Section {

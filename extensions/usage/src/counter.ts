@@ -1,6 +1,7 @@
 // Counts which partner asks for which fields, and writes the counts every 10 seconds.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { visitInputFields } from '@partner-loyalty/gateway/document/deprecateduse.ts';
+import { dayOf } from '@partner-loyalty/gateway/schema/dates.ts';
 import { coordinatesOf } from '@partner-loyalty/gateway/schema/deprecations.ts';
 import type { SurfaceName } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import type {
@@ -41,7 +42,7 @@ type Counts = Map<GraphQLSchema, SurfaceCounts>;
 export function createUsageCounter(
   store: Pick<UsageStore, 'add'>,
   { caches, log }: { caches: Caches; log: Pick<Log, 'outage'> },
-  today: () => string = () => new Date().toISOString().slice(0, 10),
+  today: () => string = () => dayOf(Date.now()),
 ): Writer & Pick<UsageCounter, 'count'> {
   const coordinates = createCoordinates(caches);
   let counts: Counts = new Map();

@@ -1,5 +1,6 @@
 // What is written of usage, and how much of it is kept.
 import { createHash } from 'node:crypto';
+import { dayOf } from '@partner-loyalty/gateway/schema/dates.ts';
 import {
   hourOf,
   type RequestHour,
@@ -59,7 +60,7 @@ export type UsageStore = UsageCounts & {
   close(): Promise<void>;
 };
 
-const KEPT_DAYS = 60;
+export const KEPT_DAYS = 60;
 /** The most used operations of a day. */
 export const KEPT_OPERATIONS = 500;
 /** If a day has more operations, the store removes all but those it keeps. */
@@ -125,23 +126,13 @@ export function daysOf({ fields, operations }: Usage): string[] {
   return [...new Set([...fields, ...operations].map(({ day }) => day))].sort();
 }
 
-/** The first day to keep if `day` is the last. */
-export function firstKeptDay(day: string): string {
-  const date = new Date(`${day}T00:00:00Z`);
-  date.setUTCDate(date.getUTCDate() - KEPT_DAYS + 1);
-  return date.toISOString().slice(0, 10);
-}
+export const HOUR_MS = 3_600_000;
+/** So many hours of the use of keys are kept. */
+export const KEPT_HOURS = 48;
 
-const HOUR_MS = 3_600_000;
-/** The last day, as `loyalty keys list` shows it. */
-const SHOWN_HOURS = 24;
-const KEPT_HOURS = 48;
-
-/** The last hours, the one of `now` included. */
-export function lastHours(now: Date): string[] {
-  return Array.from({ length: SHOWN_HOURS }, (_, ago) =>
-    hourOf(new Date(now.getTime() - ago * HOUR_MS)),
-  );
+/** The first of so many days if `day` is the last. */
+export function firstDay(day: string, days: number): string {
+  return dayOf(Date.parse(day) - (days - 1) * 24 * HOUR_MS);
 }
 
 /** The first hour to keep if `hour` is the last. */

@@ -1,6 +1,6 @@
 // The store of usage counts, in tables of either engine, and its verification.
 import { SURFACE_NAMES, type SurfaceName } from '@partner-loyalty/gateway/schema/surfaces.ts';
-import { hourOf } from '@partner-loyalty/gateway/usage/requests.ts';
+import { hourOf, keptHours } from '@partner-loyalty/gateway/usage/requests.ts';
 import type { FieldUsage, UsageCaller } from '@partner-loyalty/gateway/usage/usage.ts';
 import type { Key } from '@partner-loyalty/runtime/store/engine/keys.ts';
 import { openStore } from '@partner-loyalty/runtime/store/engine/open.ts';
@@ -21,11 +21,11 @@ import {
   coordinateOf,
   daysOf,
   fieldCounts,
-  firstKeptDay,
+  firstDay,
   firstKeptHour,
+  KEPT_DAYS,
   KEPT_OPERATIONS,
   keptOperations,
-  lastHours,
   MAX_OPERATIONS,
   mostUsed,
   operationCounts,
@@ -41,6 +41,9 @@ const OPERATIONS = table<{ operation: string; count: number }>('operations');
 const KEY_HOURS = table<{ requests: number; refusals: number; errors: number }>('keyhours');
 /** By key. Times are in milliseconds since 1970. */
 const LAST_USES = table<{ usedAt: number }>('lastuses');
+
+/** The last day, as `loyalty keys list` shows it. */
+const SHOWN_HOURS = 24;
 
 const TABLES: readonly Table[] = [FIELDS, OPERATIONS, KEY_HOURS, LAST_USES, HOURS, CHUNKS];
 
@@ -77,7 +80,7 @@ function createUsageStore(store: Store): UsageStore {
       const newest = days.findLast((day) => day > lastDay);
       if (newest === undefined) return;
       for (const each of [FIELDS, OPERATIONS])
-        await removeRange(store, each, { prefix: [], until: [firstKeptDay(newest)] });
+        await removeRange(store, each, { prefix: [], until: [firstDay(newest, KEPT_DAYS)] });
       lastDay = newest;
     },
     async fields(since) {
@@ -127,7 +130,7 @@ function createUsageStore(store: Store): UsageStore {
         const usedAt = lastUses[place]?.usedAt;
         return usedAt === undefined ? [] : [{ keyId, lastUsedAt: new Date(usedAt) }];
       });
-      const hours = lastHours(now);
+      const hours = keptHours(now).slice(-SHOWN_HOURS);
       const rows = await store.getAll(
         KEY_HOURS,
         used.flatMap(({ keyId }) => hours.map((hour) => [hour, keyId])),

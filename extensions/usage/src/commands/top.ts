@@ -5,11 +5,10 @@ import { readStore } from '@partner-loyalty/cli/shell/stores.ts';
 import { hourOf, quantile, sumOf } from '@partner-loyalty/gateway/usage/requests.ts';
 import type { KeyUse } from '@partner-loyalty/gateway/usage/usage.ts';
 import { timeText } from '@partner-loyalty/runtime/time.ts';
+import { HOUR_MS, KEPT_HOURS } from '../records.ts';
 import { readUsage } from './usage.ts';
 
-const HOUR_MS = 3_600_000;
 const DEFAULT_HOURS = 24;
-const KEPT_HOURS = 48;
 const SHOWN_PARTNERS = 20;
 
 export function topCommand(shell: Shell) {

@@ -1,18 +1,23 @@
 // `loyalty usage`: what callers asked for, and how often.
-import { digits, firstDay, ShellCommand } from '@partner-loyalty/cli/shell/argument.ts';
+import { digits, ShellCommand } from '@partner-loyalty/cli/shell/argument.ts';
 import type { Row, Shell } from '@partner-loyalty/cli/shell/shell.ts';
 import { hasStore } from '@partner-loyalty/cli/shell/stores.ts';
-import type { FieldUsage, OperationUsage } from '@partner-loyalty/gateway/usage/usage.ts';
-import { NO_USAGE, type UsageCounts } from '@partner-loyalty/gateway/usage/usage.ts';
+import { dayOf } from '@partner-loyalty/gateway/schema/dates.ts';
+import {
+  type FieldUsage,
+  NO_USAGE,
+  type OperationUsage,
+  type UsageCounts,
+} from '@partner-loyalty/gateway/usage/usage.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import * as z from 'zod';
+import { firstDay, KEPT_DAYS } from '../records.ts';
 import { openUsageStore } from '../tables.ts';
 
 type Options = { partner?: string; field?: string; days: number; operations?: boolean };
 type Usage = FieldUsage | OperationUsage;
 
 const DAYS = 30;
-const MAX_DAYS = 60;
 
 export function usageCommand(shell: Shell) {
   return new ShellCommand('usage')
@@ -28,13 +33,13 @@ export function usageCommand(shell: Shell) {
     .action((options: Options) => usage(shell, options));
 }
 
-const days = digits(1, MAX_DAYS);
+const days = digits(1, KEPT_DAYS);
 const coordinate = z
   .string()
   .regex(/^[_A-Za-z]\w*\.[_A-Za-z]\w*$/, 'must be a field, such as Query.memberByEmail');
 
 async function usage(shell: Shell, { partner, field, operations, ...options }: Options) {
-  const since = firstDay(options.days);
+  const since = firstDay(dayOf(Date.now()), options.days);
   const found: Usage[] = await readUsage(shell.settings(), async (store) =>
     operations ? store.operations(since) : store.fields(since),
   );
