@@ -9,7 +9,7 @@ import { subgraphOf } from './history.ts';
 import {
   approversOf,
   digestOf,
-  endProposal,
+  endProposals,
   isSameOwner,
   keepProposal,
   openNeeds,
@@ -282,7 +282,7 @@ async function append(
   const [verb] = change.split(' ');
   const operation = `supergraph.${verb}`;
   audit(omitUndefined({ operation, ...whoIs(publisher), subgraph, target: change, version: next }));
-  await endProposal(tables, digestOf(content));
+  await endProposals(tables, digestOf(content));
   return { version: next, change, publishedAt, ...counts };
 }
 

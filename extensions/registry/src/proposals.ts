@@ -27,8 +27,19 @@ export function digestOf(content: unknown): string {
   return hash('sha256', JSON.stringify(content));
 }
 
-function proposalIdOf(digest: string): string {
-  return `p-${digest.slice(0, 32)}`;
+/** An ID stands for what was shown with it: what needs more is another proposal. */
+function proposalIdOf(digest: string, needs: readonly Need[]): string {
+  return `p-${digestOf([digest, needs]).slice(0, 32)}`;
+}
+
+/** The proposal for this content; undefined if there is none that names all that it needs now. */
+async function proposalFor(
+  { proposals }: RegistryTables,
+  digest: string,
+  needs: readonly Need[],
+): Promise<Proposal | undefined> {
+  const found = await proposals.select((one) => one.digest === digest);
+  return found.find((proposal) => coversAll(proposal, needs));
 }
 
 /** The needs of some content that nobody who may approve them has approved yet. */
@@ -38,40 +49,44 @@ export async function openNeeds(
   { digest, needs }: { digest: string; needs: readonly Need[] },
 ): Promise<Need[]> {
   if (needs.length === 0) return [];
-  const proposal = await tables.proposals.get(proposalIdOf(digest));
-  const approvals = coversAll(proposal, digest, needs) ? proposal.approvals : [];
+  const { approvals = [] } = (await proposalFor(tables, digest, needs)) ?? {};
   const { owner } = whoIs(publisher);
   return unsettled(await tables.tokens.select(() => true), owner, { approvals, needs });
 }
 
 /** The needs, with the costs that whoever approved them has seen. */
 export async function withApprovedCosts(
-  { proposals }: RegistryTables,
+  tables: RegistryTables,
   digest: string,
   needs: readonly Need[],
 ): Promise<readonly Need[]> {
-  const proposal = await proposals.get(proposalIdOf(digest));
-  if (!coversAll(proposal, digest, needs)) return needs;
+  const proposal = await proposalFor(tables, digest, needs);
+  if (proposal === undefined) return needs;
   const keys = new Set(needs.map(keyOf));
   return proposal.needs.filter((need) => keys.has(keyOf(need)));
 }
 
 /** Keeps what was refused, with the approvals that it has, unless it touches more than before. */
 export async function keepProposal(
-  { proposals }: RegistryTables,
+  tables: RegistryTables,
   publisher: Publisher,
   { subgraph, digest, needs }: { subgraph: string; digest: string; needs: readonly Need[] },
 ): Promise<Proposal> {
+  const { proposals } = tables;
   if (needs.length > MAX_NEEDS || JSON.stringify(needs).length > MAX_NEEDS_LENGTH)
     refuse(`it touches ${needs.length} things of other subgraphs, more than anybody can approve`);
   const now = Date.now();
   await proposals.removeUntil('expiresAt', now);
-  const proposalId = proposalIdOf(digest);
+  const known = await proposalFor(tables, digest, needs);
+  if (known === undefined) await endProposals(tables, digest);
+  const proposalId = known?.proposalId ?? proposalIdOf(digest, needs);
   const { owner } = whoIs(publisher);
   const fresh = { proposalId, digest, subgraph, owner, needs, expiresAt: now + KEPT_MS };
   const kept = await proposals.update(proposalId, (before) => ({
+    approvals: [],
     ...omitUndefined(fresh),
-    approvals: coversAll(before, digest, needs) ? before.approvals : [],
+    ...before,
+    expiresAt: fresh.expiresAt,
   }));
   const all = await proposals.select((other) => other.subgraph === subgraph);
   const rest = all.sort((one, other) => other.expiresAt - one.expiresAt).slice(MAX_PROPOSALS);
@@ -80,8 +95,8 @@ export async function keepProposal(
 }
 
 /** An approval is for one publication: after a rollback, the same content needs another one. */
-export async function endProposal({ proposals }: RegistryTables, digest: string): Promise<void> {
-  await proposals.remove(proposalIdOf(digest));
+export async function endProposals({ proposals }: RegistryTables, digest: string): Promise<void> {
+  await proposals.removeWhere((one) => one.digest === digest);
 }
 
 /** The proposals that are not published yet, approved or not; the oldest first. */
@@ -134,13 +149,8 @@ function isOperatorsAlone({ rule, losing }: Need): boolean {
   return rule === 'url' || losing.length === 0 || losing.some(isBuiltIn);
 }
 
-/** Whether a proposal is for this content, and names all that it needs now. */
-function coversAll(
-  proposal: Proposal | undefined,
-  digest: string,
-  needs: readonly Need[],
-): proposal is Proposal {
-  if (proposal?.digest !== digest || proposal.expiresAt <= Date.now()) return false;
+function coversAll(proposal: Proposal, needs: readonly Need[]): boolean {
+  if (proposal.expiresAt <= Date.now()) return false;
   const named = new Map(proposal.needs.map((need) => [keyOf(need), costOf(need)]));
   return needs.every((need) => costOf(need) <= (named.get(keyOf(need)) ?? -1) * TOLERANCE);
 }

@@ -9,7 +9,7 @@ import { versionBefore } from './history.ts';
 import {
   approveProposal,
   digestOf,
-  endProposal,
+  endProposals,
   keepProposal,
   openNeeds,
   pendingProposals,
@@ -274,10 +274,12 @@ describe('on the embedded store', () => {
     const more = [...needs, { ...resolves('bookings'), what: 'T.g too' }];
     expect(await open(offers, more)).toEqual(more);
     expect(await open(offers, needs)).toEqual([]);
-    await propose(offers, more);
+    const other = await propose(offers, more);
     expect(await open(offers, needs)).toEqual(needs);
-    await approveProposal(tables, bookings, proposalId);
-    await endProposal(tables, digestOf('content'));
+    await expect(approveProposal(tables, bookings, proposalId)).rejects.toThrow('no proposal');
+    await approveProposal(tables, bookings, other.proposalId);
+    expect(await open(offers, needs)).toEqual([]);
+    await endProposals(tables, digestOf('content'));
     expect(await open(offers, needs)).toEqual(needs);
   });
 

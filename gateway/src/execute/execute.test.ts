@@ -19,6 +19,7 @@ import {
   getVariableValues,
   Kind,
   parse,
+  parseValue,
   print,
   printSchema,
   validate,
@@ -711,6 +712,23 @@ describe('a graph of another team', () => {
     expect(shown).toEqual([...values, '3', '[{}]']);
     expect(surface.sdl).toContain('a0: Filter = {}, a1: Filter = {a: [1, {b: null}]}');
     expect((await run('{ later }')).data).toEqual({ later: null });
+  });
+
+  test('a long default value is written once, however often it is asked for', async () => {
+    const value = `[${'{a: 1}'.repeat(5_000)}]`;
+    const { run } = await openOn(`scalar Any type Query { f(a: Any = ${value}): Int ${TAGS} }`, {});
+    const aliases = Array.from({ length: 18 }, (_, n) => `a${n}: defaultValue`).join(' ');
+    const query = `{ __type(name: "Query") { fields { args { ${aliases} } } } }`;
+    const cpuMs = async (work: () => unknown) => {
+      const start = process.cpuUsage();
+      await work();
+      const { user, system } = process.cpuUsage(start);
+      return (user + system) / 1_000;
+    };
+    await run(query);
+    const node = parseValue(value);
+    const written = await cpuMs(() => Array.from({ length: 18 }, () => print(node)));
+    expect(await cpuMs(() => run(query))).toBeLessThan(written / 2);
   });
 });
 

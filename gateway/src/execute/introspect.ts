@@ -10,6 +10,7 @@ import {
   type GraphQLInputField,
   type GraphQLSchema,
   print,
+  type ValueNode,
 } from 'graphql';
 import type { ResponseSize } from '../document/responsesize.ts';
 
@@ -48,10 +49,17 @@ function counted(field: GraphQLField<unknown, unknown>, size: ResponseSize): Res
 // graphql-js cannot write a default value of a custom scalar that is an object.
 const DEFAULT_VALUE = __InputValue.getFields().defaultValue;
 
+/** Each is written once: a request has as many aliases as it likes, and some take 30 ms. */
+const written = new WeakMap<ValueNode, string>();
+
 function writtenDefault(source: unknown): string | null {
   // Cast: graphql-js resolves inputs to arguments and input fields.
   const { astNode } = source as GraphQLArgument | GraphQLInputField;
-  return astNode?.defaultValue ? print(astNode.defaultValue) : null;
+  const node = astNode?.defaultValue;
+  if (node === undefined) return null;
+  const text = written.get(node) ?? print(node);
+  written.set(node, text);
+  return text;
 }
 
 /** Objects are counted by their fields. */

@@ -6,7 +6,6 @@ import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { makePrivateFolder } from '@partner-loyalty/runtime/store/private.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import * as z from 'zod';
-import { datedAsPublished } from '../schema/dated.ts';
 import { graphOf, readGraphFile, readSdlFile, SUPERGRAPH_FILE } from './committed.ts';
 import type { Graph, GraphStore } from './graph.ts';
 
@@ -97,8 +96,7 @@ function createStoreSource(
   async function published(wanted: number): Promise<Graph> {
     const found = await inTime(store.version(wanted));
     if (found === undefined) throw new Error(`the store lacks version ${wanted} of the graph`);
-    const supergraph = datedAsPublished(found.supergraph, found.publishedAt);
-    return { ...found, version: wanted, supergraph };
+    return { ...found, version: wanted };
   }
 
   return {

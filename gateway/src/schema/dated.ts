@@ -1,12 +1,5 @@
 // Adds dates to the deprecation reasons of a supergraph that have none yet.
-import {
-  DEFAULT_DEPRECATION_REASON,
-  GraphQLError,
-  Kind,
-  type Location,
-  parse,
-  print,
-} from 'graphql';
+import { DEFAULT_DEPRECATION_REASON, Kind, type Location, parse, print } from 'graphql';
 import { type DeprecationDates, datesFrom, datesIn, withDates } from './dates.ts';
 import { type DefinedElement, elementsIn } from './definitions.ts';
 
@@ -37,16 +30,6 @@ export function datedSdl(sdl: string, since: Date, former = ''): string {
     end = loc.end;
   }
   return result + sdl.slice(end);
-}
-
-/** The same of what was published then. What is not SDL stays as it is, and cannot be served. */
-export function datedAsPublished(sdl: string, publishedAt: Date): string {
-  try {
-    return datedSdl(sdl, publishedAt);
-  } catch (error) {
-    if (error instanceof GraphQLError) return sdl;
-    throw error;
-  }
 }
 
 /** The directive as Apollo and graphql-js print it, on a line. */

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from '@partner-loyalty/gateway/graph/committed.ts';
 import { readSupergraphConfig } from '@partner-loyalty/gateway/graph/config.ts';
 import type { GraphStore, GraphVersion } from '@partner-loyalty/gateway/graph/graph.ts';
-import { datedAsPublished, datedSdl } from '@partner-loyalty/gateway/schema/dated.ts';
+import { datedSdl } from '@partner-loyalty/gateway/schema/dated.ts';
 
 /** A graph with what it was composed from. */
 export type GraphContent = Pick<GraphVersion, 'supergraph' | 'subgraphs' | 'schemas' | 'took'>;
@@ -22,8 +22,7 @@ export async function contentOf(
   if (version === 0) return committedContent();
   const found = await store.version(version);
   if (found === undefined) throw new Error(`there is no version ${version}`);
-  const { publishedAt, subgraphs, schemas, took } = found;
-  const supergraph = datedAsPublished(found.supergraph, publishedAt);
+  const { supergraph, subgraphs, schemas, took } = found;
   return { supergraph, subgraphs, schemas, took };
 }
 

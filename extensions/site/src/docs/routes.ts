@@ -1,11 +1,15 @@
 // The routes of the documentation. What makes their content is loaded when one is first asked for.
+import { once as onceEmitted } from 'node:events';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import type { GraphStore } from '@partner-loyalty/gateway/graph/graph.ts';
 import type { DocumentedGraph } from '@partner-loyalty/gateway/graph/served.ts';
 import { SURFACE_NAMES } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import { once } from '@partner-loyalty/runtime/once.ts';
 import { pageHeaders } from '@partner-loyalty/runtime/pages/layout.ts';
 import { textBeside } from '@partner-loyalty/runtime/pages/style.ts';
+import { RUN } from '@partner-loyalty/runtime/process/run.ts';
 import { type About, baseUrlOf, DOCS_STYLE } from '../frame.ts';
 import { onceForEach, prepare, type Route } from '../prepared.ts';
 import { readChangelogs } from './changelogs.ts';
@@ -56,7 +60,6 @@ export function docsRoutes({ about, budget, current, store }: DocsParts): [strin
     ...PAGES.map((page) => pageRoute(page, about)),
   ];
   const index = onceForEach(current, async (graph) => {
-    const { searchIndex } = await import('./search.ts');
     const { referenceText } = await import('./surface.ts');
     const texts = new Map<string, string>();
     for (const [path, { content }] of pages)
@@ -152,4 +155,12 @@ function textRoute(type: string, make: () => Promise<string>): Route {
 
 function headersOf(type: string): Record<string, string> {
   return { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-cache' };
+}
+
+/** In a thread: where teams have written much, it takes a second. */
+async function searchIndex(pages: ReadonlyMap<string, string>): Promise<string> {
+  const argv = [join(import.meta.dirname, 'worker.ts')];
+  const worker = new Worker(RUN, { argv, workerData: pages, execArgv: [] });
+  const [index] = await onceEmitted(worker, 'message');
+  return index;
 }

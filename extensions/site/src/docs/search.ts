@@ -12,13 +12,13 @@ export const INDEX_OPTIONS = {
   searchOptions: { boost: { title: 4 }, prefix: true, fuzzy: 0.2, combineWith: 'AND' as const },
 };
 
-/** Indexes pages by their paths, a few entries in each turn of the event loop. */
-export async function searchIndex(pages: ReadonlyMap<string, string>): Promise<string> {
+/** Indexes pages by their paths. */
+export function indexOf(pages: ReadonlyMap<string, string>): string {
   const index = new MiniSearch<Entry>(INDEX_OPTIONS);
   for (const [path, page] of pages) {
     // Schemas of other teams may have names that give the same ID.
     const unique = new Map(entriesOf(path, page).map((entry) => [entry.id, entry]));
-    await index.addAllAsync([...unique.values()], { chunkSize: 20 });
+    index.addAll([...unique.values()]);
   }
   return JSON.stringify(index);
 }
