@@ -1,18 +1,17 @@
 // The console of partners' staff at /console: finds the page, and who is signed in to see it.
-import type { Partner } from '@partner-loyalty/gateway/identity/keystore.ts';
-import type { Staff } from '@partner-loyalty/gateway/identity/staff.ts';
 import { createFormPage, type Sent } from '@partner-loyalty/gateway/pages/formpage.ts';
 import { createCookies, FORM_COOKIE } from '@partner-loyalty/gateway/pages/forms.ts';
 import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
-import { type ConsolePage, consolePage } from './frame.ts';
+import { consolePage } from './frame.ts';
 import type { ConsoleParts } from './manage.ts';
 import { choicePage, NO_PAGE, overviewPage, suspendedPage } from './overview.ts';
 import { createSectionPages, INTERRUPTED } from './sectionpages.ts';
 import { createSections } from './sections.ts';
 import { createSessions, type SignedIn } from './sessions.ts';
 import {
+  auditSignIn,
   CHOICE_PATH,
   CONSOLE_PATH,
   CONSOLE_SIGN_IN_PATH,
@@ -28,25 +27,13 @@ export function createConsole(parts: ConsoleParts) {
   const { keyStore, settings, audit, forms, log, ownUrl } = parts;
   const cookies = createCookies(ownUrl);
   const sessions = createSessions(keyStore, cookies);
-  const signIn = createStaffSignInPage({ ...parts, sessions, cookies, signedIn: auditSignIn });
+  const signIn = createStaffSignInPage({ ...parts, sessions, cookies });
   const sections = createSections(parts);
+  const page = consolePage.bind(undefined, { settings, sections });
   const sectionPages = createSectionPages({ audit, page });
   const [place, pagePlace] = [createPlaces({ ofOwner: 1 }), createPlaces(PAGES)];
-  const frame = { settings, sections };
   // Then nothing that a form led to is shown again.
   const forgotten = cookies.write(FORM_COOKIE, '');
-
-  function auditSignIn({ requestId }: HttpRequest, staff: Staff): void {
-    audit?.staff({ requestId, staff, operation: 'console.sign-in' });
-  }
-
-  function page(
-    { path }: HttpRequest,
-    { signedIn, partner }: { signedIn: SignedIn; partner?: Partner },
-    shown: ConsolePage,
-  ): HttpResponse {
-    return consolePage(frame, signedIn, { partnerName: partner?.name, path }, shown);
-  }
 
   const choice = async (request: HttpRequest, signedIn: SignedIn) =>
     page(request, { signedIn }, await choicePage(keyStore, signedIn.places));
@@ -65,7 +52,7 @@ export function createConsole(parts: ConsoleParts) {
     const staff = signedIn.places.find(({ staffId }) => staffId === form.get('staffId'));
     if (staff === undefined) return redirect(CHOICE_PATH);
     await sessions.choose(signedIn, staff);
-    auditSignIn(request, staff);
+    auditSignIn(parts, request, staff);
     return redirect(CONSOLE_PATH, signedIn.cookies);
   }
 

@@ -1,4 +1,6 @@
 // The frame of the console's pages: who is signed in, for which partner, and the sections.
+import type { Partner } from '@partner-loyalty/gateway/identity/keystore.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
 import { type Html, html, sentence } from '@partner-loyalty/runtime/pages/html.ts';
@@ -31,13 +33,13 @@ export type ConsolePage = {
 };
 
 /**
- * The page for who is signed in. Without a partner's name it has no navigation; else that leads to
- * the sections, in their order.
+ * The page for who is signed in. Without a partner it has no navigation; else that leads to the
+ * sections, in their order.
  */
 export function consolePage(
   { settings, sections }: { settings: Settings; sections: readonly Section[] },
-  signedIn: SignedIn,
-  { partnerName, path }: { partnerName: string | undefined; path: string },
+  { path }: HttpRequest,
+  { signedIn, partner }: { signedIn: SignedIn; partner?: Partner },
   { title, content, status = 200, notice }: ConsolePage,
 ): HttpResponse {
   const { environment, explorer } = settings;
@@ -54,7 +56,7 @@ export function consolePage(
 <header class="bar">
 <a class="mark" href="${CONSOLE_PATH}">Partner Loyalty</a>
 <span class="badge ${environment}">${environment}</span>
-${partnerName === undefined ? '' : partnerOf(partnerName, places.length > 1)}
+${partner === undefined ? '' : partnerOf(partner, places.length > 1)}
 <form class="person" method="post" action="${CONSOLE_PATH}/sign-out">
 <span>${staff?.email ?? first?.email ?? ''}${staff === undefined ? '' : `, ${staff.role}`}</span>
 <button>Sign out</button>
@@ -62,7 +64,7 @@ ${partnerName === undefined ? '' : partnerOf(partnerName, places.length > 1)}
 </header>
 <div class="console">
 ${
-  partnerName === undefined
+  partner === undefined
     ? ''
     : html`<nav class="sections" aria-label="Console"><ul>${link(CONSOLE_PATH, 'Overview')}${links}</ul><ul>${others}</ul></nav>`
 }
@@ -73,7 +75,7 @@ ${content}
 </main>
 </div>`;
   const name =
-    partnerName === undefined || partnerName === title ? title : `${title} · ${partnerName}`;
+    partner === undefined || partner.name === title ? title : `${title} · ${partner.name}`;
   return {
     status,
     headers: { ...HEADERS, ...(cookies.length > 0 && { 'set-cookie': cookies }) },
@@ -81,7 +83,7 @@ ${content}
   };
 }
 
-function partnerOf(name: string, canSwitch: boolean): Html {
+function partnerOf({ name }: Partner, canSwitch: boolean): Html {
   const change = html` <a href="${CHOICE_PATH}">Switch</a>`;
   return html`<p class="partner"><strong><bdi>${name}</bdi></strong>${canSwitch ? change : ''}</p>`;
 }

@@ -36,9 +36,12 @@ const KNOWN_COOKIE = 'known';
 type Parts = ConsoleParts & {
   sessions: Sessions;
   cookies: Cookies;
-  /** Called when a person is signed in to a partner. */
-  signedIn(request: HttpRequest, staff: Staff): void;
 };
+
+/** Notes that a person is signed in to a partner. */
+export function auditSignIn({ audit }: ConsoleParts, request: HttpRequest, staff: Staff): void {
+  audit?.staff({ requestId: request.requestId, staff, operation: 'console.sign-in' });
+}
 
 export function createStaffSignInPage(parts: Parts) {
   const { keyStore, members, sessions, cookies } = parts;
@@ -102,7 +105,7 @@ export function createStaffSignInPage(parts: Parts) {
     // Whoever was removed since the mail was sent.
     if (begun === undefined) return invalidLink(request);
     await keepLanguage(await keyStore.staffTables(), who.address, textsOf(request).language);
-    if (begun.staff !== undefined) parts.signedIn(request, begun.staff);
+    if (begun.staff !== undefined) auditSignIn(parts, request, begun.staff);
     // Nothing that a form of the former session led to shows again.
     const forgotten = former ? [cookies.write(FORM_COOKIE, '')] : [];
     return redirect(CONSOLE_PATH, [...set, ...forgotten, begun.cookie]);
