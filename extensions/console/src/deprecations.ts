@@ -74,12 +74,6 @@ function usedTable(used: Used[]): Html {
 <th scope="row"><code>${coordinate}</code></th><td>${dayOf(until)}</td>
 <td class="number">${shownNumber(count)}</td><td>${lastDay}</td><td>${reason}</td></tr>`,
     );
-  const columns = [
-    ['What'],
-    ['Kept until'],
-    ['Uses', 'number'],
-    ['Last used'],
-    ['What to do'],
-  ] as const;
-  return table(['used', 'What you use'], columns, rows, 'used');
+  const columns = ['What', 'Kept until', 'Uses', 'Last used', 'What to do'];
+  return table(['used', 'What you use'], columns, rows, 'used', ['Uses']);
 }

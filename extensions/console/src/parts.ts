@@ -23,15 +23,16 @@ export function rowList(items: Html[], none: Html = html``): Html {
   return items.length === 0 ? none : html`<ul class="rows">${items}</ul>`;
 }
 
-/** A table that scrolls within the page. Columns of the kind `number` are aligned to the right. */
+/** A table that scrolls within the page. The columns of `numbers` are aligned to the right. */
 export function table(
   [id, caption]: readonly [id: string, caption: string],
-  columns: readonly (readonly [name: string, kind?: 'number'])[],
+  columns: readonly string[],
   rows: Html[],
-  kind = '',
+  kind: string,
+  numbers: readonly string[] = [],
 ): Html {
   const heads = columns.map(
-    ([name, align = '']) => html`<th scope="col" class="${align}">${name}</th>`,
+    (name) => html`<th scope="col" class="${numbers.includes(name) ? 'number' : ''}">${name}</th>`,
   );
   return html`<div class="scroll" role="region" tabindex="0" aria-labelledby="${id}">
 <table class="${kind}"><caption id="${id}">${caption}</caption>

@@ -110,14 +110,9 @@ function found(records: readonly RequestRecord[], names: Names): Html {
 <td>${timeTag(record.time)}</td><td>${statusOf(record)}</td><td>${record.operation ?? '–'}<br><bdi class="soft">${names.get(record.keyId ?? '') ?? ''}</bdi></td><td>${codesOf(record)}</td>
 <td class="number">${record.cost}</td><td class="number">${shownMs(record.durationMs)}</td></tr>`,
   );
-  const columns = [
-    ...[['Request ID'], ['Time'], ['Status'], ['Operation, key'], ['Code']],
-    ...[
-      ['Cost', 'number'],
-      ['Duration', 'number'],
-    ],
-  ] as const;
-  return table(['found', 'Newest first.'], columns, rows, 'found');
+  const numbers = ['Cost', 'Duration'];
+  const columns = ['Request ID', 'Time', 'Status', 'Operation, key', 'Code', ...numbers];
+  return table(['found', 'Newest first.'], columns, rows, 'found', numbers);
 }
 
 function statusOf(record: RequestRecord): Html {

@@ -159,9 +159,7 @@ function hourTable(used: readonly RequestHour[]): Html {
 <td>${shownNumber(requests)}</td>${errors}<td>${shownPercent(each.budget)}</td>
 <td>${shownMs(quantile(each, 0.5))}</td><td>${shownMs(quantile(each, 0.99))}</td></tr>`;
   });
-  const columns = ['Hour', 'Requests', 'Partial', '4xx', '5xx', 'Budget', 'p50', 'p99'].map(
-    (name) => [name] as const,
-  );
+  const columns = ['Hour', 'Requests', 'Partial', '4xx', '5xx', 'Budget', 'p50', 'p99'];
   const caption = 'By hour. Partial means status 200 with errors.';
   return table(['by-hour', caption], columns, rows, 'numbers');
 }
