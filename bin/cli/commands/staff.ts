@@ -16,7 +16,7 @@ import { claimForOperator, readStore, requirePartner, withStore } from '../shell
 export function staffCommand(shell: Shell) {
   const { group, add } = commandGroup('staff', 'manage who may use the console for a partner');
   add('invite', 'let an address sign in to the console, or change its role there', {
-    '<partner>': "the partner's ID",
+    ...PARTNER,
     '<email>': 'the email address',
   })
     .addOption(

@@ -86,18 +86,11 @@ function printSummary(shell: Shell, summary: Summary, durationMs: number): void 
   if (!shell.json) shell.note(`${lines} lines in ${(durationMs / 1_000).toFixed(1)} s`);
 }
 
-type Progress = {
-  update(doneBytes: number, lines: number): void;
-  /** Prints a line without tearing the bar. */
-  line(text: string): void;
-  stop(): void;
-};
-
 /**
  * On a terminal, shows how many lines are done and their rate, and a bar unless `totalBytes` is 0,
  * which stands for an unknown size. Anywhere else, prints only what is passed to `line`.
  */
-export function createProgress(stderr: Output, title: string, totalBytes: number): Progress {
+export function createProgress(stderr: Output, title: string, totalBytes: number) {
   const startedAt = performance.now();
   const withBar = '{bar} {percentage}% | {lines} lines | {rate}/s | {eta_formatted} left';
   const withoutBar = '{lines} lines | {rate}/s';
@@ -110,11 +103,12 @@ export function createProgress(stderr: Output, title: string, totalBytes: number
   // Does nothing without a terminal, nor do the calls that follow.
   bar.start(totalBytes, 0, { lines: 0, rate: 0 });
   return {
-    update(doneBytes, lines) {
+    update(doneBytes: number, lines: number): void {
       const rate = Math.round(lines / ((performance.now() - startedAt) / 1_000));
       bar.update(doneBytes, { lines: lines.toLocaleString('en'), rate: rate.toLocaleString('en') });
     },
-    line: (text) => void stderr.write(`${stderr.isTTY ? '\r\u001b[K' : ''}${text}\n`),
+    /** Prints a line without tearing the bar. */
+    line: (text: string) => void stderr.write(`${stderr.isTTY ? '\r\u001b[K' : ''}${text}\n`),
     stop: () => bar.stop(),
   };
 }

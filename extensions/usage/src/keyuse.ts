@@ -19,7 +19,11 @@ export function createKeyUseCounter(
   let counts = new Map<string, Count>();
 
   function take(): KeyUseInHour[] | undefined {
-    const uses = Array.from(counts, ([keyId, count]) => keyUse(keyId, count));
+    const uses = Array.from(counts, ([keyId, { lastUsedMs, ...count }]) => {
+      // What was counted in a minute is all in the hour of the last request.
+      const lastUsedAt = new Date(lastUsedMs);
+      return { keyId, hour: hourOf(lastUsedAt), ...count, lastUsedAt };
+    });
     counts = new Map();
     return uses.length === 0 ? undefined : uses;
   }
@@ -41,10 +45,4 @@ export function createKeyUseCounter(
     },
     ...createWriter(take, store.addKeyUses, options),
   };
-}
-
-/** What was counted in a minute is all in the hour of the last request. */
-function keyUse(keyId: string, { lastUsedMs, ...counts }: Count): KeyUseInHour {
-  const lastUsedAt = new Date(lastUsedMs);
-  return { keyId, hour: hourOf(lastUsedAt), ...counts, lastUsedAt };
 }
