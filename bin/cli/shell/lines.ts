@@ -21,24 +21,19 @@ export async function* linesOf(
   chunks: AsyncIterable<Buffer>,
   maxBytes: number = MAX_LINE_BYTES,
 ): AsyncGenerator<Line[]> {
-  let lines: Line[] = [];
+  const lines: Line[] = [];
   const splitter = new LineSplitter(maxBytes, {
     line: (bytes) => lines.push(read(bytes, splitter.count)),
     // Before the line has ended, so that it is not counted yet.
     tooLong: () =>
       lines.push({ number: splitter.count + 1, fault: `must have at most ${maxBytes} bytes` }),
   });
-  const take = () => {
-    const taken = lines;
-    lines = [];
-    return taken;
-  };
   for await (const chunk of chunks) {
     splitter.push(chunk);
-    if (lines.length > 0) yield take();
+    if (lines.length > 0) yield lines.splice(0);
   }
   splitter.end();
-  if (lines.length > 0) yield take();
+  if (lines.length > 0) yield lines.splice(0);
 }
 
 function read(bytes: Buffer, number: number): Line {
