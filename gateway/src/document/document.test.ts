@@ -4,6 +4,7 @@ import { buildSchema, getIntrospectionQuery, getVariableValues, Kind, parse, pri
 import { parseDocument, selectOperation } from './document.ts';
 import { costOfFields } from './lists.ts';
 import { LIMITS } from './measure.ts';
+import { type GraphqlRequestError, validationErrorsOf } from './validation.ts';
 import { coerceVariables, variableRulesOf } from './variables.ts';
 
 // Parsing, measuring and selecting operations.
@@ -211,6 +212,17 @@ function coerced(query: string, variables: Record<string, unknown>, schema = SCH
   };
 }
 
+function thrownBy(run: () => unknown): { message: string } {
+  try {
+    run();
+  } catch (error) {
+    // Cast: what refuses variables.
+    const [first] = (error as GraphqlRequestError).errors;
+    if (first !== undefined) return first;
+  }
+  throw new Error('it was not refused');
+}
+
 const TEXTS = 'query ($text: String!, $id: ID!) { find(text: $text, id: $id) }';
 
 test.each<[query: string, variables: Record<string, unknown>]>([
@@ -229,6 +241,45 @@ const IDS = buildSchema(`
   input Key { id: ID, ids: [ID], weight: Float, keys: [Key!] }
   type Query { find(id: ID, ids: [[ID]], key: Key, weight: Float): ID }
 `);
+
+test('default values that contain each other are not looked at again for each object', () => {
+  const levels = Array.from(
+    { length: 40 },
+    (_, n) => `input L${n} { a: L${n + 1}={} b: L${n + 1}={} }`,
+  );
+  const schema = buildSchema(
+    `type Query { find(list: [L0]): ID } ${levels.join(' ')} input L40 { c: Int = 1 }`,
+  );
+  const list = Array.from({ length: 100 }, () => ({}));
+  const { own } = coerced('query ($list: [L0]) { find(list: $list) }', { list }, schema);
+  expect(Object.keys(own)).toEqual(['list']);
+});
+
+test('OPERATION_TOO_COMPLEX for objects of an input type with many fields, sent or not', () => {
+  const fields = Array.from({ length: 99 }, (_, n) => `f${n}: Int`);
+  const schema = buildSchema(
+    `type Query { find(in: In): ID } input In { list: [[Wide!]] } input Wide { ${fields.join(' ')} }`,
+  );
+  const find = (count: number) => {
+    const list = [Array.from({ length: count }, () => ({}))];
+    return coerced('query ($in: In) { find(in: $in) }', { in: { list } }, schema).own;
+  };
+  expect(find(99)).toMatchObject({ in: { list: [{ length: 99 }] } });
+  expect(() => find(100)).toThrow('the variables have more than 10000 fields');
+});
+
+test('a wrong name is compared with others unless these are many and long', () => {
+  const messageFor = (length: number) => {
+    const names = Array.from({ length: 200 }, (_, n) => `V${'x'.repeat(length)}${n}`);
+    const schema = buildSchema(`type Query { find(of: E): ID } enum E { ${names.join(' ')} }`);
+    const run = () => coerced('query ($of: E) { find(of: $of) }', { of: `${names[0]}y` }, schema);
+    const errors = validationErrorsOf(parse(`{ find(of: ${names[0]}y) }`), schema);
+    return [thrownBy(run), ...errors].map((error) => String(error.message));
+  };
+  const suggest = expect.stringContaining('Did you mean');
+  expect(messageFor(20)).toEqual([suggest, suggest]);
+  for (const message of messageFor(100)) expect(message).not.toContain('Did you mean');
+});
 
 // 2^53 is what JSON.parse makes of 2^53 + 1.
 test.each<[definition: string, argument: string, value: unknown, path: string]>([

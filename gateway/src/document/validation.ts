@@ -6,6 +6,7 @@ import {
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
+  isEnumType,
   Kind,
   specifiedRules,
   validate,
@@ -22,7 +23,32 @@ export function validationErrorsOf(
 ): readonly GraphQLError[] {
   const missing = missingRootTypes(document, schema);
   if (isShort(document) && isValid(schema, document)) return missing;
-  return [...validate(schema, withoutRepeatedFields(document), specifiedRules, MAX), ...missing];
+  const options = { maxErrors: MAX_REQUEST_ERRORS, hideSuggestions: hidesSuggestions(schema) };
+  const single = withoutRepeatedFields(document);
+  return [...validate(schema, single, specifiedRules, options), ...missing];
+}
+
+/** Of letters that graphql-js compares to find the names of a type that resemble a wrong one. */
+const MAX_COMPARED = 500_000;
+const hiding = new WeakMap<GraphQLSchema, boolean>();
+
+/** Whether errors name no similar names, because a type has so many long ones. */
+export function hidesSuggestions(schema: GraphQLSchema): boolean {
+  const compared = (names: readonly string[]) =>
+    names.reduce((sum, { length }) => sum + length * length, 0);
+  const isLarge = () => {
+    const types = Object.values(schema.getTypeMap());
+    const lists = types.map((type) => {
+      if (isEnumType(type)) return type.getValues().map(({ name }) => name);
+      return 'getFields' in type ? Object.keys(type.getFields()) : [];
+    });
+    return [types.map(({ name }) => name), ...lists].some(
+      (names) => compared(names) > MAX_COMPARED,
+    );
+  };
+  const hides = hiding.get(schema) ?? isLarge();
+  hiding.set(schema, hides);
+  return hides;
 }
 
 /**
@@ -40,7 +66,6 @@ export function requireValid(errors: readonly GraphQLError[]): void {
 const isValid = createIsValid(specifiedRules);
 /** In selections. A document with at most this many is validated twice if it is invalid. */
 const SHORT = 100;
-const MAX = { maxErrors: MAX_REQUEST_ERRORS };
 
 // Comparing all pairs of fields of a short document takes little time, even if fields are repeated.
 function isShort(document: DocumentNode): boolean {

@@ -5,8 +5,11 @@ import {
   coerceInputValue,
   type DocumentNode,
   GraphQLError,
+  type GraphQLInputType,
   type GraphQLSchema,
+  getNamedType,
   getVariableValues,
+  isInputObjectType,
   isInputType,
   isNonNullType,
   Kind,
@@ -17,7 +20,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { GraphqlRequestError, MAX_REQUEST_ERRORS } from './validation.ts';
+import { GraphqlRequestError, hidesSuggestions, MAX_REQUEST_ERRORS } from './validation.ts';
 
 export type VariableRules = {
   definitions: readonly VariableDefinitionNode[];
@@ -48,7 +51,10 @@ export function variableRulesOf(
   };
 }
 
-/** The variables with their default values. Throws BAD_USER_INPUT if they break the rules. */
+/**
+ * The variables with their default values. Throws BAD_USER_INPUT if they break the rules, and
+ * OPERATION_TOO_COMPLEX if they have too many fields (docs/callers/limits.md).
+ */
 export function coerceVariables(
   schema: GraphQLSchema,
   rules: VariableRules,
@@ -57,8 +63,10 @@ export function coerceVariables(
   const { definitions, nonNullVariables, texts } = rules;
   const coerced = texts && textsIn(variables, texts);
   if (coerced !== undefined) return coerced;
+  requireFewFields(schema, definitions, variables);
   const result = getVariableValues(schema, definitions, variables, {
     maxErrors: MAX_REQUEST_ERRORS,
+    hideSuggestions: hidesSuggestions(schema),
   });
   if (result.errors !== undefined)
     throw new GraphqlRequestError(
@@ -107,12 +115,41 @@ function inexactId(coerced: unknown, sent: unknown): string[] | undefined {
     return typeof coerced === 'string' && !Number.isSafeInteger(sent) ? [] : undefined;
   // The value of a custom scalar is the one that was sent.
   if (typeof coerced !== 'object' || coerced === null || coerced === sent) return undefined;
-  for (const [key, value] of Object.entries(coerced)) {
-    // Cast: what is coerced to an object is one, unless it comes from a default value.
-    const path = inexactId(value, (sent as Record<string, unknown> | undefined)?.[key]);
+  // What was not sent comes from default values, which can contain each other many times.
+  for (const [key, value] of Object.entries(sent ?? {})) {
+    // Cast: what is coerced to an object is one.
+    const path = inexactId((coerced as Record<string, unknown>)[key], value);
     if (path !== undefined) return [key, ...path];
   }
   return undefined;
+}
+
+/** Of input objects among the variables. Absent ones count, too: graphql-js looks for each. */
+const MAX_FIELDS = 10_000;
+
+function requireFewFields(
+  schema: GraphQLSchema,
+  definitions: readonly VariableDefinitionNode[],
+  variables: Record<string, unknown>,
+): void {
+  let fields = 0;
+  function count(value: unknown, type: GraphQLInputType | undefined): void {
+    const named = getNamedType(type);
+    if (typeof value !== 'object' || value === null || !isInputObjectType(named)) return;
+    if (Array.isArray(value)) {
+      for (const item of value) count(item, named);
+      return;
+    }
+    const known = named.getFields();
+    fields += 1 + Object.keys(known).length;
+    if (fields > MAX_FIELDS)
+      fail('OPERATION_TOO_COMPLEX', `the variables have more than ${MAX_FIELDS} fields`);
+    for (const [name, inner] of Object.entries(value)) count(inner, known[name]?.type);
+  }
+  for (const { variable, type: node } of definitions) {
+    const type = typeFromAST(schema, node);
+    if (isInputType(type)) count(variables[variable.name.value], type);
+  }
 }
 
 const NO_PATHS: ReadonlyMap<string, string> = new Map();
@@ -159,11 +196,11 @@ function faultsOf(value: unknown, { type: node }: VariableDefinitionNode, schema
   const type = typeFromAST(schema, node);
   if (value === undefined || !isInputType(type)) return faults;
   try {
-    coerceInputValue(value, type, (path) => {
-      // Each fault costs a search for names that resemble the wrong one.
+    const found = (path: readonly (string | number)[]) => {
       if (faults.length === MAX_REQUEST_ERRORS) throw ENOUGH;
       faults.push([...path]);
-    });
+    };
+    coerceInputValue(value, type, found, true);
   } catch (error) {
     if (error !== ENOUGH) throw error;
   }

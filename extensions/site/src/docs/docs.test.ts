@@ -164,6 +164,7 @@ test('an operation has its example if that fits what is served, and a link if th
 test('code in text, and links as their text', () => {
   expect(htmlOf(inline('a `b` c [d](e.md#f)'))).toBe('a <code>b</code> c d');
   expect(htmlOf(inline('an open ` <'))).toBe('an open ` &lt;');
+  expect(htmlOf(paragraphs('x'.repeat(60_000)))).toHaveLength('<p></p>…'.length + 4_000);
   expect(htmlOf(paragraphs(' one\ntwo \n\n\n three'))).toBe('<p>one\ntwo</p><p>three</p>');
 });
 

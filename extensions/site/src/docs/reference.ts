@@ -32,8 +32,18 @@ export const KINDS = [
   ['scalar', isScalarType],
 ] as const;
 
-/** What a surface has, in the order of the lists. */
+const known = new WeakMap<GraphQLSchema, Partial<Record<SurfaceName, Group[]>>>();
+
+/** What a surface has, in the order of the lists; found once for each schema. */
 export function groupsOf(surface: SurfaceName, schema: GraphQLSchema): Group[] {
+  const found = known.get(schema) ?? {};
+  known.set(schema, found);
+  const groups = found[surface] ?? findGroups(surface, schema);
+  found[surface] = groups;
+  return groups;
+}
+
+function findGroups(surface: SurfaceName, schema: GraphQLSchema): Group[] {
   const roots = [
     { kind: 'queries' as const, title: 'Queries', root: schema.getQueryType() },
     { kind: 'mutations' as const, title: 'Mutations', root: schema.getMutationType() },

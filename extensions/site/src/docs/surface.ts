@@ -24,7 +24,7 @@ import { exampleOf } from './examples.ts';
 import { docsFramed } from './page.ts';
 import { DOCS_PATH } from './paths.ts';
 import { inline, paragraphs } from './prose.ts';
-import { groupsOf, KINDS, type Referred } from './reference.ts';
+import { type Group, groupsOf, KINDS, type Referred } from './reference.ts';
 import { type Documented, scopeNeeded } from './scopes.ts';
 
 const TITLES = { partner: 'Partner surface', member: 'Member surface' };
@@ -42,21 +42,34 @@ ${reasonOf(shown) == null ? '' : html`<b>deprecated</b> `}${inline(first)}</li>`
   });
 }
 
-/** The page of an operation or a type, with all others of its surface beside it. */
-export function referencePage(about: About, documented: Documented, asked: Referred): string {
-  const groups = groupsOf(documented.surface, documented.schema).map(({ id, title, entries }) => {
-    const links = entries.map(({ path, shown }) => {
-      const current = path === asked.path ? html` aria-current="page"` : '';
-      return html`<li><a href="${path}"${current}>${shown.name}</a></li>`;
-    });
+const contents = new WeakMap<Group[], Html>();
+
+/** The links to all pages of a surface, made once: there may be thousands. */
+function contentsOf({ surface, schema }: Documented): Html {
+  const groups = groupsOf(surface, schema);
+  const known = contents.get(groups);
+  if (known !== undefined) return known;
+  const lists = groups.map(({ id, title, entries }) => {
+    const links = entries.map(
+      ({ path, shown }) => html`<li><a href="${path}">${shown.name}</a></li>`,
+    );
     return html`<li><a href="${DOCS_PATH}#${id}">${title}</a><ul>${links}</ul></li>`;
   });
-  return docsFramed(about, {
+  const made = html`<li><a href="${DOCS_PATH}">Documentation</a></li>${lists}`;
+  contents.set(groups, made);
+  return made;
+}
+
+/** The page of an operation or a type, with all others of its surface beside it. */
+export function referencePage(about: About, documented: Documented, asked: Referred): string {
+  const page = docsFramed(about, {
     path: asked.path,
     title: asked.shown.name,
-    contents: html`<li><a href="${DOCS_PATH}">Documentation</a></li>${groups}`,
+    contents: contentsOf(documented),
     text: referenceText(about, documented, asked),
   });
+  const link = `<li><a href="${asked.path}"`;
+  return page.replace(link, () => `${link} aria-current="page"`);
 }
 
 /** The text of such a page. Everything in it that comes from a schema is escaped. */
