@@ -42,7 +42,7 @@ ARG COMMIT=unknown
 ENV COMMIT=$COMMIT
 USER node
 EXPOSE 4000
-CMD ["node", "--no-allocation-site-pretenuring", "--env-file=node.env", "bin/gateway.ts"]
+CMD ["node", "--no-allocation-site-pretenuring", "--heap-growing-percent=200", "--env-file=node.env", "bin/gateway.ts"]
 
 FROM base AS members
 RUN npm ci --omit=dev --ignore-scripts --workspace=subgraphs/members \
@@ -56,7 +56,7 @@ ARG COMMIT=unknown
 ENV COMMIT=$COMMIT
 USER node
 EXPOSE 4011
-CMD ["node", "--no-allocation-site-pretenuring", "--env-file=node.env", "bin/members.ts"]
+CMD ["node", "--no-allocation-site-pretenuring", "--heap-growing-percent=200", "--env-file=node.env", "bin/members.ts"]
 
 FROM base AS standings
 RUN npm ci --omit=dev --ignore-scripts --workspace=subgraphs/standings \
@@ -70,7 +70,7 @@ ARG COMMIT=unknown
 ENV COMMIT=$COMMIT
 USER node
 EXPOSE 4012
-CMD ["node", "--no-allocation-site-pretenuring", "--env-file=node.env", "bin/standings.ts"]
+CMD ["node", "--no-allocation-site-pretenuring", "--heap-growing-percent=200", "--env-file=node.env", "bin/standings.ts"]
 
 # The operator's command, for `docker compose run --rm loyalty`.
 FROM base AS loyalty

@@ -266,7 +266,9 @@ test.each(targets)('%s starts node itself, as a user other than root', (target) 
   expect(existsSync(join(ROOT, start.at(-1) ?? ''))).toBe(true);
   const flags = start.slice(1, -1);
   expect(flags).toEqual(
-    target === 'loyalty' ? [] : ['--no-allocation-site-pretenuring', '--env-file=node.env'],
+    target === 'loyalty'
+      ? []
+      : ['--no-allocation-site-pretenuring', '--heap-growing-percent=200', '--env-file=node.env'],
   );
 });
 

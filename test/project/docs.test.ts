@@ -104,6 +104,7 @@ test('the limits for callers are those of the code', () => {
     LIMITS.rootFields,
     LIMITS.selections,
     LIMITS.directives,
+    LIMITS.inputFields,
     LIMITS.fragments,
     LIMITS.depth,
     LIMITS.types,

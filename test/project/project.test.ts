@@ -182,7 +182,7 @@ describe('nodeoptions', () => {
     (folder) => {
       const manifest = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
       const [, file = '', launcher = ''] =
-        /^exec node --no-allocation-site-pretenuring --env-file=(\S+) (\S+) \S+$/.exec(
+        /^exec node --no-allocation-site-pretenuring --heap-growing-percent=200 --env-file=(\S+) (\S+) \S+$/.exec(
           manifest.scripts.start,
         ) ?? [];
       expect(resolve(ROOT, folder, file)).toBe(join(ROOT, 'node.env'));

@@ -11,6 +11,8 @@ export const LIMITS = {
   selections: 1_000,
   /** `@skip`, `@include` and other directives, after expanding fragments. */
   directives: 100,
+  /** Of input objects among the variables. Absent ones count, too: graphql-js looks for each. */
+  inputFields: 10_000,
   fragments: 50,
   depth: 8,
   introspectionDepth: 15,

@@ -20,6 +20,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
+import { LIMITS } from './measure.ts';
 import { GraphqlRequestError, hidesSuggestions, MAX_REQUEST_ERRORS } from './validation.ts';
 
 export type VariableRules = {
@@ -124,9 +125,6 @@ function inexactId(coerced: unknown, sent: unknown): string[] | undefined {
   return undefined;
 }
 
-/** Of input objects among the variables. Absent ones count, too: graphql-js looks for each. */
-const MAX_FIELDS = 10_000;
-
 function requireFewFields(
   schema: GraphQLSchema,
   definitions: readonly VariableDefinitionNode[],
@@ -142,8 +140,8 @@ function requireFewFields(
     }
     const known = named.getFields();
     fields += 1 + Object.keys(known).length;
-    if (fields > MAX_FIELDS)
-      fail('OPERATION_TOO_COMPLEX', `the variables have more than ${MAX_FIELDS} fields`);
+    if (fields > LIMITS.inputFields)
+      fail('OPERATION_TOO_COMPLEX', `the variables have more than ${LIMITS.inputFields} fields`);
     for (const [name, inner] of Object.entries(value)) count(inner, known[name]?.type);
   }
   for (const { variable, type: node } of definitions) {
