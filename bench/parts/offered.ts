@@ -34,13 +34,11 @@ export const offered: Part = {
     const saturation = await saturationOf(ours, run);
     const rates = SHARES.map((share) => Math.round(saturation * share));
     const ourPoints = await pointsOf(ours, run, rates);
-    const floorPoints = await pointsOf(floor, run, rates);
     const tenth = await sideBySide(run, saturation / 10);
     const half = await sideBySide(run, saturation / 2);
     return {
       tables: [
         table(`${ours.title}, saturated at ${shown(saturation)}/s`, ourPoints),
-        table(`${floor.title}, at the same rates`, floorPoints),
         tenth.table,
         half.table,
       ],

@@ -68,6 +68,12 @@ export const FIGURES = {
   feedMongo: { meaning: 'the same, MongoDB', atMost: 1.1 },
   recordingOne: { meaning: 'time to record an activity on MongoDB, ms', atMost: 8 },
   recordingHundred: { meaning: 'the same of 100 in one call, ms', atMost: 15 },
+  importedActivities: { meaning: 'activities a second of an import on MongoDB', atLeast: 8_000 },
+  importedMembers: { meaning: 'members a second of an import on MongoDB', atLeast: 2_000 },
+  mongoLookUp: {
+    meaning: 'CPU time of a look-up on MongoDB, 32 at once, members with 20 enrollments, µs',
+    atMost: 20,
+  },
   aloneToMercurius: {
     meaning: "p50 of a known document, one request at a time, relative to Mercurius'",
     atMost: 1,
