@@ -268,6 +268,19 @@ test('OPERATION_TOO_COMPLEX for objects of an input type with many fields, sent 
   expect(() => find(100)).toThrow('the variables have more than 10000 fields');
 });
 
+test.each(['{"a":', '{"l":'])(
+  'OPERATION_TOO_COMPLEX for what is nested without end: %s',
+  (start) => {
+    const schema = buildSchema('type Query { find(of: In): ID } input In { a: In l: [In] }');
+    const find = (depth: number) => {
+      const of = JSON.parse(`${start.repeat(depth)}null${'}'.repeat(depth)}`);
+      return coerced('query ($of: In) { find(of: $of) }', { of }, schema).own;
+    };
+    expect(find(100)).toHaveProperty('of');
+    for (const depth of [202, 9_000]) expect(() => find(depth)).toThrow('nested over 200 deep');
+  },
+);
+
 test('a wrong name is compared with others unless these are many and long', () => {
   const messageFor = (length: number) => {
     const names = Array.from({ length: 200 }, (_, n) => `V${'x'.repeat(length)}${n}`);

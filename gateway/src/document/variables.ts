@@ -5,12 +5,13 @@ import {
   coerceInputValue,
   type DocumentNode,
   GraphQLError,
-  type GraphQLInputType,
   type GraphQLSchema,
-  getNamedType,
+  type GraphQLType,
+  getNullableType,
   getVariableValues,
   isInputObjectType,
   isInputType,
+  isListType,
   isNonNullType,
   Kind,
   type ObjectFieldNode,
@@ -125,24 +126,32 @@ function inexactId(coerced: unknown, sent: unknown): string[] | undefined {
   return undefined;
 }
 
+/** Of lists and objects within each other, long before the stack ends. */
+const MAX_NESTED = 200;
+
 function requireFewFields(
   schema: GraphQLSchema,
   definitions: readonly VariableDefinitionNode[],
   variables: Record<string, unknown>,
 ): void {
   let fields = 0;
-  function count(value: unknown, type: GraphQLInputType | undefined): void {
-    const named = getNamedType(type);
-    if (typeof value !== 'object' || value === null || !isInputObjectType(named)) return;
-    if (Array.isArray(value)) {
-      for (const item of value) count(item, named);
+  function count(value: unknown, given: GraphQLType | undefined, depth = 0): void {
+    const type = getNullableType(given);
+    if (typeof value !== 'object' || value === null) return;
+    if (depth > MAX_NESTED)
+      fail('OPERATION_TOO_COMPLEX', `the variables are nested over ${MAX_NESTED} deep`);
+    if (isListType(type)) {
+      // An item may stand for a list.
+      for (const item of Array.isArray(value) ? value : [value])
+        count(item, type.ofType, depth + 1);
       return;
     }
-    const known = named.getFields();
+    if (!isInputObjectType(type)) return;
+    const known = type.getFields();
     fields += 1 + Object.keys(known).length;
     if (fields > LIMITS.inputFields)
       fail('OPERATION_TOO_COMPLEX', `the variables have more than ${LIMITS.inputFields} fields`);
-    for (const [name, inner] of Object.entries(value)) count(inner, known[name]?.type);
+    for (const [name, inner] of Object.entries(value)) count(inner, known[name]?.type, depth + 1);
   }
   for (const { variable, type: node } of definitions) {
     const type = typeFromAST(schema, node);
