@@ -11,9 +11,11 @@ import { characterFault } from '@partner-loyalty/runtime/input.ts';
 import {
   getIntrospectionQuery,
   type IntrospectionQuery,
+  Kind,
   parse,
   Source,
   TokenKind,
+  type TypeNode,
   visit,
 } from 'graphql';
 import type { SurfaceSchemas } from './changes.ts';
@@ -24,6 +26,8 @@ const MAX_PROSE_BYTES = 64 * 1_024;
 /** The maximum of comments, and of blanks beyond twice the rest: every version keeps them. */
 const MAX_COMMENT_BYTES = 64 * 1_024;
 const MAX_NAME = 128;
+/** Of lists in lists: a value that stands for them is put into as many, each time it is sent. */
+const MAX_LISTS = 5;
 const MAX_INTROSPECTION_BYTES = MAX_RESPONSE_BYTES / 2;
 /** Of one subgraph. */
 const MAX_SHARE_BYTES = MAX_INTROSPECTION_BYTES / 4;
@@ -50,6 +54,14 @@ export function proseFaults(sdl: string, file: string): string[] {
       const { length } = node.value;
       if (length > MAX_NAME)
         faults.push(located(`a name has ${length} characters, and may have ${MAX_NAME}`, [node]));
+    },
+    ListType(node) {
+      let lists = 0;
+      for (let type: TypeNode = node; type.kind !== Kind.NAMED_TYPE; type = type.type)
+        if (type.kind === Kind.LIST_TYPE) lists += 1;
+      if (lists <= MAX_LISTS) return undefined;
+      faults.push(located(`a type has lists ${lists} deep, and may have ${MAX_LISTS}`, [node]));
+      return false;
     },
     StringValue(node, key) {
       if (key === 'description') bytes += Buffer.byteLength(node.value);

@@ -446,6 +446,12 @@ test.each<[string, string, string[]]>([
     `type Query {\n${Array.from({ length: 10_000 }, (_, n) => `        f${n}: Int\n\n`).join('')}}`,
     [],
   ],
+  ['lists five deep', 'type Query { a(b: [[[[[Int!]!]]]]): Int }', []],
+  [
+    'lists six deep',
+    'type Query { a(b: [[[[[[Int!]!]]]]]): Int }',
+    ['s.graphql:1:19: a type has lists 6 deep, and may have 5'],
+  ],
   [
     'a name of 129 characters',
     `type Query { a(${'x'.repeat(129)}: Int): Int }`,
