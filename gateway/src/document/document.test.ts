@@ -289,6 +289,10 @@ test('a wrong name is compared with others unless these are many and long', () =
     const errors = validationErrorsOf(parse(`{ find(of: ${names[0]}y) }`), schema);
     return [thrownBy(run), ...errors].map((error) => String(error.message));
   };
+  const args = Array.from({ length: 200 }, (_, n) => `a${'x'.repeat(100)}${n}: Int`).join(' ');
+  const wide = buildSchema(`type Query { find(${args}): ID }`);
+  const [unknown] = validationErrorsOf(parse(`{ find(a${'x'.repeat(100)}: 1) }`), wide);
+  expect(unknown?.message).not.toContain('Did you mean');
   const suggest = expect.stringContaining('Did you mean');
   expect(messageFor(20)).toEqual([suggest, suggest]);
   for (const message of messageFor(100)) expect(message).not.toContain('Did you mean');

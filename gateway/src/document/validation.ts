@@ -34,17 +34,16 @@ const hiding = new WeakMap<GraphQLSchema, boolean>();
 
 /** Whether errors name no similar names, because a type has so many long ones. */
 export function hidesSuggestions(schema: GraphQLSchema): boolean {
-  const compared = (names: readonly string[]) =>
-    names.reduce((sum, { length }) => sum + length * length, 0);
+  const compared = (named: readonly { name: string }[]) =>
+    named.reduce((sum, { name }) => sum + name.length ** 2, 0);
   const isLarge = () => {
     const types = Object.values(schema.getTypeMap());
-    const lists = types.map((type) => {
-      if (isEnumType(type)) return type.getValues().map(({ name }) => name);
-      return 'getFields' in type ? Object.keys(type.getFields()) : [];
+    const lists = types.flatMap((type) => {
+      if (isEnumType(type)) return [type.getValues()];
+      const fields = 'getFields' in type ? Object.values(type.getFields()) : [];
+      return [fields, ...fields.map((field) => ('args' in field ? field.args : []))];
     });
-    return [types.map(({ name }) => name), ...lists].some(
-      (names) => compared(names) > MAX_COMPARED,
-    );
+    return [types, ...lists].some((named) => compared(named) > MAX_COMPARED);
   };
   const hides = hiding.get(schema) ?? isLarge();
   hiding.set(schema, hides);
