@@ -14,8 +14,6 @@ export type JobDone = { id: number; posted: Posted };
 const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
 const LOST: Posted = { reason: 'CONNECTION' };
 
-export type SendingThread = ReturnType<typeof createSendingThread>;
-
 /** The thread starts with the first request: most processes send none. */
 export function createSendingThread() {
   const waiting = new Map<number, (posted: Posted) => void>();
