@@ -266,6 +266,15 @@ test('OPERATION_TOO_COMPLEX for objects of an input type with many fields, sent 
   };
   expect(find(99)).toMatchObject({ in: { list: [{ length: 99 }] } });
   expect(() => find(100)).toThrow('the variables have more than 10000 fields');
+  const errorsOf = (query: string) => validationErrorsOf(parse(query), schema);
+  const written = (count: number) => `{ list: [[${'{} '.repeat(count)}]] }`;
+  for (const query of [
+    (count: number) => `{ find(in: ${written(count)}) }`,
+    (count: number) => `query ($in: In = ${written(count)}) { find(in: $in) }`,
+  ]) {
+    expect(errorsOf(query(99))).toEqual([]);
+    expect(() => errorsOf(query(100))).toThrow('the literals have more than 10000 fields');
+  }
 });
 
 test.each(['{"a":', '{"l":'])(

@@ -6,26 +6,53 @@ import {
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
+  getNamedType,
   isEnumType,
+  isInputObjectType,
   Kind,
   specifiedRules,
+  TypeInfo,
   validate,
   visit,
+  visitWithTypeInfo,
 } from 'graphql';
+import { LIMITS } from './measure.ts';
 
 /** How many errors a caller gets for a request that is not executed (docs/callers/errors.md). */
 export const MAX_REQUEST_ERRORS = 5;
 
-/** The first ways in which a document does not fit a schema. */
+/**
+ * The first ways in which a document does not fit a schema. Throws OPERATION_TOO_COMPLEX if its
+ * literals have too many fields.
+ */
 export function validationErrorsOf(
   document: DocumentNode,
   schema: GraphQLSchema,
 ): readonly GraphQLError[] {
+  requireFewFields(document, schema);
   const missing = missingRootTypes(document, schema);
   if (isShort(document) && isValid(schema, document)) return missing;
   const options = { maxErrors: MAX_REQUEST_ERRORS, hideSuggestions: hidesSuggestions(schema) };
   const single = withoutRepeatedFields(document);
   return [...validate(schema, single, specifiedRules, options), ...missing];
+}
+
+/** Default values are literals, too. */
+function requireFewFields(document: DocumentNode, schema: GraphQLSchema): void {
+  let objects = 0;
+  eachNode(document, ({ kind }) => {
+    if (kind === Kind.OBJECT) objects += 1;
+  });
+  if (objects === 0) return;
+  let fields = 0;
+  const types = new TypeInfo(schema);
+  const countFields = () => {
+    const type = getNamedType(types.getInputType());
+    if (isInputObjectType(type)) fields += 1 + Object.keys(type.getFields()).length;
+  };
+  visit(document, visitWithTypeInfo(types, { ObjectValue: countFields }));
+  if (fields > LIMITS.inputFields)
+    fail('OPERATION_TOO_COMPLEX', `the literals have more than ${LIMITS.inputFields} fields`);
 }
 
 /** Of letters that graphql-js compares to find the names of a type that resemble a wrong one. */

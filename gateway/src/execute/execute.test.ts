@@ -15,6 +15,7 @@ import type {
 import {
   buildSchema,
   type DocumentNode,
+  type FieldNode,
   type GraphQLSchema,
   getVariableValues,
   Kind,
@@ -38,7 +39,7 @@ import { SUPERGRAPH_FILE } from '../graph/committed.ts';
 import { SURFACES, type SurfaceName, surfaceSdl } from '../schema/surfaces.ts';
 import { committedFacts } from './committed.ts';
 import { type Execution, type Executor, openExecutor } from './executor.ts';
-import type { MemberAccess } from './members.ts';
+import { type MemberAccess, withMemberIds } from './members.ts';
 import { ownershipOf } from './ownership.ts';
 import { openThreadPlanner } from './plan.apollo.ts';
 import { planDirectly } from './plan.direct.ts';
@@ -428,6 +429,42 @@ test('a value that is nested too deeply to be written is null, and the fields be
   expect(await complete(500)).toEqual([false, 1, []]);
   expect(await complete(501)).toEqual([true, 1, [['any']]]);
   expect(await complete(5_000)).toEqual([true, 1, [['any']]]);
+});
+
+describe('a union of many types', () => {
+  const names = Array.from({ length: 300 }, (_, n) => `T${n}`);
+  const types = names.map(
+    (name, n) => `type ${name} implements I { id: ID memberId: ID f${n}: [U] }`,
+  );
+  const schema = buildSchema(
+    `type Query { u: [U] } interface I { id: ID } union U = ${names.join(' | ')} ${types.join(' ')}`,
+  );
+
+  test('finds the place of an error without looking at each of the types', () => {
+    let looked = 0;
+    const nameOf = ({ name }: FieldNode) => {
+      looked += 1;
+      return name.value;
+    };
+    const query = `query ($no: Boolean!) {
+      u { ... on I { a: id b: id c: id } ... on T7 @skip(if: $no) { f: memberId } ... on U { ... on T299 { own: f299 { ...F } } } } }
+      fragment F on U { ... on T5 { last: memberId } }`;
+    const shape = compileShape(schema, parse(query), { no: true }, nameOf);
+    const places = (...path: (string | number)[]) => shape.responsePaths(['u', 1, ...path], false);
+    expect(places('f299', 3, 'memberId')).toEqual([['u', 1, 'own', 3, 'last']]);
+    expect(places('memberId')).toEqual([['u', 1]]);
+    for (let n = 0; n < 100; n += 1) expect(places(`f${n}`)).toEqual([['u', 1]]);
+    expect(looked).toBeLessThan(50);
+  });
+
+  test('is not asked for the IDs of members more often than a gateway can plan', () => {
+    const withSets = (count: number) => {
+      const sets = Array.from({ length: count }, (_, n) => `a${n}: f1 { __typename }`);
+      return withMemberIds(parse(`{ u { ... on T1 { ${sets.join(' ')} } } }`), schema, new Set());
+    };
+    expect(print(withSets(5)).match(/memberId/g)).toHaveLength(6 * 300 + 1);
+    expect(() => withSets(6)).toThrow('too many types');
+  });
 });
 
 /** How many ticks of the event loop pass until the promise settles. */

@@ -1,4 +1,5 @@
 // Finds the members that a response shows or an operation has changed, whatever the caller selects.
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 import {
   type DocumentNode,
   type FieldDefinitionNode,
@@ -20,6 +21,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
+import { LIMITS } from '../document/measure.ts';
 import { namedType } from '../schema/definitions.ts';
 import type { Collect } from './collect.ts';
 
@@ -44,7 +46,7 @@ const MAX_FIELDS = 64;
 /**
  * The document with the member ID selected wherever an object has one, as `memberId`. In a document
  * of renameFields, that name is never another field's. `hidden` are the types whose member ID
- * callers do not see.
+ * callers do not see. Throws OPERATION_TOO_COMPLEX if it is selected too often.
  */
 export function withMemberIds(
   document: DocumentNode,
@@ -56,11 +58,15 @@ export function withMemberIds(
     (node) =>
       node.kind === Kind.OPERATION_DEFINITION && node.operation === OperationTypeNode.MUTATION,
   );
+  let selections = 0;
   const visitor = visitWithTypeInfo(types, {
     SelectionSet: (set) => {
       const type = types.getParentType();
       const added = type ? selectionsFor(type, schema, hidden, isMutation) : [];
       const missing = added.filter((node) => !isSelected(node, set));
+      selections += missing.length;
+      if (selections > 2 * LIMITS.selections)
+        fail('OPERATION_TOO_COMPLEX', 'too many types of objects have the ID of a member');
       return missing.length === 0
         ? undefined
         : { ...set, selections: [...set.selections, ...missing] };
@@ -123,11 +129,19 @@ function memberFieldsOf(
   type: GraphQLObjectType | GraphQLInterfaceType,
   schema: GraphQLSchema,
 ): string[] {
-  const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
-  if (!mutations.some((mutation) => getNamedType(mutation.type) === type)) return [];
+  if (!payloadsOf(schema).has(type)) return [];
   return Object.values(type.getFields()).flatMap(({ name, args, type: fieldType }) =>
     args.length === 0 && hasMemberId(getNamedType(fieldType)) ? [name] : [],
   );
+}
+
+const payloads = new WeakMap<GraphQLSchema, ReadonlySet<GraphQLNamedType>>();
+
+function payloadsOf(schema: GraphQLSchema): ReadonlySet<GraphQLNamedType> {
+  const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
+  const types = payloads.get(schema) ?? new Set(mutations.map(({ type }) => getNamedType(type)));
+  payloads.set(schema, types);
+  return types;
 }
 
 function selectionsFor(

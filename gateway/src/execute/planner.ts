@@ -8,7 +8,6 @@ import {
   expandedSelections,
 } from '@partner-loyalty/runtime/cache/document.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
-import { once } from '@partner-loyalty/runtime/once.ts';
 import { type DocumentNode, type GraphQLSchema, parse } from 'graphql';
 import { keyOf } from '../document/executable.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
@@ -75,10 +74,8 @@ export async function openPlanner(
   await nextTurn(); // For large graphs, each of the two takes tens of milliseconds.
   const schema = schemaOf(api);
   const hiddenMembers = audits ? hiddenMembersOf(memberIdTypes, schema) : NO_TYPES;
-  const apolloSchemas = once(async () => {
-    const { buildApolloSchemas } = await import('./run.apollo.ts');
-    return buildApolloSchemas(sdl, schema, schemaOf(graphAsSeen(supergraphSdl, surface)));
-  });
+  let whole: GraphQLSchema | undefined;
+  const supergraph = () => (whole ??= schemaOf(graphAsSeen(supergraphSdl, surface)));
   const operations = caches.open(weighOperation);
   const plans = caches.open(weighPlan);
   const pending = new Map<string, Promise<PlannedOperation>>();
@@ -124,7 +121,7 @@ export async function openPlanner(
     const levelled: QueryPlan = node === undefined ? plan : { ...plan, node };
     return keepPlan(key, {
       kind: 'apollo',
-      apollo: { plan: levelled, document, apolloSchemas },
+      apollo: { plan: levelled, document, supergraph },
       ...common,
     });
   }

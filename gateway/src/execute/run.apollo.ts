@@ -6,8 +6,15 @@ import type { QueryPlan } from '@apollo/query-planner';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import { unavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
 import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
-import { type DocumentNode, type GraphQLSchema, Kind, type SelectionSetNode } from 'graphql';
+import {
+  buildSchema,
+  type DocumentNode,
+  type GraphQLSchema,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
 import { withVerbatim } from '../document/literals.ts';
+import { namedType } from '../schema/definitions.ts';
 import {
   addErrors,
   type Data,
@@ -24,25 +31,13 @@ import { ask, copyOf, distinct } from './together.ts';
 export type ApolloPlan = {
   plan: QueryPlan;
   document: DocumentNode;
-  apolloSchemas(): Promise<ApolloSchemas>;
-};
-
-type ApolloSchemas = {
-  /** What callers see, in the two forms of it. */
-  schema: GraphQLSchema;
-  apiSchema: Parameters<typeof executeQueryPlan>[5];
   /** The whole graph, hidden fields included. */
-  supergraph: GraphQLSchema;
+  supergraph(): GraphQLSchema;
 };
 
-/** `api` is what callers see, also as `schema`. */
-export function buildApolloSchemas(
-  api: string,
-  schema: GraphQLSchema,
-  supergraph: GraphQLSchema,
-): ApolloSchemas {
-  return { schema, apiSchema: buildApolloSchema(api), supergraph };
-}
+/** All that an operation needs that selects nothing. */
+const ROOTS_SDL = 'type Query { _: Boolean } type Mutation { _: Boolean }';
+const ROOTS = { schema: buildSchema(ROOTS_SDL), apiSchema: buildApolloSchema(ROOTS_SDL) };
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -53,7 +48,7 @@ const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
  */
 export async function runApolloPlan(apollo: ApolloPlan, run: PlanRun): Promise<void> {
   const { plan, document } = apollo;
-  const { schema, apiSchema, supergraph } = await apollo.apolloSchemas();
+  const { schema, apiSchema } = ROOTS;
   const { variables } = run;
   const request = { request: { variables }, context: {}, metrics: {}, logger: SILENT };
   const { errors } = await executeQueryPlan(
@@ -62,17 +57,20 @@ export async function runApolloPlan(apollo: ApolloPlan, run: PlanRun): Promise<v
     // Cast: this is all that execution reads of a request.
     request as unknown as Parameters<typeof executeQueryPlan>[2],
     buildOperationContext({ schema, operationDocument: withoutFields(document) }),
-    supergraph,
+    apollo.supergraph(),
     apiSchema,
   );
   if (errors !== undefined) throw errors[0]?.originalError ?? errors[0];
 }
 
-/** The variables still decide conditions. */
+/** What is left decides conditions. */
 function withoutFields({ definitions }: DocumentNode): DocumentNode {
   const operation = definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
   if (operation === undefined) throw new Error('a planned document has an operation');
-  return { kind: Kind.DOCUMENT, definitions: [{ ...operation, selectionSet: TYPE_NAME_ONLY }] };
+  const { variableDefinitions: all = [] } = operation;
+  const variableDefinitions = all.filter(({ type }) => namedType(type) === 'Boolean');
+  const bare = { ...operation, variableDefinitions, selectionSet: TYPE_NAME_ONLY };
+  return { kind: Kind.DOCUMENT, definitions: [bare] };
 }
 
 const TYPE_NAME_ONLY: SelectionSetNode = {

@@ -1,9 +1,11 @@
 // Shapes subgraph data into the response, and stops a response that gets too large.
+import { fragmentsOf } from '@partner-loyalty/runtime/cache/document.ts';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import {
   type DocumentNode,
   type FieldNode,
+  type FragmentDefinitionNode,
   type GraphQLAbstractType,
   type GraphQLInterfaceType,
   type GraphQLObjectType,
@@ -88,6 +90,7 @@ type Compilation = {
   /** The types whose member ID is in the data although callers do not see it. */
   hiddenMembers: ReadonlySet<string>;
   collect: Collect;
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /** A field's name in the data. */
   nameOf(field: FieldNode): string;
   /** The root field that is being compiled. */
@@ -115,7 +118,8 @@ export function compileShape(
   if (operation === undefined || !root)
     throw new Error('a validated document has an operation with a root type');
   const collect = createCollect(schema, document, variables);
-  const compilation = { schema, hiddenMembers, collect, nameOf, operation: '' };
+  const fragments = fragmentsOf(document);
+  const compilation = { schema, hiddenMembers, collect, fragments, nameOf, operation: '' };
   const completer = compileObject(compilation, root, [operation.selectionSet]);
   return {
     complete: (data, shaping) => completer.completeAt(data, undefined, shaping),
@@ -307,6 +311,7 @@ function compileAbstract(
   const { schema } = compilation;
   if (isInterfaceType(type) && schema.getPossibleTypes(type).length === 0)
     return compileObject(compilation, type, sets);
+  let selected: ReturnType<typeof selectedTypes> | undefined;
   const byType = new Map<GraphQLObjectType, Completer>();
   const completerOf = (found: GraphQLObjectType): Completer => {
     const completer = byType.get(found) ?? compileObject(compilation, found, sets);
@@ -322,12 +327,42 @@ function compileAbstract(
       return completerOf(found).complete(value, before, step, shaping);
     },
     // The data may be null, so the first type that has the field decides.
-    below: (step) =>
-      schema
-        .getPossibleTypes(type)
-        .map((found) => completerOf(found).below(step))
-        .find((below) => below.length > 0) ?? [],
+    below(step) {
+      selected ??= selectedTypes(compilation, type, sets);
+      for (const found of selected.get(step) ?? []) {
+        const below = completerOf(found).below(step);
+        if (below.length > 0) return below;
+      }
+      return [];
+    },
   };
+}
+
+/** By the name of a field in the data, the first type for each place where it is selected. */
+function selectedTypes(
+  { schema, fragments, nameOf }: Compilation,
+  type: GraphQLAbstractType,
+  sets: Sets,
+): ReadonlyMap<string | number, ReadonlySet<GraphQLObjectType>> {
+  const selected = new Map<string, Set<GraphQLObjectType>>();
+  const select = (set: SelectionSetNode, types: readonly GraphQLObjectType[]) => {
+    for (const node of set.selections) {
+      if (node.kind === Kind.FIELD) {
+        const known = selected.get(nameOf(node)) ?? new Set();
+        selected.set(nameOf(node), known);
+        if (types[0] !== undefined) known.add(types[0]);
+        continue;
+      }
+      const fragment = node.kind === Kind.FRAGMENT_SPREAD ? fragments.get(node.name.value) : node;
+      if (fragment === undefined) continue;
+      const on = schema.getType(fragment.typeCondition?.name.value ?? type.name);
+      const isOn = (each: GraphQLObjectType) =>
+        isAbstractType(on) ? schema.isSubType(on, each) : on === each;
+      select(fragment.selectionSet, types.filter(isOn));
+    }
+  };
+  for (const set of sets) select(set, schema.getPossibleTypes(type));
+  return selected;
 }
 
 function compileList(item: GraphQLOutputType, completer: Completer): Completer {
