@@ -31,6 +31,8 @@ let privateKey: Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
 const lines: string[] = [];
 /** What is recorded of requests, and for which partner. */
 const noted: Record<string, unknown>[] = [];
+/** The operations that are counted. */
+const counted: unknown[] = [];
 /** The operations of callers that reached a subgraph. */
 const asked: string[] = [];
 
@@ -51,6 +53,7 @@ beforeAll(async () => {
       infoJson: (fields) => void lines.push(fields),
     },
     usage: {
+      count: (_surface, _schema, { federated }) => void counted.push(federated?.key),
       ended: (partnerId, { durationMs: _, ...request }, budgetUsed) =>
         void noted.push({ partnerId, budgetUsed, ...request }),
     },
@@ -230,6 +233,18 @@ test('a request is recorded for the partner whose key or token it has, and for n
   for (const other of [newKey('sandbox'), newKey('production'), 'x', undefined])
     await send({ key: other });
   expect(noted).toEqual([]);
+});
+
+test('an operation is counted if its variables fit it', async () => {
+  counted.length = 0;
+  const key = await keyOf('inn');
+  const query = 'query ($of: String!) { memberByEmail(email: $of) { email } }';
+  expect(await send({ key, query, variables: { of: 1 } })).toMatchObject({
+    code: 'BAD_USER_INPUT',
+  });
+  expect(counted).toEqual([]);
+  expect(await send({ key, query, variables: { of: 'a' } })).toMatchObject({ code: 'OK' });
+  expect(counted).toHaveLength(1);
 });
 
 describe('a page of a configured origin', () => {

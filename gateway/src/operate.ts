@@ -125,13 +125,13 @@ async function run(
       fail('BAD_USER_INPUT', `${tooLong} has more than ${MAX_ITEMS} items`, {
         argument: tooLong,
       });
-    usage.count(name, surface.schema, executable, caller, variables);
     trace?.phase('execute');
     if (executable.introspection !== undefined) state.releaseSlot = await placeToIntrospect();
     const { sandboxNow } = state;
     const turn = () => request.turn();
     const asked = { variables, caller, requestId, sandboxNow, trace, accesses, turn };
     const executing = surface.execute(executable, asked);
+    usage.count(name, surface.schema, executable, caller, variables);
     const result = executing instanceof Promise ? await executing : executing;
     const again = turn();
     if (again !== undefined) await again;

@@ -27,7 +27,7 @@ export type Given = {
   /** All the subgraphs. */
   subgraph: Transport;
   log: Log;
-  usage?: Pick<UsageCounter, 'ended'>;
+  usage?: Partial<UsageCounter>;
   extensions?: readonly GatewayExtension[];
   counters?: Counters;
   audit?: Audit;

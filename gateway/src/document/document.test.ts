@@ -277,10 +277,12 @@ test('OPERATION_TOO_COMPLEX for objects of an input type with many fields, sent 
   }
 });
 
-test.each(['{"a":', '{"l":'])(
+test.each(['{"a":', '{"l":', '{"any":'])(
   'OPERATION_TOO_COMPLEX for what is nested without end: %s',
   (start) => {
-    const schema = buildSchema('type Query { find(of: In): ID } input In { a: In l: [In] }');
+    const schema = buildSchema(
+      'type Query { find(of: In): ID } input In { a: In l: [In] any: Any } scalar Any',
+    );
     const find = (depth: number) => {
       const of = JSON.parse(`${start.repeat(depth)}null${'}'.repeat(depth)}`);
       return coerced('query ($of: In) { find(of: $of) }', { of }, schema).own;

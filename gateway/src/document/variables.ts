@@ -146,12 +146,11 @@ function requireFewFields(
         count(item, type.ofType, depth + 1);
       return;
     }
-    if (!isInputObjectType(type)) return;
-    const known = type.getFields();
-    fields += 1 + Object.keys(known).length;
+    const known = isInputObjectType(type) ? type.getFields() : undefined;
+    fields += known ? 1 + Object.keys(known).length : 0;
     if (fields > LIMITS.inputFields)
       fail('OPERATION_TOO_COMPLEX', `the variables have more than ${LIMITS.inputFields} fields`);
-    for (const [name, inner] of Object.entries(value)) count(inner, known[name]?.type, depth + 1);
+    for (const [name, inner] of Object.entries(value)) count(inner, known?.[name]?.type, depth + 1);
   }
   for (const { variable, type: node } of definitions) {
     const type = typeFromAST(schema, node);

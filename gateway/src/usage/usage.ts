@@ -11,7 +11,7 @@ export type Usage = {
 };
 
 export type UsageCounter = {
-  /** Counts what an operation asks for, before it is executed. */
+  /** Counts what an operation asks for whose variables fit it. */
   count(
     surface: SurfaceName,
     schema: GraphQLSchema,
