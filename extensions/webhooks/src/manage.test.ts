@@ -213,6 +213,17 @@ describe('managing webhooks', () => {
       await until(async () => (await show(webhookId)).deliveries.length === 1);
     });
 
+    test('leaves nothing of an endpoint that is removed meanwhile', async () => {
+      let answer = (_: number) => {};
+      receiver.respond = () => new Promise((resolve) => (answer = resolve));
+      const testing = test_();
+      await until(() => receiver.received.length === 1);
+      await manage({ action: 'remove', partnerId: 'inn', webhookId });
+      answer(200);
+      await testing;
+      expect(await store.webhooks.logs.get(webhookId)).toBeUndefined();
+    });
+
     test('is sent ten times a minute to all endpoints of a partner', async () => {
       const other = await create(receiver.url);
       for (let sent = 0; sent < 5; sent += 1) {

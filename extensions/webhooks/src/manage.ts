@@ -207,6 +207,10 @@ async function sendTest(store: Store, endpoint: Endpoint, send: Send, signal: Ab
   const { id, type } = message;
   const outcome = { id, type, at: Date.now(), attempts: 1, ...sent };
   const [delivered, failed] = ok ? [[outcome], []] : [[], [outcome]];
+  const { endpoints, logs } = store.webhooks;
   await addOutcomes(store.webhooks, endpoint.webhookId, { delivered, failed });
+  // It may have been removed meanwhile, with its log.
+  if ((await endpoints.get(endpoint.webhookId)) === undefined)
+    await logs.remove(endpoint.webhookId);
   return deliveryOf(outcome, ok ? 'delivered' : 'failed');
 }

@@ -1,4 +1,6 @@
 // Requests to URLs of strangers, by attacks on whoever sends them.
+
+import diagnostics from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
@@ -277,6 +279,22 @@ describe('a request to a URL of a stranger', () => {
     );
     expect(await Promise.race([sent, late])).toEqual({ status: 200 });
   });
+
+  // Node takes seconds to write the message of an assertion in a library.
+  test.each(['101 Switching Protocols', '000 None', '099 None'])(
+    'a status that nobody asked for ends the connection: %s',
+    async (status) => {
+      const errors: unknown[] = [];
+      const note = (message: unknown) => void errors.push((message as { error: Error }).error.name);
+      diagnostics.subscribe('undici:request:error', note);
+      const { port } = await tcp((socket) => {
+        socket.write(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\n\r\n`);
+      });
+      expect(await post(to(port))).toEqual({ reason: 'CONNECTION' });
+      diagnostics.unsubscribe('undici:request:error', note);
+      expect(errors).toEqual(['AbortError']);
+    },
+  );
 
   test('ten interim responses may precede the status', async () => {
     const { port } = await tcp((socket) => {

@@ -70,9 +70,10 @@ export function createOutgoing(
       signal.addEventListener('abort', stop);
       if (signal.aborted) stop();
       let interim = 0;
-      const onInfo = () => {
+      const onInfo = ({ statusCode }: { statusCode: number }) => {
         interim += 1;
-        if (interim > MAX_INTERIM) stop();
+        // undici asserts that 101 and 0 do not come, which costs Node seconds to say.
+        if (interim > MAX_INTERIM || statusCode === 101 || statusCode < 100) stop();
       };
       const { origin, host, pathname, search } = url;
       try {
