@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inviteStaff, issueKey, removeStaff, type StaffRole } from '@partner-loyalty/gateway';
+import { placesOf } from '@partner-loyalty/gateway/identity/staff.ts';
 import { openUsageStore } from '@partner-loyalty/usage/tables.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { codeIn } from '../support/servers/mailserver.ts';
@@ -132,6 +133,21 @@ describe('whose it is', () => {
     expect((await visitor.post(at('/console/staff'), body)).status).toBe(403);
     await keys.changePartner('gamma', { suspendedAt: undefined });
     expect(heading(page)).toBe('gamma');
+  });
+
+  test('another partner cannot end a sign-in by inviting and removing the person', async () => {
+    const staff = await invite('alpha', 'admin');
+    const other = await invite('beta', 'viewer', staff.email);
+    const { visitor, page } = await signIn(staff.email);
+    await removeStaff(await service.stores.keys.staffTables(), other.staffId);
+    expect((await visitor.send(page, {}, 'staffId')).html).toContain(`${staff.email}, admin`);
+    const last = await invite('beta', 'viewer');
+    await invite('alpha', 'viewer', last.email);
+    const undecided = await signIn(last.email);
+    for (const { staffId } of await placesOf(await service.stores.keys.staffTables(), last.email))
+      await removeStaff(await service.stores.keys.staffTables(), staffId);
+    await invite('alpha', 'viewer', last.email);
+    expect(heading(await undecided.visitor.visit(at('/console')))).toBe('Sign in to the console');
   });
 
   test('a removed member of staff is signed out, a changed role counts at once', async () => {
@@ -289,6 +305,27 @@ test("a partner's long searches wait for each other, and no other partner for th
   const searches = Array.from({ length: 5 }, () => search('alpha', many));
   await Promise.all([...searches, search('beta', one)]);
   expect(order).toEqual(['beta 200', ...Array(5).fill('alpha 200')]);
+});
+
+test('exhaustion: the staff of a partner have so many pages together, and others theirs', async () => {
+  const crowd = { partnerId: 'crowd', name: 'Crowd', createdAt: new Date() };
+  await service.stores.keys.createPartner(crowd);
+  const partners = ['crowd', 'crowd', 'crowd', 'alpha'];
+  const visitors = await Promise.all(partners.map((one) => signInAs(one, 'viewer')));
+  const [first, second, third, other] = visitors.map(({ visitor }) => visitor);
+  const statuses = async (visitor: Visitor | undefined, count: number) => {
+    const headers = { cookie: visitor?.cookies().join('; ') ?? '' };
+    const seen = new Set<number>();
+    for (let sent = 0; sent < count; sent += 20) {
+      const ask = () => fetch(at('/console'), { method: 'HEAD', headers });
+      for (const { status } of await Promise.all(Array.from({ length: 20 }, ask))) seen.add(status);
+    }
+    return [...seen];
+  };
+  expect(await statuses(first, 560)).toEqual([200]);
+  expect(await statuses(second, 560)).toEqual([200]);
+  expect(await statuses(third, 100)).toContain(429);
+  expect(await statuses(other, 20)).toEqual([200]);
 });
 
 describe('keys', () => {

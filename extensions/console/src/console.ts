@@ -1,6 +1,7 @@
 // The console of partners' staff at /console: finds the page, and who is signed in to see it.
 import { createFormPage, type Sent } from '@partner-loyalty/gateway/pages/formpage.ts';
 import { createCookies, FORM_COOKIE } from '@partner-loyalty/gateway/pages/forms.ts';
+import { tooMany } from '@partner-loyalty/gateway/pages/visit.ts';
 import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
@@ -24,7 +25,7 @@ const PAGES = { places: 4, ofOwner: 1, waitMs: 10_000 };
 
 /** Handles `/console` and all below it; never rejects. */
 export function createConsole(parts: ConsoleParts) {
-  const { keyStore, settings, audit, forms, log, ownUrl } = parts;
+  const { keyStore, limiter, settings, audit, forms, log, ownUrl } = parts;
   const cookies = createCookies(ownUrl);
   const sessions = createSessions(keyStore, cookies);
   const signIn = createStaffSignInPage({ ...parts, sessions, cookies });
@@ -42,6 +43,8 @@ export function createConsole(parts: ConsoleParts) {
   async function visitorOf(request: HttpRequest, signedIn: SignedIn) {
     const { staff, places } = signedIn;
     if (staff === undefined) return choice(request, signedIn);
+    const { allowed, resetSeconds } = await limiter.consumePartner(staff.partnerId);
+    if (!allowed) return tooMany(request, `${resetSeconds}`);
     const partner = await keyStore.partner(staff.partnerId);
     if (partner === undefined || partner.suspendedAt !== undefined)
       return page(request, { signedIn }, suspendedPage(places.length > 1));

@@ -149,14 +149,17 @@ export async function removeStaff(
   const row = await staff.get(staffId);
   if (row === undefined || (partnerId ?? row.partnerId) !== row.partnerId) return false;
   await staff.remove(staffId);
-  // Whoever is invited again signs in again.
-  await sessions.removeWhere(
-    (session) => session.address === row.address && (session.staffId ?? staffId) === staffId,
-  );
+  let isLast = true;
   await addresses.update(row.address, (before) => {
     const places = before?.places.filter((one) => one.staffId !== staffId) ?? [];
-    return places.length === 0 ? undefined : { ...before, address: row.address, places };
+    isLast = places.length === 0;
+    return isLast ? undefined : { ...before, address: row.address, places };
   });
+  // Whoever is invited again signs in again. A session without a choice is other partners', too.
+  const ending = isLast ? [staffId, undefined] : [staffId];
+  await sessions.removeWhere(
+    (session) => session.address === row.address && ending.includes(session.staffId),
+  );
   return true;
 }
 

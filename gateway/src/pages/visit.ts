@@ -104,7 +104,7 @@ function hasSecret({ path, search }: HttpRequest): boolean {
   return /^\/(sign-in|oauth)\/./.test(path) || new URLSearchParams(search).has('token');
 }
 
-function tooMany({ headers, requestId }: HttpRequest, retryAfter: string): HttpResponse {
+export function tooMany({ headers, requestId }: HttpRequest, retryAfter: string): HttpResponse {
   const wait = { 'retry-after': retryAfter };
   return headers.accept?.includes('text/html')
     ? pageResponse(429, TOO_MANY_REQUESTS, wait)
