@@ -42,15 +42,19 @@ export function canonicalEmail(typed: string): string | undefined {
 }
 
 /**
- * The canonical form of the same address before case was folded as it is now, which stored
- * addresses keep. Undefined if it is the same one.
+ * Where mail to an address goes: to the address as it was typed, if only the case of letters
+ * differs from its canonical form, and to that otherwise. Whoever reads the mail of a letter that
+ * resembles another, such as \u017f, is somebody else.
  */
-export function formerEmail(typed: string): string | undefined {
-  if (PLAIN.test(typed)) return undefined;
-  const former = canonicalForm(typed, (local) => local.toLowerCase());
-  const canonical = canonicalEmail(typed);
-  if (former === undefined || former === canonical) return undefined;
-  return canonicalEmail(former) === canonical ? former : undefined;
+export function mailboxOf(typed: string): string {
+  const canonical = canonicalEmail(typed) ?? typed;
+  const normal = typed.trim().normalize('NFC');
+  const [written, known] = [normal, canonical].map((one) => [...one.slice(0, one.indexOf('@'))]);
+  const isSame = (letter: string, place: number) => {
+    const other = known?.[place];
+    return [other, other?.toUpperCase()].includes(letter) || letter.toLowerCase() === other;
+  };
+  return written?.every(isSame) ? normal : canonical;
 }
 
 function canonicalForm(typed: string, fold: (local: string) => string): string | undefined {

@@ -65,9 +65,8 @@ async function importMembers(shell: Shell, file: string, again: boolean): Promis
 }
 
 async function lock(shell: Shell, address: Address): Promise<void> {
-  const { typed } = address;
+  const { typed, canonical } = address;
   const memberId = await changeMembers(shell, async ({ locks, endedSessions }) => {
-    const canonical = await locks.stored(address);
     const holder = await locks.holder(canonical);
     return holder && endingSessions(endedSessions, holder, () => locks.lock(canonical, Date.now()));
   });

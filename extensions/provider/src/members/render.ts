@@ -84,7 +84,9 @@ export function consentPage(action: string, shown: Consent, texts: Texts): strin
   const { title, text, confirms, host, signedIn, other, agree, cancel } = texts.consent;
   const scopes: Readonly<Record<string, string>> = texts.consent.scopes;
   const names = { app: isolated(shown.appName), partner: isolated(shown.partnerName) };
-  const items = shown.scopes.map((scope) => html`<li>${scopes[scope] ?? scope}</li>`);
+  // The standing needs no scope.
+  const all = [...new Set(['openid', ...shown.scopes])];
+  const items = all.map((scope) => html`<li>${scopes[scope] ?? scope}</li>`);
   const content = html`<p>${sentence(fill(text, names))}</p>
 <ul>${items}</ul>
 ${['profile', 'email'].some((one) => shown.scopes.includes(one)) ? html`<p>${sentence(fill(confirms, names))}</p>` : ''}

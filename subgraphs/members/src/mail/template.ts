@@ -1,6 +1,7 @@
 // The email templates: what members read, as text and as HTML that loads nothing and tracks nobody.
 // Their links are never made from the host that a request names.
 
+import { mailboxOf } from '@partner-loyalty/runtime/email.ts';
 import { fill } from '@partner-loyalty/runtime/fill.ts';
 import { isolated, withoutAltering } from '@partner-loyalty/runtime/input.ts';
 import { timeText } from '@partner-loyalty/runtime/time.ts';
@@ -10,7 +11,7 @@ import en from './letters/en.json' with { type: 'json' };
 type Letters = typeof en;
 const LETTERS: Readonly<Record<string, Letters>> = { en, de };
 
-/** `to` is an address as its owner typed it. */
+/** `to` is a mailbox (runtime/src/email.ts). */
 export type Email = { to: string; subject: string; text: string; html: string };
 
 /** What a letter says of its own; `until` is when the link ends. */
@@ -59,7 +60,12 @@ export function write(
     ...body,
     '</body></html>',
   ];
-  return { to, subject: title, text: `${lines.join('\n\n')}\n`, html: `${html.join('\n')}\n` };
+  return {
+    to: mailboxOf(to),
+    subject: title,
+    text: `${lines.join('\n\n')}\n`,
+    html: `${html.join('\n')}\n`,
+  };
 }
 
 /**

@@ -5,7 +5,6 @@ import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import type { MemberKey, Profile } from '../rules/member.ts';
 import { shownName } from '../rules/names.ts';
-import { formsOf } from '../rules/ownership.ts';
 import type { MembersStore } from '../store/store.ts';
 import {
   LENGTHS,
@@ -38,11 +37,8 @@ export function createLookups(
     Query: {
       memberByEmail(_, { email }, { caller }) {
         const partnerId = partnerOf(caller);
-        const [form, other] = formsOf(parseLookupAddress('email', email));
-        const found = store.memberByEmail(partnerId, form);
-        if (other === undefined) return mapMaybe(found, orNotFound);
-        const either = mapMaybe(found, (one) => one ?? store.memberByEmail(partnerId, other));
-        return mapMaybe(either, orNotFound);
+        const { canonical } = parseLookupAddress('email', email);
+        return mapMaybe(store.memberByEmail(partnerId, canonical), orNotFound);
       },
       memberByExternalId(_, args, { caller }) {
         const partnerId = partnerOf(caller);
@@ -63,12 +59,10 @@ export function createLookups(
         if (keys.length === 0 || keys.length > MAX_KEYS)
           failInput('keys', `must have 1 to ${MAX_KEYS} items`);
         const parsed = keys.map(parseKey);
-        return mapMaybe(store.lookUp(partnerId, parsed.flat()), (found) => {
+        const valid = parsed.filter((key) => key !== undefined);
+        return mapMaybe(store.lookUp(partnerId, valid), (found) => {
           const lookUps = found.values();
-          return parsed.map((forms) => {
-            const each = forms.map(() => lookUps.next().value);
-            return each.find((one) => one?.status === 'FOUND') ?? each[0] ?? { status: 'INVALID' };
-          });
+          return parsed.map((key) => (key && lookUps.next().value) ?? { status: 'INVALID' });
         });
       },
       memberProfile: (_, { id }, { caller }) => ownProfile(id, caller),
@@ -132,17 +126,14 @@ function orNotFound<T>(member: T | undefined): T {
 /** The maximum of one field. */
 const MAX_KEYS = 100;
 
-/**
- * The key, for an address in each form; none if it is not valid: one of a batch does not fail the
- * others.
- */
-function parseKey(key: MemberKeyInput): MemberKey[] {
+/** Undefined if it is not valid: one key of a batch does not fail the others. */
+function parseKey(key: MemberKeyInput): MemberKey | undefined {
   const [given, ...others] = KINDS.filter((by) => key[by] !== undefined && key[by] !== null);
-  if (given === undefined || others.length > 0) return [];
+  if (given === undefined || others.length > 0) return undefined;
   const text = key[given] ?? '';
-  if (textFault(text, LENGTHS[given]) !== undefined) return [];
-  const values = given === 'email' ? formsOf(lookUpAddress(text.trim())) : [text.trim()];
-  return values.map((value) => ({ by: given, value }));
+  if (textFault(text, LENGTHS[given]) !== undefined) return undefined;
+  const value = text.trim();
+  return { by: given, value: given === 'email' ? lookUpAddress(value).canonical : value };
 }
 
 const KINDS = ['email', 'externalId', 'memberId'] as const;

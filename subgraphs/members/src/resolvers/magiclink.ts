@@ -43,9 +43,9 @@ export function createMagicLink(
       },
     },
     Mutation: {
-      async requestMagicLink(_, { email }, { caller }) {
+      requestMagicLink(_, { email }, { caller }) {
         const partnerId = partnerOf(caller);
-        const address = await store.locks.stored(parseLookupAddress('email', email));
+        const address = parseLookupAddress('email', email).canonical;
         return enqueueMail({ kind: 'magic-link', partnerId, address });
       },
       exchangeMagicLink: (_, { token }, { caller }) =>

@@ -13,7 +13,7 @@ import type {
   PartnerMember,
 } from './member.ts';
 import { changedNames, hasName, namesOf, partnerNames, withNames } from './names.ts';
-import { asStored, isExternalIdTaken } from './ownership.ts';
+import { isExternalIdTaken } from './ownership.ts';
 import {
   addressKey,
   ended,
@@ -39,8 +39,7 @@ export function enroll(
   newId: string,
   confirms = false,
 ): EnrollResult {
-  const { partnerId, externalId } = input;
-  const address = asStored(records, input.address);
+  const { partnerId, externalId, address } = input;
   const { canonical } = address;
   const stored = records.byKey(addressKey(canonical));
   if (stored !== undefined && !hasAddress(stored, canonical)) return { outcome: 'email-in-use' };

@@ -2,7 +2,7 @@
 import { confirmed, nextEnrollment, withEnrollment } from './enrollment.ts';
 import type { Enrollment, EnrollmentImport, ImportResult, MemberImport } from './member.ts';
 import { namesOf } from './names.ts';
-import { asStored, claim } from './ownership.ts';
+import { claim } from './ownership.ts';
 import {
   addressKey,
   isEqual,
@@ -22,9 +22,7 @@ export function importMember(
   line: MemberImport,
   newId: string,
 ): ImportResult {
-  const { memberId } = line;
-  const address = asStored(records, line.address);
-  const previousAddresses = line.previousAddresses.map((one) => asStored(records, one));
+  const { memberId, address, previousAddresses } = line;
   const stored =
     memberId === undefined ? records.byKey(addressKey(address.canonical)) : records.byId(memberId);
   if (stored === undefined && memberId !== undefined && records.merged(memberId)) return 'merged';

@@ -1,6 +1,5 @@
 // The rules of locking addresses in dispute (docs/callers/members.md, Addresses).
 import type { Address } from './member.ts';
-import { asStored } from './ownership.ts';
 import {
   addressKey,
   hasAddress,
@@ -63,10 +62,9 @@ export function lockAddress(
  */
 export function unlockAddress(
   records: MemberRecords,
-  given: Address,
+  address: Address,
   to: string | undefined,
 ): UnlockResult {
-  const address = asStored(records, given);
   const { canonical } = address;
   const holder = records.byKey(addressKey(canonical));
   if (holder === undefined || !isLocked(holder, canonical)) return { outcome: 'not-locked' };

@@ -1,6 +1,4 @@
 // The rules of ownership: an address and a partner's external ID lead to one member at most.
-import { formerEmail } from '@partner-loyalty/runtime/email.ts';
-import type { Address } from './member.ts';
 import {
   addressKey,
   externalKey,
@@ -9,22 +7,6 @@ import {
   type MemberRecord,
   type MemberRecords,
 } from './record.ts';
-
-/**
- * The forms in which an address may be stored: the one from before case was folded as it is now, if
- * it was another one, and the canonical one.
- */
-export function formsOf({ typed, canonical }: Address): [string, ...string[]] {
-  const former = formerEmail(typed);
-  return former === undefined ? [canonical] : [former, canonical];
-}
-
-/** The address in the form in which it is stored, or else in the canonical one. */
-export function asStored(records: Pick<MemberRecords, 'byKey'>, address: Address): Address {
-  const former = formerEmail(address.typed);
-  const isStored = former !== undefined && records.byKey(addressKey(former)) !== undefined;
-  return isStored ? { ...address, canonical: former } : address;
-}
 
 /**
  * Writes a record with all its addresses and external IDs. Other members lose an address that is

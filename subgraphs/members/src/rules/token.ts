@@ -16,7 +16,6 @@ import {
   TOKEN_USES,
 } from './mailedtoken.ts';
 import type { Enrollment } from './member.ts';
-import { asStored } from './ownership.ts';
 import {
   addressKey,
   enrolledKey,
@@ -60,13 +59,12 @@ export function addChangeToken(
   now: number,
 ): boolean {
   const record = records.byId(memberId);
-  const address = asStored(records, token.address);
-  const { canonical } = address;
+  const { canonical } = token.address;
   const holder = records.byKey(addressKey(canonical));
   if (record === undefined || (record.undone !== undefined && record.undone.at + REST_MS > now))
     return false;
   if (isLocked(record, record.address) || (holder && isLocked(holder, canonical))) return false;
-  addToken(records, record, { ...token, address }, now);
+  addToken(records, record, token, now);
   return true;
 }
 

@@ -9,7 +9,6 @@ import {
   updateOwnNames,
 } from '../rules/enrollment.ts';
 import type { EnrollInput } from '../rules/member.ts';
-import { formsOf } from '../rules/ownership.ts';
 import { addressKey, externalKey, type MemberRecords } from '../rules/record.ts';
 import { type ApplyRule, applied } from './apply.ts';
 import { KEYS, MEMBERS, partsOf } from './rows.ts';
@@ -45,7 +44,7 @@ export function createEnrollmentStore(apply: ApplyRule) {
 
 function keysToEnroll({ partnerId, address, externalId }: EnrollInput): string[] {
   return [
-    ...formsOf(address).map(addressKey),
+    addressKey(address.canonical),
     ...(externalId === undefined ? [] : [externalKey(partnerId, externalId)]),
   ];
 }

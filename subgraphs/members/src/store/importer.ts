@@ -5,7 +5,6 @@ import type { Transaction } from '@partner-loyalty/runtime/store/engine/store.ts
 import type { Marks } from '@partner-loyalty/runtime/store/marks/marks.ts';
 import { importMember } from '../rules/import.ts';
 import type { ImportResult, MemberImport } from '../rules/member.ts';
-import { formsOf } from '../rules/ownership.ts';
 import { addressKey, externalKey } from '../rules/record.ts';
 import type { ApplyRule } from './apply.ts';
 import type { StoredRecords } from './records.ts';
@@ -75,7 +74,7 @@ function importSlice(
 /** The keys of all addresses and external IDs in an import. */
 function claimedKeys({ address, previousAddresses, enrollments }: MemberImport): string[] {
   return [
-    ...[address, ...previousAddresses].flatMap(formsOf).map(addressKey),
+    ...[address, ...previousAddresses].map(({ canonical }) => addressKey(canonical)),
     ...enrollments.flatMap(({ partnerId, externalId }) =>
       externalId === undefined ? [] : [externalKey(partnerId, externalId)],
     ),

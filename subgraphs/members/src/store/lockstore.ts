@@ -1,5 +1,4 @@
 // Locks addresses in dispute.
-import { formerEmail } from '@partner-loyalty/runtime/email.ts';
 import { contest, lockAddress, unlockAddress } from '../rules/lock.ts';
 import type { Address } from '../rules/member.ts';
 import { addressKey, isLocked, tokenKey } from '../rules/record.ts';
@@ -17,14 +16,7 @@ export function createLockStore(find: FindRecord, apply: ApplyRule) {
     const token = record && findToken(record, hash, 'contest', now, formId);
     return record && token && { memberId: record.memberId };
   };
-  /** The form in which an address is stored, or else the canonical one. */
-  const stored = async (address: Address): Promise<string> => {
-    const former = formerEmail(address.typed);
-    const isStored = former !== undefined && (await find(addressKey(former))) !== undefined;
-    return isStored ? former : address.canonical;
-  };
   return {
-    stored,
     addContest: applied(apply, addContestToken),
 
     /** The member whose token this is, without redeeming it. */
@@ -49,7 +41,7 @@ export function createLockStore(find: FindRecord, apply: ApplyRule) {
      * else to itself. Undefined if one of the two is locked.
      */
     async mailbox(address: Address): Promise<{ address: Address; memberId?: string } | undefined> {
-      const canonical = await stored(address);
+      const { canonical } = address;
       const record = await find(addressKey(canonical));
       if (record === undefined) return { address };
       if (isLocked(record, canonical) || isLocked(record, record.address)) return undefined;

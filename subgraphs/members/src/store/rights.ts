@@ -1,7 +1,7 @@
 // Members' rights: shows all that the store has of a member, and erases it.
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { canonicalEmail, formerEmail } from '@partner-loyalty/runtime/email.ts';
+import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import { pagesOf } from '@partner-loyalty/runtime/store/engine/pages.ts';
 import type { Store } from '@partner-loyalty/runtime/store/engine/store.ts';
 import type { Marks } from '@partner-loyalty/runtime/store/marks/marks.ts';
@@ -152,8 +152,7 @@ async function removeMailFiles(dataDir: string, { addresses }: Traces): Promise<
       .split(/[\s<>",;()]+/)
       .filter((word) => word.includes('@'));
     // Addresses are as typed, with an apostrophe or a domain beyond ASCII, for example.
-    const forms = words.flatMap((word) => [canonicalEmail(word), formerEmail(word)]);
-    if (forms.some((form) => form !== undefined && addresses.has(form)))
+    if (words.some((word) => addresses.has(canonicalEmail(word) ?? '')))
       await rm(path, { force: true });
   }
 }

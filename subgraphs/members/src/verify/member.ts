@@ -1,5 +1,5 @@
 // Checks one member: the record, and the partners that it names.
-import { canonicalEmail, formerEmail } from '@partner-loyalty/runtime/email.ts';
+import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import { hasShape, type Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import * as z from 'zod';
 import type { MemberEvent } from '../rules/events.ts';
@@ -92,7 +92,7 @@ export function isEvent(value: unknown): value is MemberEvent {
 /** Calls `report` for each rule that the record breaks. */
 function checkRules(record: MemberRecord, report: (problem: string) => void): void {
   const { email, earlier, enrollments, unconfirmed = [] } = record;
-  if (![canonicalEmail(email), formerEmail(email)].includes(record.address))
+  if (canonicalEmail(email) !== record.address)
     report('the address is not the canonical form of the email');
   if (new Set([record.address, ...earlier]).size <= earlier.length)
     report('an address is listed twice');
