@@ -266,6 +266,11 @@ test('OPERATION_TOO_COMPLEX for objects of an input type with many fields, sent 
   };
   expect(find(99)).toMatchObject({ in: { list: [{ length: 99 }] } });
   expect(() => find(100)).toThrow('the variables have more than 10000 fields');
+  const lists = buildSchema('type Query { find(in: [[ID]]): ID }');
+  const inLists = (count: number) =>
+    coerced('query ($in: [[ID]]) { find(in: $in) }', { in: Array(count).fill('a') }, lists).own;
+  expect(inLists(9_999)).toHaveProperty('in');
+  expect(() => inLists(10_000)).toThrow('the variables have more than 10000 fields');
   const errorsOf = (query: string) => validationErrorsOf(parse(query), schema);
   const written = (count: number) => `{ list: [[${'{} '.repeat(count)}]] }`;
   for (const query of [

@@ -44,7 +44,8 @@ export class ResponseSize {
 
   /** A number, a boolean or the value of a custom scalar. */
   addValue(value: unknown): void {
-    this.add(typeof value === 'object' ? (JSON.stringify(value) ?? '').length : 8);
+    const isMeasured = typeof value === 'object' && this.maxBytes !== Number.POSITIVE_INFINITY;
+    this.add(isMeasured ? (JSON.stringify(value) ?? '').length : 8);
   }
 }
 

@@ -136,8 +136,12 @@ function requireFewFields(
 ): void {
   let fields = 0;
   function count(value: unknown, given: GraphQLType | undefined, depth = 0): void {
+    if (value === undefined || value === null) return;
     const type = getNullableType(given);
-    if (typeof value !== 'object' || value === null) return;
+    const known = isInputObjectType(type) ? type.getFields() : undefined;
+    fields += known ? 1 + Object.keys(known).length : isListType(type) ? 1 : 0;
+    if (fields > LIMITS.inputFields)
+      fail('OPERATION_TOO_COMPLEX', `the variables have more than ${LIMITS.inputFields} fields`);
     if (depth > MAX_NESTED)
       fail('OPERATION_TOO_COMPLEX', `the variables are nested over ${MAX_NESTED} deep`);
     if (isListType(type)) {
@@ -146,10 +150,7 @@ function requireFewFields(
         count(item, type.ofType, depth + 1);
       return;
     }
-    const known = isInputObjectType(type) ? type.getFields() : undefined;
-    fields += known ? 1 + Object.keys(known).length : 0;
-    if (fields > LIMITS.inputFields)
-      fail('OPERATION_TOO_COMPLEX', `the variables have more than ${LIMITS.inputFields} fields`);
+    if (typeof value !== 'object') return;
     for (const [name, inner] of Object.entries(value)) count(inner, known?.[name]?.type, depth + 1);
   }
   for (const { variable, type: node } of definitions) {

@@ -85,11 +85,13 @@ export function createAccessRecorder(
     hiddenMembers,
     collect,
     operation,
+    isMutation,
   }: {
     schema: GraphQLSchema;
     hiddenMembers: ReadonlySet<string>;
     collect: Collect;
     operation: string;
+    isMutation: boolean;
   },
   type: GraphQLObjectType | GraphQLInterfaceType,
   sets: readonly SelectionSetNode[],
@@ -101,11 +103,12 @@ export function createAccessRecorder(
       add(data, (isShown && fields) || [], operation, accesses);
     };
   }
-  const memberFields = memberFieldsOf(type, schema);
-  if (memberFields.length === 0) return undefined;
+  const memberFields = new Set(isMutation ? memberFieldsOf(type, schema) : []);
+  if (memberFields.size === 0) return undefined;
   return (data, _isShown, accesses) => {
-    for (const name of memberFields)
-      for (const item of [data[name]].flat()) add(item, [], operation, accesses);
+    for (const [name, value] of Object.entries(data))
+      if (memberFields.has(name))
+        for (const item of [value].flat()) add(item, [], operation, accesses);
   };
 }
 

@@ -53,6 +53,7 @@ async function ask(query: string, answer: Answer = right, { times = 1, opened = 
     nulls: nullViolations.map((path) => path.join('.')),
     data: JSON.parse(JSON.stringify(data)),
     errors: errors.map(({ path }) => path?.join('.')).sort(),
+    codes: errors.map(({ extensions }) => extensions.code),
   };
 }
 
@@ -153,6 +154,49 @@ test('an answer finds its place after another one has parted what was shared', a
   ]);
 });
 
+describe('what many places share', () => {
+  const PLACES = 6;
+  const opened = openGraph({
+    subgraphs: {
+      list: {
+        sdl: 'type Query { items: [Item] } type Item @key(fields: "id") { id: ID! place: Int }',
+        roots: { items: Array.from({ length: PLACES }, (_, place) => ({ id: '1', place })) },
+      },
+      texts: {
+        sdl: `type Item @key(fields: "id") { id: ID! text: String parts: [Part] @shareable }
+              type Part { x: Int }`,
+        entities: { Item: [{ id: '1', text: 'x'.repeat(1_000_000), parts: [{ x: 1 }, { x: 2 }] }] },
+      },
+      needs: {
+        sdl: `type Item @key(fields: "id") {
+                id: ID! text: String @external place: Int @external parts: [Part] @shareable
+                once: Int @requires(fields: "text") each: Int @requires(fields: "text place") }
+              type Part { y: Int }`,
+        entities: { Item: [{ id: '1', once: 1, each: 2, parts: [{ y: 3 }, { y: 4 }] }] },
+      },
+    },
+  });
+  const answer: Answer = async (request, name) =>
+    (await opened.transports[name]?.execute(request)) ?? {};
+  const askFor = (fields: string) => ask(`{ items { ${fields} } }`, answer, { opened });
+
+  test('is merged once', async () => {
+    const { data, shaped } = await askFor('parts { x y }');
+    const parts = [1, 2].map((x) => ({ x, y: x + 2 }));
+    expect(data.items).toEqual(Array.from({ length: PLACES }, () => ({ parts })));
+    const items = (shaped as unknown as { items: { parts: unknown }[] }).items;
+    expect(new Set(items.map((item) => item.parts)).size).toBe(1);
+  });
+
+  test('is sent once for each representation, but not in more than 4 MiB', async () => {
+    const once = await askFor('once');
+    expect([once.asked.length, once.data.items[5]]).toEqual([3, { once: 1 }]);
+    const { asked, codes, data } = await askFor('each');
+    expect([asked.length, codes]).toEqual([2, ['OPERATION_TOO_COMPLEX']]);
+    expect(data.items[5]).toEqual({ each: null });
+  });
+});
+
 describe('fetches of one level to one subgraph', () => {
   const QUERY =
     '{ orders { items { stock } gift { fee } nearest { fee owner { id } } } best { stock } }';
@@ -206,6 +250,17 @@ describe('fetches of one level to one subgraph', () => {
   test.each<[string, Answer]>([
     ['is refused as a whole', async () => ({ data: null, errors: [error] })],
     ['has no answer in time', () => new Promise(() => {})],
+    [
+      'has an entity too large to be copied',
+      async (...asked) => {
+        const { data } = await right(...asked);
+        const wide = Array.from({ length: 100_001 }, () => 1);
+        const withWide = (entities: object[]) => entities.map((one) => one && { ...one, wide });
+        // Cast: entities in each field.
+        const fields = Object.entries(data as Record<string, object[]>);
+        return { data: Object.fromEntries(fields.map(([name, all]) => [name, withWide(all)])) };
+      },
+    ],
     ['lacks an entity', async () => ({ data: { e0: [null], e1: [null] } })],
     [
       'has errors that cannot be told apart',

@@ -4,7 +4,7 @@ import { buildSchema as buildApolloSchema } from '@apollo/federation-internals';
 import { buildOperationContext, executeQueryPlan, type ServiceMap } from '@apollo/gateway';
 import type { QueryPlan } from '@apollo/query-planner';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
-import { unavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
+import { tooLargeEntities, unavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
 import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import {
   buildSchema,
@@ -25,7 +25,7 @@ import {
   type PlanRun,
   type Steps,
 } from './run.direct.ts';
-import { ask, copyOf, distinct } from './together.ts';
+import { ask, copyOf, distinct, MAX_CHARACTERS } from './together.ts';
 
 /** A plan with what Apollo's execution reads beside it. */
 export type ApolloPlan = {
@@ -103,6 +103,7 @@ function createProcess(
     const { representations: all } = variables;
     const once = Array.isArray(all) ? distinct(all) : undefined;
     if (once !== undefined) variables.representations = once.representations;
+    run.characters = (run.characters ?? 0) + (once?.characters ?? 0);
     // Before other responses change the data.
     const placed = once && objectsOf(all, objectsAt(root, path.map(String)));
     const trace = parent?.child(`subgraph ${name}`, 'client');
@@ -117,7 +118,8 @@ function createProcess(
       entityTypes: once?.representations.map(() => undefined),
       trace,
     };
-    const response = await ask(name, transport, request, run);
+    const isTooLarge = run.characters > MAX_CHARACTERS;
+    const response = isTooLarge ? tooLargeEntities() : await ask(name, transport, request, run);
     if (trace !== undefined) endFetch(trace, response);
     const places = placed && (() => placesOf(placed, once.indexes));
     addErrors(errors, response, places);
@@ -125,8 +127,10 @@ function createProcess(
     if (once === undefined && data !== null) merge(root, data);
     if (once === undefined || data === null) return { data };
     const entities = data._entities;
-    if (Array.isArray(entities) && entities.length === once.representations.length)
-      return { data: { _entities: repeated(entities, once.indexes) } };
+    if (Array.isArray(entities) && entities.length === once.representations.length) {
+      const all = repeated(entities, once.indexes, run);
+      if (!all.includes(undefined)) return { data: { _entities: all } };
+    }
     addErrors(errors, unavailable(), places);
     return { data: null };
   };
@@ -142,13 +146,20 @@ function placesOf(placed: readonly PlacedObject[], indexes: readonly number[]): 
   return places;
 }
 
-/** An entity for each of all representations. Apollo's execution changes each of them. */
-function repeated(entities: readonly unknown[], indexes: readonly number[]): unknown[] {
+/**
+ * An entity for each of all representations, since Apollo's execution changes each; undefined if
+ * the run has copied too much.
+ */
+function repeated(
+  entities: readonly unknown[],
+  indexes: readonly number[],
+  run: PlanRun,
+): unknown[] {
   const used = new Set<number>();
   return indexes.map((index) => {
     const isFirst = !used.has(index);
     used.add(index);
-    return isFirst ? entities[index] : copyOf(entities[index]);
+    return isFirst ? entities[index] : copyOf(entities[index], run);
   });
 }
 

@@ -3,7 +3,7 @@ import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-
 import { isServerError } from '@partner-loyalty/runtime/errors.ts';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
-import { unavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
+import { tooLargeEntities, unavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
 import type {
   SubgraphError,
   SubgraphRequest,
@@ -11,7 +11,7 @@ import type {
   Transport,
 } from '@partner-loyalty/runtime/transport/types.ts';
 import { Verbatim, withVerbatim } from '../document/literals.ts';
-import { ask, Branch, type Meeting } from './together.ts';
+import { ask, Branch, MAX_CHARACTERS, type Meeting } from './together.ts';
 
 export type Data = Record<string, unknown>;
 
@@ -114,7 +114,8 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
   }
   const query = isVerbatim ? withVerbatim(operation, variables) : operation;
   const asked = requires && askedAt(path, requires, run);
-  if (asked !== undefined) {
+  if (requires !== undefined) {
+    if (asked === undefined) return addErrors(run.errors, tooLargeEntities(), undefined);
     if (asked.representations.length === 0) return undefined;
     variables.representations = asked.representations;
   }
@@ -150,15 +151,21 @@ type Asked = {
 function askedAt(
   path: readonly string[],
   requires: readonly QueryPlanSelectionNode[],
-  run: Pick<PlanRun, 'data' | keyof Sharing>,
-): Asked {
+  run: Pick<PlanRun, 'data' | keyof Sharing | 'characters'>,
+): Asked | undefined {
   const root = new Branch();
   const representations: Data[] = [];
   const objects: Data[][] = [];
+  const texts: Texts = { known: new Map(), characters: 0 };
   for (const object of targetsAt(path, run)) {
-    const branch = branchOf(object, requires, root);
+    texts.characters = 0;
+    const branch = branchOf(object, requires, root, texts);
     if (branch === undefined) continue;
-    branch.index ??= addRepresentation(object, requires, representations);
+    if (branch.index === undefined) {
+      run.characters = (run.characters ?? 0) + texts.characters;
+      if (run.characters > MAX_CHARACTERS) return undefined;
+      branch.index = addRepresentation(object, requires, representations);
+    }
     if (branch.index === NONE) continue;
     objects[branch.index] ??= [];
     objects[branch.index]?.push(object);
@@ -178,30 +185,45 @@ function addRepresentation(
   return representation?.__typename === undefined ? NONE : to.push(representation) - 1;
 }
 
+/** The texts of values by what is selected of them, and the length of all of an object's. */
+type Texts = { known: Map<QueryPlanSelectionNode, Map<unknown, string>>; characters: number };
+
 /** Where what represents an object leads to; undefined if one of its fields is missing. */
 function branchOf(
   object: Data,
   selections: readonly QueryPlanSelectionNode[],
   from: Branch,
+  texts: Texts,
 ): Branch | undefined {
   let at = from;
   for (const selection of selections) {
     if (selection.kind === 'InlineFragment') {
       if (object.__typename !== selection.typeCondition) continue;
       // Two fragments may be missing different fields.
-      at = branchOf(object, selection.selections, at.next(selection)) ?? at;
+      at = branchOf(object, selection.selections, at.next(selection), texts) ?? at;
       continue;
     }
     const name = selection.alias ?? selection.name;
     const value = Object.hasOwn(object, name) ? object[name] : undefined;
     if (value === undefined) return undefined;
-    at =
-      typeof value === 'object' && value !== null
-        ? at.next(Branch).next(JSON.stringify(represented(value, selection.selections)))
-        : at.next(value);
+    const isWritten = typeof value === 'object' && value !== null;
+    const step = isWritten ? textOf(value, selection, texts) : value;
+    if (typeof step === 'string') texts.characters += step.length;
+    at = isWritten ? at.next(Branch).next(step) : at.next(step);
   }
   return at;
 }
+
+/** Places that share a value have one text of it. */
+function textOf(value: object, selection: PlannedField, { known }: Texts): string {
+  const texts = known.get(selection) ?? new Map<unknown, string>();
+  known.set(selection, texts);
+  const text = texts.get(value) ?? JSON.stringify(represented(value, selection.selections));
+  texts.set(value, text);
+  return text;
+}
+
+type PlannedField = Extract<QueryPlanSelectionNode, { kind: 'Field' }>;
 
 export function endFetch(trace: Trace, { errors }: SubgraphResponse): void {
   const code = errors?.[0]?.extensions.code;
@@ -231,20 +253,20 @@ function take(
   const objects = asked.copies === run.copies ? asked.objects : objectsOf(asked, run);
   entities.forEach((entity: unknown, index) => {
     if (!isJsonObject(entity)) return;
-    const targets = objects[index] ?? [];
-    if (targets.length > 1) share(entity, run);
-    for (const object of targets) {
-      entity.__typename ??= object.__typename;
-      merge(object, entity, run);
-    }
+    const [first, ...others] = objects[index] ?? [];
+    entity.__typename ??= first?.__typename;
+    if (first === undefined) return;
+    if (others.length === 0) merge(first, entity, run);
+    else mergeIntoAll([first, ...others], entity, run);
   });
 }
 
 /** The objects of each representation, after some objects have been copied. */
 function objectsOf({ path, requires, representations, root }: Asked, run: PlanRun): Data[][] {
   const objects: Data[][] = representations.map(() => []);
+  const texts: Texts = { known: new Map(), characters: 0 };
   for (const object of targetsAt(path, run))
-    objects[branchOf(object, requires, root)?.index ?? NONE]?.push(object);
+    objects[branchOf(object, requires, root, texts)?.index ?? NONE]?.push(object);
   return objects;
 }
 
@@ -262,6 +284,7 @@ function placesOf(asked: Asked, run: PlanRun): Steps[][] {
 
 /** How many errors a fetch has at most: a list may have many thousands. */
 const MAX_ERRORS_OF_FETCH = 1_000;
+const MAX_ERRORS = 2_000;
 
 /**
  * Adds the errors of a fetch with their paths in the data. If it is one of entities, `places` are
@@ -274,7 +297,7 @@ export function addErrors(
   places: (() => readonly (readonly Steps[])[]) | undefined,
 ): void {
   if (errors.length === 0) return;
-  const room = to.length + MAX_ERRORS_OF_FETCH;
+  const room = Math.min(to.length + MAX_ERRORS_OF_FETCH, MAX_ERRORS);
   const known = places?.();
   for (const error of errors)
     for (const placed of placedErrors(error, known, data?._entities)) {
@@ -386,21 +409,37 @@ function represented(
   return isJsonObject(value) ? represent(value, selections) : null;
 }
 
-/** Merges a response. What places share stays as it is: they get copies of their own. */
+/** Merges an entity into the objects that stand for it. What becomes equal in them, they share. */
+function mergeIntoAll(targets: readonly Data[], entity: Data, sharing: Sharing): void {
+  share(entity, sharing);
+  for (const [name, value] of Object.entries(entity)) {
+    const merged = new Map<unknown, unknown>();
+    for (const target of targets) {
+      const present = Object.hasOwn(target, name) ? target[name] : undefined;
+      const own = merged.get(present);
+      if (own === undefined) merge(target, { [name]: value }, sharing);
+      else put(target, name, own);
+      if (typeof own === 'object' && own !== null) addShared(own, sharing);
+      merged.set(present, target[name]);
+    }
+  }
+}
+
+/**
+ * Merges a response. A value that is there stays: no subgraph answers for another one. What places
+ * share stays as it is, too: they get copies of their own.
+ */
 export function merge(target: Data, source: Data, sharing?: Sharing): void {
   for (const name of Object.keys(source)) {
     const value = source[name];
     if (value === undefined) continue;
-    if (typeof value !== 'object' || value === null) {
-      put(target, name, value);
-      continue;
-    }
     const present = Object.hasOwn(target, name) ? target[name] : undefined;
-    if (isMerged(present, value)) {
+    if (present === undefined || present === null) put(target, name, value);
+    else if (typeof value === 'object' && isMerged(present, value)) {
       const own = ownOf(present, sharing);
       if (own !== present) put(target, name, own);
       mergeValue(own, value, sharing);
-    } else put(target, name, value);
+    }
   }
 }
 
@@ -438,10 +477,13 @@ function put(target: Data, name: string, value: unknown): void {
 /** Notes what several places get of an entity. */
 function share(entity: object, sharing: Sharing): void {
   for (const value of Object.values(entity)) {
-    if (typeof value !== 'object' || value === null) continue;
-    sharing.shared ??= new Set();
-    sharing.shared.add(value);
+    if (typeof value === 'object' && value !== null) addShared(value, sharing);
   }
+}
+
+function addShared(value: object, sharing: Sharing): void {
+  sharing.shared ??= new Set();
+  sharing.shared.add(value);
 }
 
 function ownOf(value: unknown, sharing: Sharing | undefined): unknown {

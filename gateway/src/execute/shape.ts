@@ -2,6 +2,7 @@
 import { fragmentsOf } from '@partner-loyalty/runtime/cache/document.ts';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import { TOO_DEEP } from '@partner-loyalty/runtime/transport/asked.ts';
 import {
   type DocumentNode,
   type FieldNode,
@@ -95,6 +96,7 @@ type Compilation = {
   nameOf(field: FieldNode): string;
   /** The root field that is being compiled. */
   operation: string;
+  isMutation: boolean;
 };
 type Sets = readonly SelectionSetNode[];
 const NO_TYPES: ReadonlySet<string> = new Set();
@@ -119,7 +121,9 @@ export function compileShape(
     throw new Error('a validated document has an operation with a root type');
   const collect = createCollect(schema, document, variables);
   const fragments = fragmentsOf(document);
-  const compilation = { schema, hiddenMembers, collect, fragments, nameOf, operation: '' };
+  const isMutation = root === schema.getMutationType();
+  const types = { schema, hiddenMembers, isMutation };
+  const compilation = { ...types, collect, fragments, nameOf, operation: '' };
   const completer = compileObject(compilation, root, [operation.selectionSet]);
   return {
     complete: (data, shaping) => completer.completeAt(data, undefined, shaping),
@@ -455,14 +459,7 @@ const LEAVES: ReadonlyMap<string, Leaf> = new Map([
   ['Float', leaf(completeIf(Number.isFinite))],
   ['Boolean', leaf(completeIf((value) => typeof value === 'boolean'))],
 ]);
-const ANY_LEAF = leaf(completeIf((value) => !isDeeper(value, MAX_DEPTH)));
-/** Lists and objects in a custom scalar: JSON.stringify fails at some thousands. */
-const MAX_DEPTH = 500;
-
-function isDeeper(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return depth === 0 || Object.values(value).some((each) => isDeeper(each, depth - 1));
-}
+const ANY_LEAF = leaf(completeIf((value) => value !== TOO_DEEP));
 
 type Leaf = { optional: Completer; required: Completer };
 

@@ -1,6 +1,5 @@
 // Asks a subgraph once for what several fetches of one level need of it.
 import type { FetchNode, PlanNode } from '@apollo/query-planner';
-import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import { isBuiltIn } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import {
   DEADLINE_MS,
@@ -15,6 +14,7 @@ import type {
   SubgraphResponse,
   Transport,
 } from '@partner-loyalty/runtime/transport/types.ts';
+import { WIRE } from '@partner-loyalty/runtime/transport/wire.ts';
 import { type ASTNode, Kind, parse, print, stripIgnoredCharacters } from 'graphql';
 
 type Data = Record<string, unknown>;
@@ -203,7 +203,16 @@ export type Meeting = {
   together?: Together | undefined;
   /** By the subgraph's name. */
   waiting?: Map<string, Asking[]>;
+  /** What its fetches have written of texts and objects into representations. */
+  characters?: number;
+  /** The values that were copied. */
+  copied?: number;
 };
+
+/** What many places share is written for each of them: no subgraph takes a longer body. */
+export const MAX_CHARACTERS = WIRE.maxBodyBytes;
+/** In a run: some 20 ms of work. */
+const MAX_COPIED = 100_000;
 
 /** Asks a subgraph, together with the other fetches of the tick if they are of one level. */
 export function ask(
@@ -221,7 +230,9 @@ export function ask(
     if (waiting.push({ part, request, resolve }) > 1) return;
     process.nextTick(() => {
       run.waiting?.delete(name);
-      void askAll(transport, waiting, run);
+      askAll(transport, waiting, run).catch(() => {
+        for (const { resolve } of waiting) resolve(unavailable());
+      });
     });
   });
 }
@@ -239,17 +250,15 @@ function askApart(
 const APART_MS = 60_000;
 
 /** If the operation of all fails as a whole, each is asked once more, within the same deadline. */
-async function askAll(
-  transport: Transport,
-  all: readonly Asking[],
-  { together }: Meeting,
-): Promise<void> {
+async function askAll(transport: Transport, all: readonly Asking[], run: Meeting): Promise<void> {
+  const { together } = run;
   const startedAt = performance.now();
   const isApart = together === undefined || startedAt < together.apartUntil;
   const merged = isApart ? undefined : mergedOf(all, together.operations);
   if (merged !== undefined && together !== undefined) {
     const asked = promised(transport.execute(merged.request));
-    const responses = responsesIn(await withDeadline(asked, DEADLINE_MS / 2), merged, all);
+    const response = await withDeadline(asked, DEADLINE_MS / 2);
+    const responses = responsesIn(response, merged, all, run);
     if (responses !== undefined) {
       for (const [index, { resolve }] of all.entries()) resolve(responses[index] ?? unavailable());
       return;
@@ -352,11 +361,15 @@ function aliasOf(index: number): string {
   return `e${index}`;
 }
 
-/** The response to each, unless entities are missing or errors cannot be told apart. */
+/**
+ * The response to each, unless entities are missing, errors cannot be told apart, or there is too
+ * much to copy.
+ */
 function responsesIn(
   { data, errors = [] }: SubgraphResponse,
   { fields }: Merged,
   all: readonly Asking[],
+  run: Meeting,
 ): SubgraphResponse[] | undefined {
   if (data === undefined || data === null) return undefined;
   const byAsking = new Map<Asking, Required<SubgraphResponse>>();
@@ -366,43 +379,61 @@ function responsesIn(
     const isUsed = new Set<number>();
     for (const [asking, own] of indexes) {
       // What fetches share differs as soon as one of them is merged with something else.
-      const answers = own.map((at) => (isUsed.has(at) ? copyOf(entities[at]) : entities[at]));
+      const answers = own.map((at) => (isUsed.has(at) ? copyOf(entities[at], run) : entities[at]));
+      if (answers.includes(undefined)) return undefined;
       for (const at of own) isUsed.add(at);
       byAsking.set(asking, { data: { _entities: answers }, errors: [] });
     }
   }
+  const placesIn = new Map(
+    errors.length === 0
+      ? []
+      : fields.map(({ indexes }, place) => [aliasOf(place), placesByIndex(indexes)]),
+  );
   for (const error of errors) {
     const [alias, index, ...steps] = error.path ?? [];
-    const field = fields.find((_, place) => aliasOf(place) === alias);
-    if (field === undefined || typeof index !== 'number') return undefined;
-    for (const [asking, own] of field.indexes) {
-      const at = own.indexOf(index);
-      const path = ['_entities', at, ...steps];
-      if (at >= 0) byAsking.get(asking)?.errors.push({ ...error, path });
-    }
+    const places = placesIn.get(String(alias));
+    if (places === undefined || typeof index !== 'number') return undefined;
+    for (const { asking, at } of places.get(index) ?? [])
+      byAsking.get(asking)?.errors.push({ ...error, path: ['_entities', at, ...steps] });
   }
   return all.map((asking) => byAsking.get(asking) ?? unavailable());
+}
+
+function placesByIndex(indexes: Field['indexes']) {
+  const places = new Map<number, { asking: Asking; at: number }[]>();
+  for (const [asking, own] of indexes)
+    for (const [at, index] of own.entries())
+      places.set(index, [...(places.get(index) ?? []), { asking, at }]);
+  return places;
 }
 
 /** Each representation once, and for each of all its index among these. */
 export function distinct(all: readonly Data[]): {
   representations: readonly Data[];
   indexes: number[];
+  /** Of the texts and objects in these. */
+  characters: number;
 } {
-  if (all.length === 1) return { representations: all, indexes: [0] };
   const root = new Branch();
   const representations: Data[] = [];
+  let characters = 0;
   const indexes = all.map((representation) => {
     let at = root;
+    let own = 0;
     for (const name of Object.keys(representation)) {
       const value = representation[name];
+      const isWritten = typeof value === 'object';
+      const step = isWritten ? JSON.stringify(value) : value;
+      if (typeof step === 'string') own += step.length;
       at = at.next(name);
-      at = typeof value === 'object' ? at.next(Branch).next(JSON.stringify(value)) : at.next(value);
+      at = isWritten ? at.next(Branch).next(step) : at.next(step);
     }
+    if (at.index === undefined) characters += own;
     at.index ??= representations.push(representation) - 1;
     return at.index;
   });
-  return { representations, indexes };
+  return { representations, indexes, characters };
 }
 
 /** Where names and values lead to. Keys of text would have to be written and hashed for each. */
@@ -419,11 +450,19 @@ export class Branch {
   }
 }
 
-/** A copy of a value in JSON, down to its leaves. */
-export function copyOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(copyOf);
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copyOf(each)]));
+/** A copy of a value in JSON, down to its leaves; undefined if the run has copied too much. */
+export function copyOf(value: unknown, run: Meeting): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const values: unknown[] = Array.isArray(value) ? value : Object.values(value);
+  run.copied = (run.copied ?? 0) + values.length;
+  const copies: unknown[] = [];
+  for (const each of values) {
+    if (run.copied > MAX_COPIED) return undefined;
+    copies.push(copyOf(each, run));
+  }
+  if (run.copied > MAX_COPIED) return undefined;
+  if (Array.isArray(value)) return copies;
+  return Object.fromEntries(Object.keys(value).map((name, place) => [name, copies[place]]));
 }
 
 async function promised<T>(value: T | Promise<T>): Promise<T> {

@@ -473,7 +473,7 @@ describe('staff', () => {
     expect(await removeStaff(tables, inn.staffId)).toBe(true);
     expect(await removeStaff(tables, inn.staffId)).toBe(false);
     const left = await tables.sessions.select(() => true);
-    expect(left.map(({ sessionId }) => sessionId)).toEqual(['at spa']);
+    expect(left.map(({ sessionId }) => sessionId)).toEqual(['at spa', 'not chosen']);
     expect([await listed('inn'), await listed('in')]).toEqual([[], []]);
     expect(await placesOf(tables, 'ada@example.com')).toEqual([spa]);
     expect((await invite('inn', 'ada@example.com')).staffId).not.toBe(inn.staffId);

@@ -749,6 +749,18 @@ describe('a request', () => {
     expect(() => connectTo('http://127.0.0.1/graphql?a=b')).toThrow('query string');
   });
 
+  test('whose variables nest too deeply to be written fails alone, in a batch too', async () => {
+    const { transport } = await serveFake((_, response) =>
+      inJson(response).end('{"data":{"a":1}}'),
+    );
+    const deep = JSON.parse(`${'['.repeat(9_000)}${']'.repeat(9_000)}`);
+    const asked = [{ ...ofPartner, variables: { deep } }, ofPartner];
+    expect(await Promise.all(asked.map((each) => transport.execute(each)))).toEqual([
+      UNAVAILABLE,
+      { data: { a: 1 } },
+    ]);
+  });
+
   test('whose caller cannot be in a header fails alone', async () => {
     const { transport } = await serveFake(
       (_, response) => inJson(response).end('{"data":{"a":1}}'),

@@ -41,6 +41,11 @@ export function tooManyEntities(): SubgraphResponse {
   return failed('OPERATION_TOO_COMPLEX', `a list has more than ${MAX_ENTITIES} entities`);
 }
 
+/** Of entities that would be represented by too much. */
+export function tooLargeEntities(): SubgraphResponse {
+  return failed('OPERATION_TOO_COMPLEX', 'a list needs too much data to find its entities');
+}
+
 function failed(code: ErrorCode, message: string = ERRORS[code].message): SubgraphResponse {
   return { data: null, errors: [{ message, extensions: { code } }] };
 }

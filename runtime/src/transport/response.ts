@@ -2,12 +2,15 @@
 import { detailsIn, ERRORS, isSubgraphCode } from '../errors.ts';
 import { isJsonObject, withoutAltering } from '../input.ts';
 import type { Log } from '../observe/log.ts';
+import { isBuiltIn } from '../settings/subgraphs.ts';
+import { createKeepAsked } from './asked.ts';
 import type { FieldNames } from './fieldnames.ts';
 import type { SubgraphError, SubgraphRequest, SubgraphResponse } from './types.ts';
 
 /**
  * What a GraphQL response says, or undefined if the response is malformed or has other entities
- * than the operation asks for. The response has no error that callers must not see.
+ * than the operation asks for. The response has no error that callers must not see, and of a team's
+ * subgraph no data that was not asked for, which could take the place of another subgraph's.
  */
 export type ReadResponse = (
   response: unknown,
@@ -16,8 +19,9 @@ export type ReadResponse = (
 
 /** A response can hold many errors; callers see only the first few of each root field. */
 const MAX_ERRORS = { perRoot: 100, total: 1_000 };
-/** No field has a longer path, since documents are at most 15 deep. */
+/** No field has a longer path, since documents are at most 15 deep, nor a longer name. */
 const MAX_STEPS = 100;
+const MAX_STEP = 256;
 
 /** An error whose code is not in `codes` is masked and logged with the field that it is about. */
 export function createResponseReader({
@@ -32,6 +36,7 @@ export function createResponseReader({
   log: Pick<Log, 'warn'>;
 }): ReadResponse {
   const passing = new Set(codes.filter(isSubgraphCode));
+  const keepAsked = isBuiltIn(name) ? undefined : createKeepAsked();
 
   function readErrors(errors: readonly unknown[], request: SubgraphRequest): SubgraphError[] {
     const read: SubgraphError[] = [];
@@ -75,7 +80,8 @@ export function createResponseReader({
       !areEntities(data._entities, entityTypes)
     )
       return undefined;
-    return isFailed ? { data, errors: readErrors(errors, request) } : { data };
+    const kept = data && keepAsked ? keepAsked(data, request.query) : data;
+    return isFailed ? { data: kept, errors: readErrors(errors, request) } : { data: kept };
   };
 }
 
@@ -128,6 +134,7 @@ function loggedCode(error: unknown): string | undefined {
 function pathOf(error: unknown): (string | number)[] | undefined {
   if (!isJsonObject(error) || !Array.isArray(error.path)) return undefined;
   const { path } = error;
-  const isStep = (step: unknown) => typeof step === 'string' || Number.isSafeInteger(step);
+  const isStep = (step: unknown) =>
+    typeof step === 'string' ? step.length <= MAX_STEP : Number.isSafeInteger(step);
   return path.length <= MAX_STEPS && path.every(isStep) ? path : undefined;
 }

@@ -83,8 +83,14 @@ export function createSend(post: Post, { name, url, secrets, batching, log }: Op
       refused: arrays.refused,
       separate: (queries: PendingOperation[]) => separate(queries, context, deadlineAt),
     };
+    let all: EncodedRequest[];
+    try {
+      all = encodeBatches(operations.map(({ request }) => request));
+    } catch {
+      return sendEach(operations, context, deadlineAt, retry); // Only one of them fails.
+    }
     let start = 0;
-    for (const encoded of encodeBatches(operations.map(({ request }) => request))) {
+    for (const encoded of all) {
       const group = operations.slice(start, start + encoded.count);
       start += encoded.count;
       dispatch(encoded, { context, operations: group, array, deadlineAt, retry });

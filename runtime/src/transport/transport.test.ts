@@ -5,6 +5,7 @@ import { parseDictionary } from 'structured-headers';
 import { anyText } from '../../../test/support/text.ts';
 import type { LogFields } from '../observe/fields.ts';
 import { readSettings } from '../settings/settings.ts';
+import { TOO_DEEP } from './asked.ts';
 import { decodeCaller, decodeJsonCaller, encodeCaller, jsonCallerOf } from './caller.ts';
 import { createFieldNames } from './fieldnames.ts';
 import { allowedHosts } from './hosts.ts';
@@ -213,6 +214,49 @@ function read(
 }
 
 const withCode = (code: unknown) => ({ message: 'theirs', extensions: { code } });
+
+describe('the data of a team', () => {
+  const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
+
+  test('is what was asked for, whatever else the subgraph says', () => {
+    const forged = { memberId: 'm', __proto__: { tier: 1 }, name: 'x' };
+    const query = 'query { _entities(representations: []) { ...F ... on B { c: d { e } } } }';
+    const { response } = read(
+      {
+        data: {
+          memberByEmail: { email: 'x' },
+          _entities: [
+            JSON.parse('{"__proto__":{"a":1},"a":1,"b":2,"c":[{"e":[{"f":1}],"d":1},null,3]}'),
+            forged,
+          ],
+        },
+      },
+      { query: `${query} fragment F on A { a }`, entityTypes: [undefined, undefined] },
+    );
+    expect(response).toEqual({
+      data: { _entities: [{ a: 1, c: [{ e: [{ f: 1 }] }, null, 3] }, {}] },
+    });
+  });
+
+  test.each<[string, number, boolean]>([
+    ['{ a }', 500, true],
+    ['{ a }', 501, false],
+    ['{ a { b } }', 500, true],
+    ['{ a { b } }', 50_000, false],
+  ])('of %s may be nested %i deep: %s', (query, depth, isKept) => {
+    const { response } = read({ data: { a: nested(depth), b: 1 } }, { query });
+    let innermost = response?.data?.a;
+    while (Array.isArray(innermost) && innermost.length > 0) [innermost] = innermost;
+    expect(innermost === TOO_DEEP).toBe(!isKept);
+  });
+
+  test('has errors without the path if a step of it is longer than any name', () => {
+    const path = (length: number) => ['a', 'x'.repeat(length)];
+    const errorAt = (length: number) => ({ ...withCode('OFFER_EXPIRED'), path: path(length) });
+    const { response } = read({ data: null, errors: [errorAt(256), errorAt(257)] });
+    expect(response?.errors?.map((error) => error.path)).toEqual([path(256), undefined]);
+  });
+});
 
 describe('an error', () => {
   test('with a code of the subgraph passes with its message and path', () => {
