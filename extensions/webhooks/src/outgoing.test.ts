@@ -435,6 +435,41 @@ describe('a request to a URL of a stranger', () => {
     });
   });
 
+  // OpenSSL takes half a second to read a point of such a curve.
+  test.each([
+    ['at once', '2a8648ce3d0101', 1_000, 'CERT'],
+    ['a byte at a time', '2a8648ce3d0102', 1, 'CERT'],
+    ['with a curve that has a name', '2a8648ce3d0201', 1_000, 'ERR_SSL_WRONG_VERSION_NUMBER'],
+  ])('TLS: a certificate with its own curve is not read: %s', async (_, type, bytes, code) => {
+    const codes: unknown[] = [];
+    const note = (message: unknown) =>
+      void codes.push((message as { error: NodeJS.ErrnoException }).error.code);
+    diagnostics.subscribe('undici:client:connectError', note);
+    const record = (content: Buffer) =>
+      Buffer.concat([Buffer.from([22, 3, 3, 0, content.length]), content]);
+    const { port } = await tcp((socket) =>
+      socket.once('data', () => {
+        const content = Buffer.from(`020000ff${'2a86'.repeat(9)}${type}${'00'.repeat(9)}`, 'hex');
+        for (let from = 0; from < content.length; from += bytes)
+          socket.write(record(content.subarray(from, from + bytes)));
+        socket.write('no record');
+      }),
+    );
+    await outgoing(alsoPrivate).post(new URL(`https://127.0.0.1:${port}/`), CONTENT, ignore);
+    diagnostics.unsubscribe('undici:client:connectError', note);
+    expect(codes).toEqual([code]);
+  });
+
+  test('TLS: no certificate comes encrypted', async () => {
+    const { port } = await listening(
+      createTlsServer({ key: KEY, cert: CERTIFICATE, minVersion: 'TLSv1.3' }),
+    );
+    const { post } = outgoing(alsoPrivate);
+    expect(await post(new URL(`https://127.0.0.1:${port}/`), CONTENT, ignore)).toEqual({
+      reason: 'TLS',
+    });
+  });
+
   describe('TLS: behind the handshake', () => {
     const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
     beforeEach(() => {

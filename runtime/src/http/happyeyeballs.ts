@@ -17,6 +17,8 @@ type ConnectorOptions = {
   /** Whether an address may be dialled for a host, as `URL.host` has it. */
   allows(address: string, host: string | undefined): boolean;
   timeoutMs: number;
+  /** Whether the servers are this service's own. */
+  isTrusted?: boolean;
 };
 
 /**
@@ -24,8 +26,8 @@ type ConnectorOptions = {
  * if a name has no address, and ADDRESS if none is allowed.
  */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
-  const { lookUp, allows, timeoutMs } = options;
-  const secure = secureConnector(timeoutMs);
+  const { lookUp, allows, timeoutMs, isTrusted = false } = options;
+  const secure = secureConnector(timeoutMs, isTrusted);
   return (target, callback) => {
     const { host, hostname, protocol } = target;
     const isSecure = protocol === 'https:';

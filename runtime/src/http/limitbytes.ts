@@ -12,16 +12,24 @@ const MAX_OTHER_BYTES = 48 * 1_024;
 /** The bytes on the network that a byte of data may take. */
 const MAX_BYTES_OF_DATA = 1.5;
 
+/** The types of records and their content begin so (RFC 5246, section 6.2.1). */
+const RECORD_HEADER_BYTES = 5;
+const HANDSHAKE_RECORD = 22;
+/** Where the fields of curves have their names (RFC 3279, section 2.3.5). */
+const FIELD_TYPE = Buffer.from('2a8648ce3d01', 'hex');
+
 /**
  * A connector that makes a connection one of TLS. The server does not choose how long a key
  * exchange takes, as it does with finite-field groups of its own (RFC 9325, section 4.1), nor have
- * another one, and the connection ends at an error, or with too many bytes that are no data.
+ * another one, and the connection ends at an error, or with too many bytes that are no data. Unless
+ * it is trusted, TLS is 1.2, whose certificates can be looked at before OpenSSL reads them.
  */
-export function secureConnector(timeoutMs: number) {
+export function secureConnector(timeoutMs: number, isTrusted: boolean) {
   const secure = buildConnector({
     timeout: timeoutMs,
     ciphers: `${DEFAULT_CIPHERS}:!DHE`,
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    ...(!isTrusted && { maxVersion: 'TLSv1.2' as const }),
   });
   return (
     target: buildConnector.Options,
@@ -51,6 +59,7 @@ class Wire extends Duplex {
   private data = 0;
   private sent = 0;
   private other = 0;
+  private readonly hasOwnCurve = createCurveCheck();
 
   constructor(socket: Socket) {
     super();
@@ -75,6 +84,7 @@ class Wire extends Duplex {
         ? this.arrived > MAX_HANDSHAKE_BYTES
         : this.other > MAX_OTHER_BYTES;
     if (isOver) this.destroy(tooMany());
+    else if (this.secured === undefined && this.hasOwnCurve(part)) this.destroy(ownCurve());
     else if (!this.push(part)) this.socket.pause();
   }
 
@@ -94,6 +104,34 @@ class Wire extends Duplex {
     this.socket.destroy();
     done(error);
   }
+}
+
+const ownCurve = () =>
+  Object.assign(new Error('a certificate has its own curve'), { code: 'CERT' });
+
+/**
+ * Returns a function that finds a key with a curve of its own, which no certificate may have (RFC
+ * 5480, section 2.1.1), in the parts of a handshake: OpenSSL takes half a second to read a point of
+ * one, in each of many certificates.
+ */
+function createCurveCheck(): (part: Buffer) => boolean {
+  let [place, type, length, matched] = [0, 0, 0, 0];
+  return (part) => {
+    for (const byte of part) {
+      if (place < RECORD_HEADER_BYTES) {
+        if (place === 0) type = byte;
+        length = ((length << 8) | byte) & 0xffff;
+        place += 1;
+      } else {
+        length -= 1;
+        if (type === HANDSHAKE_RECORD)
+          matched = byte === FIELD_TYPE[matched] ? matched + 1 : byte === FIELD_TYPE[0] ? 1 : 0;
+      }
+      if (matched === FIELD_TYPE.length) return true;
+      if (place === RECORD_HEADER_BYTES && length === 0) place = 0;
+    }
+    return false;
+  };
 }
 
 const tooMany = () => Object.assign(new Error('too many bytes'), { code: 'BYTES' });

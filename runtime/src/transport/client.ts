@@ -125,7 +125,7 @@ function openConnections(
   const pool = new Pool(address.origin, {
     connections: batching ? CONNECTIONS.batching : CONNECTIONS.single,
     pipelining: 1,
-    connect: limitBytes(connectorTo(address, connectTimeout, allows), mostBytes),
+    connect: limitBytes(connectorTo(name, address, connectTimeout, allows), mostBytes),
     // Each batch has its own deadline.
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -145,7 +145,7 @@ function openConnections(
  * Connects to allowed addresses and to no others, whatever a name resolved to before. Fails with
  * the code ADDRESS if there is none.
  */
-function connectorTo(url: URL, timeoutMs: number, allows: AllowsHost = () => true) {
+function connectorTo(name: string, url: URL, timeoutMs: number, allows: AllowsHost = () => true) {
   // A name is looked up once at a time: a name server that hangs holds one thread, not all.
   let looking: Promise<LookupAddress[]> | undefined;
   const addressesOf = (hostname: string) => {
@@ -168,5 +168,6 @@ function connectorTo(url: URL, timeoutMs: number, allows: AllowsHost = () => tru
     },
     allows: (address) => allows(url, address),
     timeoutMs,
+    isTrusted: isBuiltIn(name),
   });
 }
