@@ -44,8 +44,7 @@ export class ResponseSize {
 
   /** A number, a boolean or the value of a custom scalar. */
   addValue(value: unknown): void {
-    const isMeasured = typeof value === 'object' && this.maxBytes !== Number.POSITIVE_INFINITY;
-    this.add(isMeasured ? (JSON.stringify(value) ?? '').length : 8);
+    this.add(typeof value === 'object' ? (JSON.stringify(value) ?? '').length : 8);
   }
 }
 

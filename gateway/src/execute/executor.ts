@@ -3,7 +3,7 @@ import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import type { GraphQLSchema } from 'graphql';
-import { ResponseSize } from '../document/responsesize.ts';
+import { MAX_RESPONSE_BYTES, ResponseSize } from '../document/responsesize.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
 import type { SurfaceFacts } from './facts.ts';
 import type { MemberAccess } from './members.ts';
@@ -141,6 +141,9 @@ function completeAndRecord(data: Data, shape: Shape, shaping: Shaping): MaybePro
     : recordAll(data, shape, shaping, accesses);
 }
 
+/** Of a response that is too large. */
+const MAX_RECORDED_BYTES = 4 * MAX_RESPONSE_BYTES;
+
 async function recordAll(
   data: Data,
   shape: Shape,
@@ -151,8 +154,13 @@ async function recordAll(
     return await shape.complete(data, shaping);
   } catch (error) {
     accesses.length = 0;
-    const size = new ResponseSize(Number.POSITIVE_INFINITY);
-    await shape.complete(data, { size, violations: new Violations(), accesses });
+    const size = new ResponseSize(MAX_RECORDED_BYTES);
+    const again = { size, violations: new Violations(), accesses };
+    try {
+      await shape.complete(data, again);
+    } catch {
+      // What is larger still is not looked through.
+    }
     for (const [index, access] of accesses.entries()) accesses[index] = { ...access, fields: [] };
     throw error;
   }

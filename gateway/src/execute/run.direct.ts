@@ -37,6 +37,8 @@ type Sharing = {
   shared?: Set<unknown>;
   /** How often a place has got its own copy of one. */
   copies?: number;
+  /** The fields that places have got of entities that other places have, too. */
+  repeated?: number;
 };
 
 /** An error with its path in the data. */
@@ -251,15 +253,19 @@ function take(
     return;
   }
   const objects = asked.copies === run.copies ? asked.objects : objectsOf(asked, run);
-  entities.forEach((entity: unknown, index) => {
-    if (!isJsonObject(entity)) return;
+  for (const [index, entity] of entities.entries()) {
     const [first, ...others] = objects[index] ?? [];
-    entity.__typename ??= first?.__typename;
-    if (first === undefined) return;
+    if (!isJsonObject(entity) || first === undefined) continue;
+    entity.__typename ??= first.__typename;
+    run.repeated = (run.repeated ?? 0) + others.length * Object.keys(entity).length;
     if (others.length === 0) merge(first, entity, run);
-    else mergeIntoAll([first, ...others], entity, run);
-  });
+    else if (run.repeated <= MAX_REPEATED) mergeIntoAll([first, ...others], entity, run);
+  }
+  if ((run.repeated ?? 0) > MAX_REPEATED) addErrors(run.errors, tooLargeEntities(), places);
 }
+
+/** The fields of entities at further places: no response has room for more. */
+const MAX_REPEATED = 400_000;
 
 /** The objects of each representation, after some objects have been copied. */
 function objectsOf({ path, requires, representations, root }: Asked, run: PlanRun): Data[][] {
@@ -296,7 +302,7 @@ export function addErrors(
   { data, errors = [] }: SubgraphResponse,
   places: (() => readonly (readonly Steps[])[]) | undefined,
 ): void {
-  if (errors.length === 0) return;
+  if (errors.length === 0 || to.length >= MAX_ERRORS) return;
   const room = Math.min(to.length + MAX_ERRORS_OF_FETCH, MAX_ERRORS);
   const known = places?.();
   for (const error of errors)

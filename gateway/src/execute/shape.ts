@@ -239,9 +239,9 @@ function completeOnce(
     size.add(earlier.bytes);
     return earlier.completed;
   }
-  const [{ bytes }, { count }] = [size, violations];
+  const [{ bytes }, { count }, noted] = [size, violations, accesses?.length];
   const completed = completer.complete(value, before, step, shaping);
-  const isSame = violations.count === count && accesses === undefined;
+  const isSame = violations.count === count && accesses?.length === noted;
   if (isSame && !(completed instanceof Promise))
     known.set(value, { completed, bytes: size.bytes - bytes });
   return completed;
