@@ -187,7 +187,7 @@ function noLimiter(): Omit<Limiter, 'refusals' | 'pages'> {
   // a limiter costs, so a row without it would not be comparable.
   const consume = () => pollDone().then(() => verdict);
   const counts = { consumeRefusal: consume, consumePage: consume, consumeApp: consume };
-  const ofOthers = { consumeSession: consume, consumePartner: consume, consumeRegistry: consume };
+  const ofOthers = { consumeSession: consume, consumeStaff: consume, consumeRegistry: consume };
   return { consume, ...counts, ...ofOthers, hasPlenty: () => false };
 }
 

@@ -1,5 +1,5 @@
 // Decides whether two spellings are the same email address.
-import { domainToASCII } from 'node:url';
+import { domainToASCII, domainToUnicode } from 'node:url';
 import { isLongerThan } from './input.ts';
 
 /**
@@ -42,19 +42,24 @@ export function canonicalEmail(typed: string): string | undefined {
 }
 
 /**
- * Where mail to an address goes: to the address as it was typed, if only the case of letters
- * differs from its canonical form, and to that otherwise. Whoever reads the mail of a letter that
- * resembles another, such as \u017f, is somebody else.
+ * Where mail to an address goes: the canonical form, but with the local part as it was typed if
+ * each of its letters is there or is the capital of that one, and so with the domain. Whoever reads
+ * the mail of a letter that resembles another, such as \u017f, is somebody else.
  */
 export function mailboxOf(typed: string): string {
-  const canonical = canonicalEmail(typed) ?? typed;
-  const normal = typed.trim().normalize('NFC');
-  const [written, known] = [normal, canonical].map((one) => [...one.slice(0, one.indexOf('@'))]);
-  const isSame = (letter: string, place: number) => {
-    const other = known?.[place];
-    return [other, other?.toUpperCase()].includes(letter) || letter.toLowerCase() === other;
-  };
-  return written?.every(isSame) ? normal : canonical;
+  const [local, domain] = partsOf(canonicalEmail(typed) ?? typed);
+  const [own, ownDomain] = partsOf(typed.trim().normalize('NFC'));
+  const known = [...local];
+  const isSame = [...own].every(
+    (letter, place) => letter === known[place] || letter === known[place]?.toUpperCase(),
+  );
+  const isPlain = !MAPPED_DOMAIN.test(ownDomain.toLowerCase());
+  return `${isSame ? own : local}@${isPlain ? ownDomain : domainToUnicode(domain)}`;
+}
+
+function partsOf(address: string): [local: string, domain: string] {
+  const at = address.indexOf('@');
+  return [address.slice(0, at), address.slice(at + 1)];
 }
 
 function canonicalForm(typed: string, fold: (local: string) => string): string | undefined {

@@ -43,7 +43,7 @@ export function createConsole(parts: ConsoleParts) {
   async function visitorOf(request: HttpRequest, signedIn: SignedIn) {
     const { staff, places } = signedIn;
     if (staff === undefined) return choice(request, signedIn);
-    const { allowed, resetSeconds } = await limiter.consumePartner(staff.partnerId);
+    const { allowed, resetSeconds } = await limiter.consumeStaff(staff.partnerId, staff.role);
     if (!allowed) return tooMany(request, `${resetSeconds}`);
     const partner = await keyStore.partner(staff.partnerId);
     if (partner === undefined || partner.suspendedAt !== undefined)

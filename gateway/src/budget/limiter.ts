@@ -13,7 +13,7 @@ type Policy = 'key' | keyof typeof WINDOW_SECONDS;
 
 const REFUSAL_BUDGET = 60;
 const PAGE_BUDGET = 600;
-const PARTNER_PAGE_BUDGET = 1_200;
+const STAFF_PAGE_BUDGET = 1_200;
 const APP_BUDGET = 6_000;
 const REGISTRY_BUDGET = 10;
 const REGISTRY_READ_BUDGET = 60;
@@ -104,9 +104,9 @@ export function createLimiter(
     consumePage: byAddress('page', pages, PAGE_BUDGET),
     /** Counts the same of a browser, by who is signed in in it. */
     consumeSession: (owner: string) => consume('page', owner, 1, PAGE_BUDGET),
-    /** Counts the same of a partner, whoever of its staff makes it. */
-    consumePartner: (partnerId: string) =>
-      consume('page', `partner ${partnerId}`, 1, PARTNER_PAGE_BUDGET),
+    /** Counts the same of all of a partner's staff who have the role. */
+    consumeStaff: (partnerId: string, role: string) =>
+      consume('page', `${role} ${partnerId}`, 1, STAFF_PAGE_BUDGET),
     /** Counts a request of a registered app that showed its secret. */
     consumeApp: (clientId: string) => consume('app', clientId, 1, APP_BUDGET),
     /** Counts a request to the registry by the token of a subgraph. Changes include checks. */

@@ -167,6 +167,23 @@ describe('the built-in provider', () => {
     expect(await Promise.all(outcomes)).toEqual([...Array(4).fill('revoked'), current, current]);
   });
 
+  test('ends what a partner holds itself of a member who has left', async () => {
+    const ends = ['app:m1/inn', 'app:m1/spa', 'app:m2/inn'].map(async (subject) => {
+      const { isCurrent, jwks } = createOwnTokens(
+        {
+          signingKeys: async () => ({ keys: SIGNERS.map(publicJwk) }),
+          endedSubjects: async () => [{ subject, endedAt: NOW }],
+          appOrigins: async () => [],
+        },
+        () => NOW,
+      );
+      const token = await sign({ aud: ISSUER, azp: 'inn' });
+      return verify(token, { ...own, keys: jwks, isCurrent });
+    });
+    const held = expect.objectContaining({ memberId: 'm1', partnerId: 'inn' });
+    expect(await Promise.all(ends)).toEqual(['revoked', held, held]);
+  });
+
   test('an end covers what was issued until its millisecond, or in its second if that is all that is known', async () => {
     const { isCurrent, jwks } = createOwnTokens(
       {

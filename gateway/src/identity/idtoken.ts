@@ -36,7 +36,9 @@ export type MemberToken = {
 };
 
 /** What a token of the built-in provider belongs to; `issuedAt` is in milliseconds. */
-export type IssuedToken = Pick<MemberToken, 'memberId' | 'clientId' | 'sid'> & { issuedAt: number };
+export type IssuedToken = Pick<MemberToken, 'memberId' | 'clientId' | 'partnerId' | 'sid'> & {
+  issuedAt: number;
+};
 
 /** Why a token or a key is not valid; `unknown` is also a token that nobody here has issued. */
 export type TokenRefusal = 'unknown' | 'malformed' | 'revoked' | 'expired' | 'unverified';

@@ -75,10 +75,11 @@ export function createOwnTokens(provider: OwnProvider, now: () => number = Date.
   return {
     jwks,
     /** Whether nothing that the token belongs to has ended, as of when the keys were read. */
-    isCurrent({ memberId, clientId, sid, issuedAt }: IssuedToken): boolean {
+    isCurrent({ memberId, clientId, partnerId, sid, issuedAt }: IssuedToken): boolean {
       const isAfter = (subject: string) => issuedAt > ended.timeOf(subject);
       if (!isAfter(`member:${memberId}`)) return false;
-      if (clientId === undefined) return true;
+      if (clientId === undefined)
+        return partnerId === undefined || isAfter(`app:${memberId}/${partnerId}`);
       return [`sid:${sid}`, `app:${memberId}/${clientId}`, `client:${clientId}`].every(isAfter);
     },
     /** The origins of the pages of registered apps, as of when the keys were read. */

@@ -89,7 +89,7 @@ export function createAccount({ store, grants, sessions, ...parts }: AccountPart
     const of = leave ?? (revoke && (await store.apps.find(revoke))?.partnerId);
     if (limitedTo !== undefined && of !== limitedTo) return undefined;
     if (leave !== undefined) {
-      await store.endEnrollment(leave, memberId);
+      await grants.leave(memberId, leave);
       return { name: 'left' };
     }
     if (revoke !== undefined) {

@@ -128,6 +128,11 @@ export function createGrants({ store, issuer }: Pick<MembersCore, 'store' | 'iss
           return [];
         });
     },
+    /** Ends what a partner sees, and the tokens that it holds itself. */
+    async leave(memberId: string, partnerId: string): Promise<void> {
+      if (await store.endEnrollment(partnerId, memberId))
+        await endedSubjects.end([`app:${memberId}/${partnerId}`]);
+    },
     /** The time of new tokens, the claim `iat_ms`, which ends are compared with. */
     async timeOfTokens(memberId: string, clientId: string, now: number): Promise<number> {
       const ends = await Promise.all([

@@ -203,6 +203,8 @@ describe('signing in', () => {
     expect(long.page).toMatchObject({ notice: { name: 'invalidNames' } });
     const left = await browser.submit(account, { leave: 'inn' });
     expect(left.page).toMatchObject({ notice: { name: 'left' } });
+    const [ended] = await stage.store.endedSubjects.list(0, 10);
+    expect(ended?.subject).toBe('app:ada/inn');
     const member = await stage.store.member('ada');
     expect(member && profileOf(member, undefined)).toMatchObject({
       firstName: 'Adele',

@@ -12,7 +12,8 @@ import { isRefused, type Mailer, mailFault } from './mailer.ts';
 /** With the pauses between them, the attempts take about an hour. */
 const MAX_ATTEMPTS = 14;
 const MAX_PAUSE_MS = 600_000;
-const EARLY_PAUSE_MS = 2_000;
+/** In all attempts, more than a change may take. */
+const EARLY_PAUSE_MS = 5_000;
 const FINISH_PAUSE_MS = 2_000;
 
 export type Sender = Composer & {

@@ -1,10 +1,10 @@
 // Resolvers of changing a member's address, of undoing that, and of contesting the undoing.
-import { randomUUID } from 'node:crypto';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { UndoResult } from '../rules/emailchange.ts';
 import type { Member } from '../rules/member.ts';
 import { endingSessions } from '../signingkeys/endedsessions.ts';
 import type { MembersStore } from '../store/store.ts';
+import { digest } from '../tables/access.ts';
 import type { MailTask } from '../tables/outbox.ts';
 import { ownerOf, parseAddress, requireService } from './input.ts';
 import { type EnqueueMail, hashTokenArgument } from './mail.ts';
@@ -74,9 +74,9 @@ function createConfirm({ tokens }: EmailChangeStore, enqueueMail: EnqueueMail) {
       return fail('INVALID_TOKEN');
     // Before the change, so that no crash leaves the former address without its notice; it is
     // dropped if the change is not made.
-    const changeId = randomUUID();
-    if (!change.isMade)
-      await enqueueMail({ kind: 'changed', memberId: change.memberId, changeId, language });
+    const changeId = noticeOf(hash);
+    const notice = { kind: 'changed', memberId: change.memberId, changeId, language } as const;
+    if (!change.isMade) await enqueueMail(notice, changeId);
     return changedMember(await tokens.confirmChange(hash, changeId, Date.now(), by));
   };
 }
@@ -90,15 +90,26 @@ function createUndo({ tokens, endedSessions }: EmailChangeStore, enqueueMail: En
     const by = formId ?? undefined;
     const undoing = await tokens.findUndo(hash, Date.now(), by);
     const { memberId, taken } = undoing ?? fail('INVALID_TOKEN');
-    const undoId = randomUUID();
+    const undoId = noticeOf(hash);
     // Before the undoing, as for the notice of a change.
     for (const address of taken)
-      await enqueueMail({ kind: 'undone', memberId, undoId, address, language });
+      await enqueueMail(
+        { kind: 'undone', memberId, undoId, address, language },
+        digest(`${undoId}\n${address}`),
+      );
     const result = await endingSessions(endedSessions, memberId, () =>
       tokens.undoChange(hash, { undoId, taken }, Date.now(), by),
     );
     return result.outcome === 'changed-since' ? undefined : changedMember(result);
   };
+}
+
+/** Half of the time that the job of a notice waits for what it is about. */
+const NOTICE_MS = 30_000;
+
+/** However often a link is used that changes nothing, its notice is one job. */
+function noticeOf(hash: string): string {
+  return digest(`${hash}\n${Math.floor(Date.now() / NOTICE_MS)}`);
 }
 
 function changedMember(result: Exclude<UndoResult, { outcome: 'changed-since' }>): Member {

@@ -90,6 +90,29 @@ describe('changing an address', () => {
     expect(at).toBeLessThanOrEqual((await endedSessions.find('ada')) ?? 0);
   });
 
+  test('exhaustion: a link that changes nothing, however often it is used, queues one notice', async () => {
+    const token = await stage.change('next@example.com');
+    const next = { typed: 'next@example.com', canonical: 'next@example.com' };
+    await stage.store.enroll({ partnerId: 'inn', address: next });
+    const idleStore = await stage.place.open();
+    const idle = createInProcessTransport(
+      createMembers(idleStore, { baseAddress: BASE, wake() {} }),
+      createLog('silent'),
+      createCaches(),
+    );
+    await stage.transport.close();
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Math.ceil(Date.now() / 3e4) * 3e4);
+    for (let use = 0; use < 5; use += 1) {
+      const request = { query: CONFIRM, variables: { token }, caller: SERVICE, requestId: 'r' };
+      const { errors } = await idle.execute(request);
+      expect(errors?.[0]?.extensions.code).toBe('EMAIL_IN_USE');
+    }
+    const claim = () => idleStore.outbox.claim(Date.now() + 1, 60_000);
+    expect((await claim())?.task).toMatchObject({ kind: 'changed', memberId: 'ada' });
+    expect(await claim()).toBeUndefined();
+    clock.mockRestore();
+  });
+
   test("member A's change confirmed by member B is refused and not used up", async () => {
     const token = await stage.change('next@example.com', 'ada');
     expect(await stage.ask(member('bob'), CONFIRM_OWN, { token })).toBe('INVALID_TOKEN');

@@ -51,7 +51,10 @@ export const ENDED_SUBJECTS: TableDefinition<EndedSubject> = {
   orders: ['endedAt'],
 };
 
-/** Subjects are `sid:ID`, `app:MEMBER/CLIENT` and `client:ID`; those of members are apart. */
+/**
+ * Subjects are `sid:ID`, `app:MEMBER/CLIENT`, where a partner may stand for a client, and
+ * `client:ID`; those of members are apart.
+ */
 export async function openEndedSubjects(open: OpenTable) {
   const subjects = await open(ENDED_SUBJECTS);
   let latest = Number.NaN;
