@@ -9,7 +9,7 @@ export const TOO_DEEP = Symbol('nested too deeply');
 /** Of lists and objects within each other: JSON.stringify and recursion fail at some thousands. */
 const MAX_DEPTH = 500;
 /** In characters of operations whose selections are remembered. */
-const MAX_REMEMBERED = 500_000;
+const MAX_REMEMBERED = 100_000;
 
 /** What is selected, whatever the type, by response name; a leaf has no selections. */
 type Selected = Map<string, Selected | undefined>;
