@@ -14,7 +14,10 @@ const MAX_REMEMBERED = 100_000;
 /** What is selected, whatever the type, by response name; a leaf has no selections. */
 type Selected = Map<string, Selected | undefined>;
 
-/** Returns a function that takes the data of an operation, with TOO_DEEP in it, or nothing else. */
+/**
+ * Returns a function that leaves of an operation's data what the operation selects, with TOO_DEEP
+ * in place of what nests too deeply. It changes the data.
+ */
 export function createKeepAsked() {
   const known = new LRUCache<string, Selected>({
     maxSize: MAX_REMEMBERED,
