@@ -37,6 +37,11 @@ export class ResponseSize {
     return this.turn();
   }
 
+  /** Before more is added, whatever it is: something else has taken time. */
+  pauseSoon(): void {
+    this.pauseAt = Math.min(this.pauseAt, this.bytes);
+  }
+
   /** A string. Most are ASCII without escapes; `serialize` checks the exact size. */
   addString(value: string): void {
     this.add(value.length + 2);

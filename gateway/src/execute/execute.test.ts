@@ -461,6 +461,20 @@ describe('a union of many types', () => {
     expect(looked).toBeLessThan(50);
   });
 
+  test('has its fields counted for each type that the data has', async () => {
+    let compiled = 0;
+    const count = (fields: number) => {
+      compiled += fields;
+    };
+    const query = parse('{ u { ... on I { a: id b: id } } }');
+    const name = (field: FieldNode) => field.name.value;
+    const shape = compileShape(schema, query, {}, name, new Set(), count);
+    const u = [0, 1, 2, 0].map((n) => ({ __typename: `T${n}`, id: 'x' }));
+    const shaping = { size: new ResponseSize(), violations: new Violations() };
+    expect(await shape.complete({ u }, shaping)).toMatchObject({ u: u.map(() => ({ b: 'x' })) });
+    expect(compiled).toBe(1 + 3 * 2);
+  });
+
   test('is not asked for the IDs of members more often than a gateway can plan', () => {
     const withSets = (count: number) => {
       const sets = Array.from({ length: count }, (_, n) => `a${n}: f1 { __typename }`);
@@ -541,16 +555,29 @@ const ENDLESS = '{ last { __typename ... on User { label } } }';
 test('OPERATION_TOO_COMPLEX for an operation whose planning never ends, and plans and planners for the others', async () => {
   const graph = graphNamed('interface objects with @requires');
   const planner = await openThreadPlanner(openGraph(graph).supergraph, undefined);
-  const endless = planner.plan(ENDLESS, true);
-  const behind = planner.plan('{ users { kind } }', false);
+  const endless = planner.plan(ENDLESS, { isAbstract: true });
+  const behind = planner.plan('{ users { kind } }', { isAbstract: false });
   await nextTick(); // Now both wait in the thread.
   const opening = openThreadPlanner(openGraph(graph).supergraph, undefined);
   await expect(endless).rejects.toMatchObject({ code: 'OPERATION_TOO_COMPLEX' });
   expect((await behind).plan).toContain('users');
-  expect((await planner.plan('{ users { id } }', false)).plan).toContain('users');
+  expect((await planner.plan('{ users { id } }', { isAbstract: false })).plan).toContain('users');
   const opened = await opening;
-  expect((await opened.plan('{ users { id } }', false)).plan).toContain('users');
+  expect((await opened.plan('{ users { id } }', { isAbstract: false })).plan).toContain('users');
   opened.close();
+  planner.close();
+});
+
+test('the plans of an owner wait for each other, and those of others for one of them', async () => {
+  const { supergraph } = openGraph(graphNamed('interface objects'));
+  const planner = await openThreadPlanner(supergraph, undefined);
+  const order: string[] = [];
+  const plan = async (owner: string, alias: string) => {
+    await planner.plan(`{ accounts { ${alias}: id } }`, { isAbstract: true, owner });
+    order.push(alias);
+  };
+  await Promise.all([plan('one', 'a'), plan('one', 'b'), plan('one', 'c'), plan('two', 'd')]);
+  expect(order).toEqual(['a', 'd', 'b', 'c']);
   planner.close();
 });
 

@@ -1,7 +1,7 @@
 // Executes the operations of one surface: plans them, runs the plans, shapes the responses.
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
-import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
+import type { Caller, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import type { GraphQLSchema } from 'graphql';
 import { MAX_RESPONSE_BYTES, ResponseSize } from '../document/responsesize.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
@@ -71,12 +71,18 @@ export async function openExecutor(
       planned.shapeFor({});
     },
     execute(execution) {
-      const planned = plan(execution.key);
+      const planned = plan(execution.key, ownerOf(execution.caller));
       return planned instanceof Promise
         ? planned.then((late) => executePlanned(late, execution, transports))
         : executePlanned(planned, execution, transports);
     },
   };
+}
+
+function ownerOf(caller: Caller): string | undefined {
+  if (caller.kind === 'service') return undefined;
+  const isOwn = caller.kind === 'member' && caller.partnerId === undefined;
+  return isOwn ? `member ${caller.memberId}` : `partner ${caller.partnerId}`;
 }
 
 function executePlanned(
@@ -155,7 +161,7 @@ async function recordAll(
   } catch (error) {
     accesses.length = 0;
     const size = new ResponseSize(MAX_RECORDED_BYTES);
-    const again = { size, violations: new Violations(), accesses };
+    const again = { size, violations: new Violations(), accesses, shared: shaping.shared };
     try {
       await shape.complete(data, again);
     } catch {

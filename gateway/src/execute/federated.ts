@@ -56,13 +56,15 @@ export function openFederated(
     facts: factsOf(seen, textOf(apiSchema)),
     build: () => void builtPlanner(),
     plan(operation, isAbstract, isWhole) {
+      const startedAt = performance.now();
       const schema = isWhole ? federated.schema : apiSchema;
       const document = parse(operation);
       const plan = builtPlanner().buildQueryPlan(operationFromDocument(schema, document));
       const { node } = plan;
       if (node?.kind === 'Subscription') throw new Error('no surface has subscriptions');
       const isDirect = !isAbstract && (node === undefined || isDirectPlan(node, federated.schema));
-      return { plan: planText(plan, document), isDirect };
+      const text = planText(plan, document);
+      return { plan: text, isDirect, ms: performance.now() - startedAt };
     },
   };
 }

@@ -42,6 +42,8 @@ type RecordAccess = (
 
 const MEMBER_ID = 'memberId';
 const MAX_FIELDS = 64;
+/** Of a response: each is a line of the audit log. */
+const MAX_ACCESSES = 10_000;
 
 /**
  * The document with the member ID selected wherever an object has one, as `memberId`. In a document
@@ -120,8 +122,10 @@ function add(
 ): void {
   if (typeof data !== 'object' || data === null) return;
   const { memberId } = data as { memberId?: unknown };
-  if (typeof memberId === 'string' || typeof memberId === 'number')
-    accesses.push({ operation, memberId: String(memberId), fields });
+  if (typeof memberId !== 'string' && typeof memberId !== 'number') return;
+  if (accesses.length >= MAX_ACCESSES)
+    fail('OPERATION_TOO_COMPLEX', `the response shows more than ${MAX_ACCESSES} members`);
+  accesses.push({ operation, memberId: String(memberId), fields });
 }
 
 /**

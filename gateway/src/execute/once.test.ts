@@ -159,7 +159,8 @@ describe('what many places share', () => {
   const opened = openGraph({
     subgraphs: {
       list: {
-        sdl: 'type Query { items: [Item] } type Item @key(fields: "id") { id: ID! place: Int }',
+        sdl: `type Query { items: [Item] }
+              type Item @key(fields: "id") { id: ID! place: Int sub: Item }`,
         roots: { items: Array.from({ length: PLACES }, (_, place) => ({ id: '1', place })) },
       },
       texts: {
@@ -186,6 +187,25 @@ describe('what many places share', () => {
     expect(data.items).toEqual(Array.from({ length: PLACES }, () => ({ parts })));
     const items = (shaped as unknown as { items: { parts: unknown }[] }).items;
     expect(new Set(items.map((item) => item.parts)).size).toBe(1);
+  });
+
+  test('is looked at again by a fetch for each path, but not without end', async () => {
+    const sub = { __typename: 'Item', id: '1' };
+    const many: Answer = async ({ query, entityTypes = [] }, name) => {
+      const names = [...query.matchAll(/(\w+):sub/g)].map(([, alias = '']) => [alias, sub]);
+      const first = Object.fromEntries(names);
+      const items = Array.from({ length: 40_000 }, (_, n) => (n === 0 ? first : null));
+      const answers = entityTypes.map(() => ({ text: 'x' }));
+      return { data: name === 'list' ? { items } : { _entities: answers } };
+    };
+    const askIn = (paths: number) => {
+      const fields = Array.from({ length: paths }, (_, n) => `a${n}: sub { text }`);
+      return ask(`{ items { ${fields.join(' ')} } }`, many, { opened });
+    };
+    expect((await askIn(10)).codes).toEqual([]);
+    const { asked, codes } = await askIn(60);
+    expect(new Set(codes)).toEqual(new Set(['OPERATION_TOO_COMPLEX']));
+    expect(asked.length).toBeLessThan(60);
   });
 
   test('is sent once for each representation, but not in more than 4 MiB', async () => {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
+import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
 import { RUN } from '@partner-loyalty/runtime/process/run.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
 import type { SurfaceFacts } from './facts.ts';
@@ -10,11 +11,18 @@ import type { SurfaceFacts } from './facts.ts';
 /** A planner in the thread. If a request ends the thread, those behind it are sent again. */
 type ThreadPlanner = SurfaceFacts & {
   /**
-   * Plans a validated operation, printed. With `isWhole`, it may select hidden fields too. Rejects
-   * if the planner cannot, with OPERATION_TOO_COMPLEX if it takes too long.
+   * Plans a validated operation, printed. With `isWhole`, it may select hidden fields too. An owner
+   * waits until its plan before is done, and rests. Rejects if the planner cannot, with
+   * OPERATION_TOO_COMPLEX if it takes too long.
    */
-  plan(operation: string, isAbstract: boolean, isWhole?: boolean): Promise<PlannedText>;
+  plan(operation: string, asked: PlanOptions): Promise<PlannedText>;
   close(): void;
+};
+
+type PlanOptions = {
+  isAbstract: boolean;
+  isWhole?: boolean | undefined;
+  owner?: string | undefined;
 };
 
 /**
@@ -42,24 +50,49 @@ export async function openThreadPlanner(
   const first = known ?? (await untilDone(() => inThread().opened));
   return {
     ...first,
-    plan(operation, isAbstract, isWhole = false) {
+    plan(operation, { isAbstract, isWhole = false, owner }) {
       const asked = { operation, isAbstract, isWhole };
       const request: PlannerRequest = { id: 0, planner, kind: 'plan', ...asked };
-      return untilDone(async () => {
-        const open = inThread();
-        await open.opened;
-        open.built ??= open.home.ask({ id: 0, planner, kind: 'build' });
-        await open.built;
-        const response = await open.home.ask(request);
-        if ('planned' in response) return response.planned;
-        throw new Error('the planner thread gave a wrong response');
-      });
+      const planned = () =>
+        untilDone(async () => {
+          const open = inThread();
+          await open.opened;
+          open.built ??= open.home.ask({ id: 0, planner, kind: 'build' });
+          await open.built;
+          const response = await open.home.ask(request);
+          if ('planned' in response) return response.planned;
+          throw new Error('the planner thread gave a wrong response');
+        });
+      return owner === undefined ? planned() : inTurn(owner, planned);
     },
     close() {
       if (current !== undefined && current.home === running)
         current.home.tell({ id: 0, planner, kind: 'close' });
     },
   };
+}
+
+/** One plan of an owner at a time, or all others would wait behind a hundred slow ones. */
+const turn = createPlaces({ ofOwner: 1, waitMs: 10_000 });
+/** So many times as long as a slow plan has taken, its owner rests. */
+const REST = 4;
+const SLOW_MS = 100;
+const REST_AFTER_TIMEOUT_MS = 9_000;
+
+async function inTurn(owner: string, plan: () => Promise<PlannedText>): Promise<PlannedText> {
+  const leave = await turn({ owner });
+  let restMs = REST_AFTER_TIMEOUT_MS;
+  try {
+    const planned = await plan();
+    restMs = planned.ms < SLOW_MS ? 0 : planned.ms * REST;
+    return planned;
+  } catch (error) {
+    if (error instanceof NoPlanError) restMs = 0;
+    throw error;
+  } finally {
+    if (restMs === 0) leave();
+    else setTimeout(leave, restMs).unref();
+  }
 }
 
 /** Most operations need no plan of the thread, and large graphs take a second to build this. */
@@ -98,6 +131,9 @@ const PLAN_TIMEOUT_MS = 1_000;
 /** Wall-clock time, however little CPU time the thread gets on a busy machine. */
 const LONGEST_PLAN_MS = 10_000;
 
+/** The thread answers that it cannot. */
+class NoPlanError extends Error {}
+
 /** The thread ended because of another request, so this one can be sent again. */
 class EndedForAnother extends Error {}
 
@@ -127,7 +163,7 @@ function startThread(): Thread {
     waiting.delete(response.id);
     watch();
     if (waiting.size === 0) worker.unref();
-    if ('error' in response) asked?.reject(new Error(response.error));
+    if ('error' in response) asked?.reject(new NoPlanError(response.error));
     else asked?.resolve(response);
   });
   const end = (error: Error) => {
@@ -242,4 +278,6 @@ export type PlannedText = {
   plan: string;
   /** Whether runDirectPlan can run it. */
   isDirect: boolean;
+  /** How long it took. */
+  ms: number;
 };

@@ -2,11 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PlanNode, QueryPlan } from '@apollo/query-planner';
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
-import {
-  bytesOfDocument,
-  conditionsOf,
-  expandedSelections,
-} from '@partner-loyalty/runtime/cache/document.ts';
+import { bytesOfDocument, conditionsOf } from '@partner-loyalty/runtime/cache/document.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { type DocumentNode, type GraphQLSchema, parse } from 'graphql';
 import { keyOf } from '../document/executable.ts';
@@ -40,8 +36,11 @@ type Plan = { characters: number; together?: Together | undefined } & (
 type Planner = SurfaceFacts & {
   /** The surface's schema, as its callers see it. */
   schema: GraphQLSchema;
-  /** Plans a validated document with one operation, printed; later calls find what it keeps. */
-  plan(key: string): Planned | Promise<Planned>;
+  /**
+   * Plans a validated document with one operation, printed; later calls find what it keeps. `owner`
+   * waits for its turn in the thread; without one, there is no turn.
+   */
+  plan(key: string, owner?: string): Planned | Promise<Planned>;
   /** Lets go of what it keeps. */
   close(): void;
 };
@@ -91,14 +90,17 @@ export async function openPlanner(
   }
 
   /** Operations that differ only in aliases share a plan. */
-  function planRenamed({ document: renamed, isAbstract }: RenamedOperation): MaybePromise<Plan> {
+  function planRenamed(
+    { document: renamed, isAbstract }: RenamedOperation,
+    owner: string | undefined,
+  ): MaybePromise<Plan> {
     const { document, whole } = audits ? withIds(renamed) : { document: renamed, whole: undefined };
     const key = keyOf(whole ?? document);
     const known = plans.get(key);
     if (known !== undefined) return known;
     const isWhole = whole !== undefined;
     const direct = isAbstract || isWhole ? undefined : planDirectly(document, schema, ownership);
-    if (direct === undefined) return planInThread(document, key, { isAbstract, isWhole });
+    if (direct === undefined) return planInThread(document, key, { isAbstract, isWhole, owner });
     return keepPlan(key, {
       kind: 'direct',
       ...inLevels(direct.node),
@@ -109,9 +111,9 @@ export async function openPlanner(
   async function planInThread(
     document: DocumentNode,
     key: string,
-    { isAbstract, isWhole }: { isAbstract: boolean; isWhole: boolean },
+    asked: { isAbstract: boolean; isWhole: boolean; owner: string | undefined },
   ): Promise<Plan> {
-    const { plan: text, isDirect } = await thread.plan(key, isAbstract, isWhole);
+    const { plan: text, isDirect } = await thread.plan(key, asked);
     // Cast: the thread wrote it from a QueryPlan.
     const plan = JSON.parse(text) as QueryPlan;
     // No surface has subscriptions.
@@ -133,10 +135,10 @@ export async function openPlanner(
 
   // What is kept of the document is parsed from the key, so that it holds no part of the caller's
   // text: its names would keep all of that in memory, comments included.
-  function build(key: string): MaybePromise<PlannedOperation> {
+  function build(key: string, owner: string | undefined): MaybePromise<PlannedOperation> {
     const document = parse(key, { noLocation: true });
     const renamed = renameFields(document, schema, fields);
-    return mapMaybe(planRenamed(renamed), (plan) => {
+    return mapMaybe(planRenamed(renamed, owner), (plan) => {
       const types = { schema, hiddenMembers };
       const shapes = createShapes(types, document, renamed, () => operations.weighAgain(key));
       const planned = { plan, document, shapes, shapeFor: shapes.find };
@@ -145,18 +147,19 @@ export async function openPlanner(
     });
   }
 
-  function buildOnce(key: string): MaybePromise<PlannedOperation> {
-    const building = pending.get(key) ?? build(key);
-    if (!(building instanceof Promise) || pending.has(key)) return building;
-    const ended = building.finally(() => pending.delete(key));
-    pending.set(key, ended);
+  function buildOnce(key: string, owner: string | undefined): MaybePromise<PlannedOperation> {
+    const name = `${owner} ${key}`;
+    const building = pending.get(name) ?? build(key, owner);
+    if (!(building instanceof Promise) || pending.has(name)) return building;
+    const ended = building.finally(() => pending.delete(name));
+    pending.set(name, ended);
     return ended;
   }
 
   return {
     ...thread,
     schema,
-    plan: (key) => operations.get(key) ?? buildOnce(key),
+    plan: (key, owner) => operations.get(key) ?? buildOnce(key, owner),
     close() {
       thread.close();
       operations.close();
@@ -169,7 +172,8 @@ type PlannedOperation = Planned & { document: DocumentNode; shapes: Shapes };
 
 type Shapes = {
   find: Planned['shapeFor'];
-  count(): number;
+  /** How many fields of objects. */
+  compiled(): number;
 };
 
 function weighPlan(planned: Plan): number {
@@ -178,14 +182,12 @@ function weighPlan(planned: Plan): number {
 }
 
 function weighOperation({ document, shapes }: PlannedOperation): number {
-  const selections = expandedSelections(document) * shapes.count();
+  const bytes = shapes.compiled() * BYTES_PER_SHAPED_SELECTION;
   // Beside the document, each field has its name in the plan.
-  return (
-    BYTES_PER_OPERATION + 2 * bytesOfDocument(document) + selections * BYTES_PER_SHAPED_SELECTION
-  );
+  return BYTES_PER_OPERATION + 2 * bytesOfDocument(document) + bytes;
 }
 
-/** The shapes of an operation; `onKept` is called for each that it keeps. */
+/** The shapes of an operation; `onKept` is called for what it keeps of them. */
 function createShapes(
   { schema, hiddenMembers }: { schema: GraphQLSchema; hiddenMembers: ReadonlySet<string> },
   document: DocumentNode,
@@ -195,6 +197,15 @@ function createShapes(
   const conditions = conditionsOf(document);
   // Keys are the values of the variables that decide @skip and @include.
   const shapes = new Map<string, Shape>();
+  let [compiled, weighed] = [0, 0];
+  const weigh = () => {
+    weighed = compiled;
+    onKept();
+  };
+  const onCompiled = (fields: number) => {
+    compiled += fields;
+    if (weighed > 0 && compiled > 2 * weighed) weigh();
+  };
   const find = (variables: Record<string, unknown>): Shape => {
     const values =
       conditions.length === 0
@@ -202,13 +213,15 @@ function createShapes(
         : conditions.map((name) => (variables[name] === true ? '1' : '0')).join('');
     let shape = shapes.get(values);
     if (shape === undefined) {
-      shape = compileShape(schema, document, variables, nameOf, hiddenMembers);
-      if (shapes.size < MAX_SHAPES) {
+      const isKept = shapes.size < MAX_SHAPES;
+      const count = isKept ? onCompiled : undefined;
+      shape = compileShape(schema, document, variables, nameOf, hiddenMembers, count);
+      if (isKept) {
         shapes.set(values, shape);
-        onKept();
+        weigh();
       }
     }
     return shape;
   };
-  return { find, count: () => shapes.size };
+  return { find, compiled: () => compiled };
 }

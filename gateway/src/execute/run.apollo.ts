@@ -2,9 +2,9 @@
 // Apollo's libraries load slowly, and direct plans need none: import this file on use.
 import { buildSchema as buildApolloSchema } from '@apollo/federation-internals';
 import { buildOperationContext, executeQueryPlan, type ServiceMap } from '@apollo/gateway';
-import type { QueryPlan } from '@apollo/query-planner';
+import type { PlanNode, QueryPlan } from '@apollo/query-planner';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
-import { tooLargeEntities, unavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
+import { unavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
 import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import {
   buildSchema,
@@ -16,6 +16,7 @@ import {
 import { withVerbatim } from '../document/literals.ts';
 import { namedType } from '../schema/definitions.ts';
 import {
+  addCharacters,
   addErrors,
   type Data,
   endFetch,
@@ -23,9 +24,11 @@ import {
   objectsAt,
   type PlacedObject,
   type PlanRun,
+  refuse,
   type Steps,
+  work,
 } from './run.direct.ts';
-import { ask, copyOf, distinct, MAX_CHARACTERS } from './together.ts';
+import { ask, copyOf, distinct } from './together.ts';
 
 /** A plan with what Apollo's execution reads beside it. */
 export type ApolloPlan = {
@@ -53,7 +56,7 @@ export async function runApolloPlan(apollo: ApolloPlan, run: PlanRun): Promise<v
   const request = { request: { variables }, context: {}, metrics: {}, logger: SILENT };
   const { errors } = await executeQueryPlan(
     plan,
-    createServices(run),
+    createServices(run, fetchesIn(plan.node)),
     // Cast: this is all that execution reads of a request.
     request as unknown as Parameters<typeof executeQueryPlan>[2],
     buildOperationContext({ schema, operationDocument: withoutFields(document) }),
@@ -79,11 +82,33 @@ const TYPE_NAME_ONLY: SelectionSetNode = {
 };
 
 /** The subgraphs as Apollo's execution calls them. It sees no errors: `run` takes them all. */
-function createServices(run: PlanRun): ServiceMap {
+function createServices(run: PlanRun, fetches: number): ServiceMap {
   const services: ServiceMap = {};
   for (const [name, transport] of Object.entries(run.transports))
-    services[name] = { process: createProcess(name, transport, run) };
+    services[name] = { process: createProcess(name, transport, run, fetches) };
   return services;
+}
+
+/** Each may look at all lists to find its objects. */
+function fetchesIn(node: QueryPlan['node'] | PlanNode): number {
+  switch (node?.kind) {
+    case 'Flatten':
+      return fetchesIn(node.node);
+    case 'Sequence':
+    case 'Parallel':
+      return node.nodes.reduce((sum, each) => sum + fetchesIn(each), 0);
+    case 'Condition':
+      return fetchesIn(node.ifClause) + fetchesIn(node.elseClause);
+    default:
+      return 1;
+  }
+}
+
+function itemsIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let items = Array.isArray(value) ? value.length : 0;
+  for (const each of Object.values(value)) items += itemsIn(each);
+  return items;
 }
 
 /**
@@ -94,18 +119,22 @@ function createProcess(
   name: string,
   transport: Transport,
   run: PlanRun,
+  fetches: number,
 ): ServiceMap[string]['process'] {
   const { caller, requestId, sandboxNow, errors, trace: parent, data: root } = run;
-  return async (options) => {
+
+  async function process(options: Parameters<ServiceMap[string]['process']>[0]) {
+    addCharacters(run, 0);
     const { variables = {}, operationName } = options.request;
-    const query = withVerbatim(options.request.query ?? '', variables);
+    const asked = options.request.query ?? '';
+    const query = withVerbatim(asked, variables);
     const path = 'pathInIncomingRequest' in options ? (options.pathInIncomingRequest ?? []) : [];
     const { representations: all } = variables;
     const once = Array.isArray(all) ? distinct(all) : undefined;
     if (once !== undefined) variables.representations = once.representations;
-    run.characters = (run.characters ?? 0) + (once?.characters ?? 0);
+    addCharacters(run, (once?.characters ?? 0) + (query === asked ? 0 : query.length));
     // Before other responses change the data.
-    const placed = once && objectsOf(all, objectsAt(root, path.map(String)));
+    const placed = once && objectsOf(all, objectsAt(run, path.map(String)));
     const trace = parent?.child(`subgraph ${name}`, 'client');
     const request: SubgraphRequest = {
       query,
@@ -118,12 +147,12 @@ function createProcess(
       entityTypes: once?.representations.map(() => undefined),
       trace,
     };
-    const isTooLarge = run.characters > MAX_CHARACTERS;
-    const response = isTooLarge ? tooLargeEntities() : await ask(name, transport, request, run);
+    const response = await ask(name, transport, request, run);
     if (trace !== undefined) endFetch(trace, response);
     const places = placed && (() => placesOf(placed, once.indexes));
     addErrors(errors, response, places);
     const { data = null } = response;
+    work(run, fetches * itemsIn(data));
     if (once === undefined && data !== null) merge(root, data);
     if (once === undefined || data === null) return { data };
     const entities = data._entities;
@@ -133,7 +162,13 @@ function createProcess(
     }
     addErrors(errors, unavailable(), places);
     return { data: null };
-  };
+  }
+
+  return (options) =>
+    process(options).catch((error) => {
+      refuse(error, run);
+      return { data: null };
+    });
 }
 
 /** The places of each representation, of whose `indexes` there is one for each object. */

@@ -33,12 +33,10 @@ export type PlanRun = Asker & {
   Meeting;
 
 /** Objects and lists that are at several places of the data, since these asked for the same. */
-type Sharing = {
+type Sharing = Pick<Meeting, 'work'> & {
   shared?: Set<unknown>;
   /** How often a place has got its own copy of one. */
   copies?: number;
-  /** The fields that places have got of entities that other places have, too. */
-  repeated?: number;
 };
 
 /** An error with its path in the data. */
@@ -103,10 +101,15 @@ function runParallel(
 }
 
 function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void | Promise<void> {
+  return within(run, () => sendFetch(fetch, run, path));
+}
+
+function sendFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void | Promise<void> {
   const { requires, serviceName, operation, operationName } = fetch;
   const transport = run.transports[serviceName];
   if (transport === undefined)
     throw new Error(`the plan names a subgraph "${serviceName}" that is not configured`);
+  addCharacters(run, 0);
   const variables: Data = Object.create(null); // A variable may be named __proto__.
   let isVerbatim = false;
   for (const name of fetch.variableUsages ?? []) {
@@ -115,9 +118,9 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
     isVerbatim ||= variables[name] instanceof Verbatim;
   }
   const query = isVerbatim ? withVerbatim(operation, variables) : operation;
+  if (query !== operation) addCharacters(run, query.length);
   const asked = requires && askedAt(path, requires, run);
-  if (requires !== undefined) {
-    if (asked === undefined) return addErrors(run.errors, tooLargeEntities(), undefined);
+  if (asked !== undefined) {
     if (asked.representations.length === 0) return undefined;
     variables.representations = asked.representations;
   }
@@ -134,7 +137,7 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
   };
   const response = ask(serviceName, transport, request, run);
   if (!(response instanceof Promise)) return take(response, run, asked, trace);
-  return response.then((late) => take(late, run, asked, trace));
+  return response.then((late) => within(run, () => take(late, run, asked, trace)));
 }
 
 /** What a fetch of entities asks for. */
@@ -154,7 +157,7 @@ function askedAt(
   path: readonly string[],
   requires: readonly QueryPlanSelectionNode[],
   run: Pick<PlanRun, 'data' | keyof Sharing | 'characters'>,
-): Asked | undefined {
+): Asked {
   const root = new Branch();
   const representations: Data[] = [];
   const objects: Data[][] = [];
@@ -164,8 +167,7 @@ function askedAt(
     const branch = branchOf(object, requires, root, texts);
     if (branch === undefined) continue;
     if (branch.index === undefined) {
-      run.characters = (run.characters ?? 0) + texts.characters;
-      if (run.characters > MAX_CHARACTERS) return undefined;
+      addCharacters(run, texts.characters);
       branch.index = addRepresentation(object, requires, representations);
     }
     if (branch.index === NONE) continue;
@@ -173,6 +175,11 @@ function askedAt(
     objects[branch.index]?.push(object);
   }
   return { path, requires, representations, root, objects, copies: run.copies };
+}
+
+export function addCharacters(run: Pick<Meeting, 'characters'>, characters: number): void {
+  run.characters = (run.characters ?? 0) + characters;
+  if (run.characters > MAX_CHARACTERS) throw TOO_MUCH;
 }
 
 /** The index of an object that another subgraph cannot identify. */
@@ -257,15 +264,36 @@ function take(
     const [first, ...others] = objects[index] ?? [];
     if (!isJsonObject(entity) || first === undefined) continue;
     entity.__typename ??= first.__typename;
-    run.repeated = (run.repeated ?? 0) + others.length * Object.keys(entity).length;
     if (others.length === 0) merge(first, entity, run);
-    else if (run.repeated <= MAX_REPEATED) mergeIntoAll([first, ...others], entity, run);
+    else mergeIntoAll([first, ...others], entity, run);
   }
-  if ((run.repeated ?? 0) > MAX_REPEATED) addErrors(run.errors, tooLargeEntities(), places);
 }
 
-/** The fields of entities at further places: no response has room for more. */
-const MAX_REPEATED = 400_000;
+/** For all fetches of a run together: some 50 ms, and more than a response has room for. */
+const MAX_WORK = 2_000_000;
+/** Thrown if a run does too much for what it was asked. */
+const TOO_MUCH = new Error('the operation takes too much work');
+
+export function work(run: Pick<Meeting, 'work'>, steps: number): void {
+  run.work = (run.work ?? 0) + steps;
+  if (run.work > MAX_WORK) throw TOO_MUCH;
+}
+
+/** Undefined if a run did too much. */
+function within<T>(run: PlanRun, act: () => T): T | undefined {
+  try {
+    return act();
+  } catch (error) {
+    refuse(error, run);
+    return undefined;
+  }
+}
+
+/** What a run did too much for is an error of it. */
+export function refuse(error: unknown, { errors }: PlanRun): void {
+  if (error !== TOO_MUCH) throw error;
+  addErrors(errors, tooLargeEntities(), undefined);
+}
 
 /** The objects of each representation, after some objects have been copied. */
 function objectsOf({ path, requires, representations, root }: Asked, run: PlanRun): Data[][] {
@@ -283,7 +311,7 @@ function placesOf(asked: Asked, run: PlanRun): Steps[][] {
   for (const [index, each] of objects.entries())
     for (const object of each) indexes.set(object, index);
   const places: Steps[][] = objects.map(() => []);
-  for (const { object, path } of objectsAt(run.data, asked.path))
+  for (const { object, path } of objectsAt(run, asked.path))
     places[indexes.get(object) ?? -1]?.push(path);
   return places;
 }
@@ -325,7 +353,7 @@ function placedErrors(
       .slice(0, 100)
       .map((steps) => ({ ...error, path: pathOf(steps) }));
   const isNull = Array.isArray(entities) && entities[index] === null;
-  return (places[index] ?? [undefined]).map((steps) => {
+  return (places[index] ?? [undefined]).slice(0, MAX_ERRORS_OF_FETCH).map((steps) => {
     const entity = pathOf(steps);
     const path = [...entity, ...(error.path?.slice(2) ?? [])];
     return { ...error, path, ...(isNull && { entityDepth: entity.length }) };
@@ -336,17 +364,15 @@ function placedErrors(
 export type PlacedObject = { object: Data; path: Steps };
 export type Steps = { before: Steps; step: string | number } | undefined;
 
-/** As many objects have their places looked for: those that share one may have millions. */
-const MAX_VISITS = 100_000;
-
 /** The objects that a plan's path leads to, each at all of its places; '@' is all of a list. */
-export function objectsAt(data: Data, path: readonly string[]): PlacedObject[] {
+export function objectsAt(
+  run: Pick<PlanRun, 'data' | 'work'>,
+  path: readonly string[],
+): PlacedObject[] {
   const objects: PlacedObject[] = [];
-  let visits = 0;
   // The path has one '@' for each level of lists.
   const collect = (value: unknown, depth: number, at: Steps): void => {
-    visits += 1;
-    if (visits > MAX_VISITS) return;
+    work(run, WORK_OF_PLACE);
     if (Array.isArray(value)) {
       for (const [step, item] of value.entries()) collect(item, depth + 1, { before: at, step });
       return;
@@ -356,21 +382,23 @@ export function objectsAt(data: Data, path: readonly string[]): PlacedObject[] {
     if (step === undefined) objects.push({ object: value, path: at });
     else if (Object.hasOwn(value, step)) collect(value[step], depth + 1, { before: at, step });
   };
-  collect(data, 0, undefined);
+  collect(run.data, 0, undefined);
   return objects;
 }
 
+/** A place has a path of its own. */
+const WORK_OF_PLACE = 10;
+
 /** The same objects, each once and without its places. */
-function targetsAt(
-  path: readonly string[],
-  { data, shared }: Pick<PlanRun, 'data' | keyof Sharing>,
-): Data[] {
+function targetsAt(path: readonly string[], run: Pick<PlanRun, 'data' | keyof Sharing>): Data[] {
+  const { data, shared } = run;
   let values: unknown[] = [data];
   for (const step of path) {
     const next: unknown[] = [];
     for (const value of values)
       if (Array.isArray(value)) for (const item of value) next.push(item);
       else if (isJsonObject(value) && Object.hasOwn(value, step)) next.push(value[step]);
+    work(run, next.length);
     values = shared === undefined ? next : [...new Set(next)];
   }
   return values.filter(isJsonObject);
@@ -419,6 +447,7 @@ function represented(
 function mergeIntoAll(targets: readonly Data[], entity: Data, sharing: Sharing): void {
   share(entity, sharing);
   for (const [name, value] of Object.entries(entity)) {
+    work(sharing, targets.length);
     const merged = new Map<unknown, unknown>();
     for (const target of targets) {
       const present = Object.hasOwn(target, name) ? target[name] : undefined;
@@ -435,8 +464,10 @@ function mergeIntoAll(targets: readonly Data[], entity: Data, sharing: Sharing):
  * Merges a response. A value that is there stays: no subgraph answers for another one. What places
  * share stays as it is, too: they get copies of their own.
  */
-export function merge(target: Data, source: Data, sharing?: Sharing): void {
-  for (const name of Object.keys(source)) {
+export function merge(target: Data, source: Data, sharing: Sharing = {}): void {
+  const names = Object.keys(source);
+  work(sharing, names.length);
+  for (const name of names) {
     const value = source[name];
     if (value === undefined) continue;
     const present = Object.hasOwn(target, name) ? target[name] : undefined;
@@ -455,17 +486,19 @@ function isMerged(present: unknown, value: unknown): boolean {
     : Array.isArray(present) && Array.isArray(value) && present.length === value.length;
 }
 
-function mergeValue(target: unknown, source: unknown, sharing: Sharing | undefined): void {
+function mergeValue(target: unknown, source: unknown, sharing: Sharing): void {
   if (!Array.isArray(target) || !Array.isArray(source)) {
     merge(target as Data, source as Data, sharing); // Cast: isMerged has found out.
     return;
   }
-  source.forEach((value, index) => {
+  work(sharing, source.length);
+  for (const [index, value] of source.entries()) {
     const present: unknown = target[index];
-    const isObject = isJsonObject(present) && isJsonObject(value);
-    target[index] = isObject ? ownOf(present, sharing) : value;
-    if (isObject) mergeValue(target[index], value, sharing);
-  });
+    if (isMerged(present, value)) {
+      target[index] = ownOf(present, sharing);
+      mergeValue(target[index], value, sharing);
+    } else target[index] = present ?? value;
+  }
 }
 
 // Callers choose response names, so `__proto__` has to become a property like any other.
@@ -492,9 +525,10 @@ function addShared(value: object, sharing: Sharing): void {
   sharing.shared.add(value);
 }
 
-function ownOf(value: unknown, sharing: Sharing | undefined): unknown {
-  if (!sharing?.shared?.has(value)) return value;
+function ownOf(value: unknown, sharing: Sharing): unknown {
+  if (!sharing.shared?.has(value)) return value;
   const copy = Array.isArray(value) ? [...value] : { ...(value as Data) }; // Cast: it was merged.
+  work(sharing, Object.keys(copy).length);
   share(copy, sharing);
   sharing.copies = (sharing.copies ?? 0) + 1;
   return copy;

@@ -97,6 +97,7 @@ type Compilation = {
   /** The root field that is being compiled. */
   operation: string;
   isMutation: boolean;
+  onCompiled(fields: number): void;
 };
 type Sets = readonly SelectionSetNode[];
 const NO_TYPES: ReadonlySet<string> = new Set();
@@ -106,7 +107,8 @@ type TypeWithFields = GraphQLObjectType | GraphQLInterfaceType;
 /**
  * Compiles the only operation of a validated document; `nameOf` is a field's name in the data. A
  * shape is for one set of values of the variables that decide `@skip` and `@include`. Neither the
- * document nor the data can reach an object's prototype.
+ * document nor the data can reach an object's prototype. An abstract type is compiled for each of
+ * its types that the data has; `onCompiled` is called with the number of fields.
  */
 export function compileShape(
   schema: GraphQLSchema,
@@ -114,6 +116,7 @@ export function compileShape(
   variables: Data,
   nameOf: (field: FieldNode) => string,
   hiddenMembers: ReadonlySet<string> = NO_TYPES,
+  onCompiled: (fields: number) => void = () => {},
 ): Shape {
   const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
   const root = operation && schema.getRootType(operation.operation);
@@ -123,7 +126,7 @@ export function compileShape(
   const fragments = fragmentsOf(document);
   const isMutation = root === schema.getMutationType();
   const types = { schema, hiddenMembers, isMutation };
-  const compilation = { ...types, collect, fragments, nameOf, operation: '' };
+  const compilation = { ...types, collect, fragments, nameOf, onCompiled, operation: '' };
   const completer = compileObject(compilation, root, [operation.selectionSet]);
   return {
     complete: (data, shaping) => completer.completeAt(data, undefined, shaping),
@@ -158,6 +161,7 @@ function compileObject(
   const fields = Array.from(compilation.collect(type, sets), ([responseKey, nodes]) =>
     compileField(compilation, type, typename, responseKey, nodes),
   );
+  compilation.onCompiled(fields.length);
 
   function completeAt(value: unknown, path: Steps, shaping: Shaping): MaybePromise<Data | null> {
     if (!isJsonObject(value)) return nullAt(path, shaping);
@@ -328,6 +332,7 @@ function compileAbstract(
       const found = typeof name === 'string' ? schema.getType(name) : undefined;
       if (!isObjectType(found) || !schema.isSubType(type, found))
         return nullFor(before, step, shaping);
+      if (!byType.has(found)) shaping.size.pauseSoon();
       return completerOf(found).complete(value, before, step, shaping);
     },
     // The data may be null, so the first type that has the field decides.

@@ -207,6 +207,8 @@ export type Meeting = {
   characters?: number;
   /** The values that were copied. */
   copied?: number;
+  /** The objects that were looked at and the fields that were merged. */
+  work?: number;
 };
 
 /** What many places share is written for each of them: no subgraph takes a longer body. */
