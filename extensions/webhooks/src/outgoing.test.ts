@@ -7,6 +7,8 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createServer as createTlsServer, TLSSocket } from 'node:tls';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
 import type { Reach } from '@partner-loyalty/runtime/http/publicaddress.ts';
 import { CERTIFICATE, KEY } from '../../../test/support/servers/certificate.ts';
@@ -318,6 +320,28 @@ describe('a request to a URL of a stranger', () => {
     });
     expect(await post(to(port))).toEqual({ status: 200 });
     expect(sent).toBeLessThan(10_000);
+  });
+
+  test('a connection that has ended is not kept until its deadline', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect: () => void = runInNewContext('gc');
+    const { port } = await tcp((socket) => {
+      socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
+    });
+    const dialled: WeakRef<object>[] = [];
+    const note = (message: unknown) =>
+      void dialled.push(new WeakRef((message as { socket: object }).socket));
+    diagnostics.subscribe('net.client.socket', note);
+    const { post } = outgoing(alsoPrivate);
+    for (let sent = 0; sent < 5; sent += 1) await post(to(port), CONTENT, ignore);
+    diagnostics.unsubscribe('net.client.socket', note);
+    const left = () => {
+      collect();
+      return dialled.filter((socket) => socket.deref() !== undefined).length;
+    };
+    for (let tries = 0; tries < 20 && left() > 1; tries += 1) await pause(20);
+    // undici may still know the last one.
+    expect([dialled.length, left() < 2]).toEqual([5, true]);
   });
 
   test('a response that breaks off in its body keeps its status', async () => {

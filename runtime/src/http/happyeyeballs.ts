@@ -56,11 +56,17 @@ async function connectFirst(
   let wake = () => {};
   /** When the next attempt may begin, by performance.now(). */
   let nextAt = 0;
-  const deadline = AbortSignal.timeout(timeoutMs);
+  let isOverdue = false;
+  let end = () => {};
   const overdue = new Promise<void>((resolve) => {
-    deadline.addEventListener('abort', () => resolve());
+    end = resolve;
   });
-  void overdue.then(() => wake());
+  // A signal would keep the socket until then.
+  const timer = setTimeout(() => {
+    isOverdue = true;
+    end();
+    wake();
+  }, timeoutMs);
 
   async function add(lookup: Promise<string[]>, index: number): Promise<void> {
     const found = await lookup.catch((error: Error) => {
@@ -93,7 +99,7 @@ async function connectFirst(
     const [preferred, other] = lookups.map(add);
     await Promise.race([preferred, other?.then(() => pause(RESOLUTION_DELAY_MS)), overdue]);
     for (let turn = 0; connected === undefined; ) {
-      if (deadline.aborted) throw failed('UND_ERR_CONNECT_TIMEOUT');
+      if (isOverdue) throw failed('UND_ERR_CONNECT_TIMEOUT');
       const wait = nextAt - performance.now();
       const [family, fallback] = turn % 2 === 0 ? families : families.toReversed();
       const address = wait > 0 ? undefined : (family?.shift() ?? fallback?.shift());
@@ -110,6 +116,7 @@ async function connectFirst(
     }
     return connected;
   } finally {
+    clearTimeout(timer);
     for (const socket of attempts) if (socket !== connected) socket.destroy();
   }
 }
