@@ -105,6 +105,7 @@ test('the limits for callers are those of the code', () => {
     LIMITS.selections,
     LIMITS.directives,
     LIMITS.inputFields,
+    LIMITS.inputFields,
     LIMITS.fragments,
     LIMITS.depth,
     LIMITS.types,

@@ -7,14 +7,9 @@ import { MAX_RESPONSE_BYTES, ResponseSize } from '../document/responsesize.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
 import type { SurfaceFacts } from './facts.ts';
 import type { MemberAccess } from './members.ts';
+import type { Data } from './merge.ts';
 import { openPlanner, type Planned } from './planner.ts';
-import {
-  type Asker,
-  type Data,
-  type PlacedError,
-  type PlanRun,
-  runDirectPlan,
-} from './run.direct.ts';
+import { type Asker, type PlacedError, type PlanRun, runDirectPlan } from './run.direct.ts';
 import { type Path, type Shape, type Shaping, Violations } from './shape.ts';
 
 export type Execution = Asker & {

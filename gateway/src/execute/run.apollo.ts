@@ -15,18 +15,16 @@ import {
 } from 'graphql';
 import { withVerbatim } from '../document/literals.ts';
 import { namedType } from '../schema/definitions.ts';
+import { type Data, merge, work } from './merge.ts';
 import {
   addCharacters,
   addErrors,
-  type Data,
   endFetch,
-  merge,
   objectsAt,
   type PlacedObject,
   type PlanRun,
   refuse,
   type Steps,
-  work,
 } from './run.direct.ts';
 import { ask, copyOf, distinct } from './together.ts';
 

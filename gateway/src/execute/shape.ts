@@ -25,7 +25,8 @@ import {
 import type { ResponseSize } from '../document/responsesize.ts';
 import { type Collect, createCollect } from './collect.ts';
 import { createAccessRecorder, type MemberAccess } from './members.ts';
-import { type Data, pathOf, type Steps } from './run.direct.ts';
+import type { Data } from './merge.ts';
+import { pathOf, type Steps } from './run.direct.ts';
 
 export type Path = readonly (string | number)[];
 
