@@ -135,6 +135,28 @@ describe('whose it is', () => {
     expect(heading(page)).toBe('gamma');
   });
 
+  test('a form changes nothing once another partner is chosen than the one of its page', async () => {
+    const { email, staffId } = await invite('alpha', 'admin');
+    await invite('beta', 'admin', email);
+    const { visitor, page } = await signIn(email);
+    const [, alpha = '', beta = ''] = page.html.split('name="staffId" value="');
+    const choose = (from: string) =>
+      visitor.post(
+        at('/console/partner'),
+        new URLSearchParams({ staffId: from.split('"')[0] ?? '' }),
+      );
+    await choose(alpha);
+    const form = await visitor.visit(at('/console/staff'));
+    expect(form.html).toContain(`<input type="hidden" name="for" value="${staffId}">`);
+    await choose(beta);
+    const mine = { action: 'invite', email: newAddress(), role: 'admin', for: staffId };
+    const send = () => visitor.post(at('/console/staff'), new URLSearchParams(mine));
+    const sent = await send();
+    expect([sent.status, heading(sent)]).toEqual([409, 'Another partner is chosen now']);
+    await choose(alpha);
+    expect((await send()).html).toContain(mine.email);
+  });
+
   test('another partner cannot end a sign-in by inviting and removing the person', async () => {
     const staff = await invite('alpha', 'admin');
     const other = await invite('beta', 'viewer', staff.email);

@@ -1,5 +1,6 @@
 // The frame of the console's pages: who is signed in, for which partner, and the sections.
 import type { Partner } from '@partner-loyalty/gateway/identity/keystore.ts';
+import { POSTING } from '@partner-loyalty/gateway/pages/forms.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { noticeBox } from '@partner-loyalty/runtime/pages/cards.ts';
@@ -76,12 +77,17 @@ ${content}
 </div>`;
   const name =
     partner === undefined || partner.name === title ? title : `${title} · ${partner.name}`;
+  const text = documentText(name, STYLE, body, SCRIPT);
+  const place = `$&<input type="hidden" name="${FORM_FOR}" value="${staff?.staffId}">`;
   return {
     status,
     headers: { ...HEADERS, ...(cookies.length > 0 && { 'set-cookie': cookies }) },
-    body: documentText(name, STYLE, body, SCRIPT),
+    body: staff === undefined ? text : text.replaceAll(POSTING, place),
   };
 }
+
+/** The field of a form with the place, at a partner, for which its page was shown. */
+export const FORM_FOR = 'for';
 
 function partnerOf({ name }: Partner, canSwitch: boolean): Html {
   const change = html` <a href="${CHOICE_PATH}">Switch</a>`;

@@ -5,7 +5,7 @@ import type { Staff } from '@partner-loyalty/gateway/identity/staff.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
-import type { ConsolePage } from './frame.ts';
+import { type ConsolePage, FORM_FOR } from './frame.ts';
 import {
   actionOf,
   ConsoleError,
@@ -66,6 +66,8 @@ export function createSectionPages({ audit, page }: Parts) {
     form: URLSearchParams,
   ): Promise<HttpResponse> {
     const { staff, signedIn } = visitor;
+    if ((form.get(FORM_FOR) ?? staff.staffId) !== staff.staffId)
+      return page(request, visitor, SWITCHED);
     if (staff.role !== 'admin') return page(request, visitor, ADMINS_ONLY);
     let target: string | undefined;
     const changed = (id: string) => {
@@ -100,6 +102,12 @@ function doneText({ done = {} }: Section, query: URLSearchParams): string | unde
   if (action === null) return undefined;
   return Object.hasOwn(done, action) ? done[action] : 'Done.';
 }
+
+const SWITCHED: ConsolePage = {
+  title: 'Another partner is chosen now',
+  content: html`<p>The form was for the partner that was chosen before. Nothing was changed.</p>`,
+  status: 409,
+};
 
 const ADMINS_ONLY: ConsolePage = {
   title: 'Only admins can make changes',

@@ -103,7 +103,7 @@ export function createLimiter(
     /** Counts a request for a page or another public document, in the same way. */
     consumePage: byAddress('page', pages, PAGE_BUDGET),
     /** Counts the same of a browser, by who is signed in in it. */
-    consumeSession: (owner: string) => consume('page', owner, 1, PAGE_BUDGET),
+    consumeSession: (owner: string, cost: number) => consume('page', owner, cost, PAGE_BUDGET),
     /** Counts the same of all of a partner's staff who have the role. */
     consumeStaff: (partnerId: string, role: string) =>
       consume('page', `${role} ${partnerId}`, 1, STAFF_PAGE_BUDGET),

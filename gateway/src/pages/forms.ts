@@ -12,7 +12,7 @@ export const FORM_COOKIE = 'form';
 const REMOVED = /^(?:__Host-)?form=;/;
 const COOKIE_MS = 30 * 24 * 3_600_000;
 /** The HTML of a form. What people typed is in no page unescaped. */
-const POSTING = /<form [^>]*method="post"[^>]*>/g;
+export const POSTING = /<form [^>]*method="post"[^>]*>/g;
 
 export type Forms = ReturnType<typeof createForms>;
 

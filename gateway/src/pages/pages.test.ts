@@ -144,6 +144,31 @@ describe('forms', () => {
   });
 });
 
+test('somebody who is signed in can send 120 forms a minute', async () => {
+  const visit = createVisit({
+    limiter: createLimiter(createMemoryCounters('sandbox'), 60),
+    cookies: createCookies('http://loyalty.example'),
+    sessions: () => [{ cookie: 'account', personOf: async (held) => held }],
+    log: { ...createLog('silent'), infoJson() {} },
+  });
+  const request = {
+    ...{ method: 'POST', path: '/account', search: '', address: '203.0.113.1', requestId: 'r' },
+    ...UNSHARED,
+    headers: { cookie: `account=${'x'.repeat(43)}` },
+    signal: new AbortController().signal,
+    body: async () => Buffer.alloc(0),
+  };
+  let handled = 0;
+  const send = () =>
+    visit(request, () => {
+      handled += 1;
+      return { status: 200, headers: {}, body: '' };
+    });
+  // Nobody knows the person of the first.
+  for (let sent = 0; sent < 121; sent += 1) expect((await send()).status).toBe(200);
+  expect([(await send()).status, handled]).toEqual([429, 121]);
+});
+
 // Whose page is made next.
 
 test('however many people one address has signed in, another one’s page is next', async () => {

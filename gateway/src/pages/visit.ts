@@ -17,6 +17,9 @@ const PEOPLE = { ttl: 600_000, max: 10_000 };
 /** For how long nobody looks whether a session has ended. */
 const FRESH_MS = 60_000;
 
+/** What a form counts: 120 changes a minute, as at the API. */
+const PAGES_OF_FORM = 5;
+
 /** Pages that are made at the same time for members who are signed in. Sites take turns. */
 const PLACES = { places: 2, waitMs: 10_000 };
 
@@ -83,7 +86,7 @@ export function createVisit({ limiter, cookies, sessions, log }: VisitParts): Vi
     const known = held.map(({ key }) => people.get(key)).find((found) => found !== undefined);
     const verdict = await (known === undefined
       ? limiter.consumePage(request.address)
-      : limiter.consumeSession(known.person));
+      : limiter.consumeSession(known.person, request.method === 'POST' ? PAGES_OF_FORM : 1));
     const isFresh = known !== undefined && performance.now() - known.foundAt < FRESH_MS;
     if (verdict.allowed) request.person = isFresh ? known.person : await findPerson(held);
     // A form is in progress when it is complete.
