@@ -5,7 +5,7 @@ import type { Member } from '@partner-loyalty/members/rules/member.ts';
 import { isConfirmed, type MemberRecord } from '@partner-loyalty/members/rules/record.ts';
 import type { MembersStore } from '@partner-loyalty/members/store/store.ts';
 import type { App } from '@partner-loyalty/members/tables/apps.ts';
-import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
+import { canonicalEmail, mailboxOf } from '@partner-loyalty/runtime/email.ts';
 
 /** The claims by scope. */
 export const CLAIMS = {
@@ -24,7 +24,8 @@ export function claimsOf(member: Member, app: App, sid?: string, scope?: string)
     canonicalEmail(email) === canonicalEmail(member.email) && isConfirmed(member as MemberRecord);
   return {
     sub: member.memberId,
-    email,
+    // What was proved is that the mail of this one is read.
+    email: isCurrent ? mailboxOf(email) : email,
     email_verified: isCurrent,
     ...(name !== '' && { name }),
     ...(firstName !== undefined && { given_name: firstName }),

@@ -113,6 +113,23 @@ describe('changing an address', () => {
     clock.mockRestore();
   });
 
+  test('exhaustion: an address changes 20 times in 7 days at most', async () => {
+    const { store } = stage;
+    const now = Date.now();
+    const add = (n: number, at: number) => {
+      const next = `next-${n}@example.com`;
+      const address = { typed: next, canonical: next };
+      const token = { use: 'change', hash: `${n}`.padStart(64, '0'), expiresAt: at + 1, address };
+      return store.tokens.addChange({ ...token, use: 'change' }, 'ada', at);
+    };
+    for (let n = 0; n < 20; n += 1) {
+      expect(await add(n, now)).toBe(true);
+      await store.tokens.confirmChange(`${n}`.padStart(64, '0'), `${n}`, now);
+    }
+    expect(await add(20, now)).toBe(false);
+    expect(await add(21, now + 7 * 24 * 3_600_000)).toBe(true);
+  });
+
   test("member A's change confirmed by member B is refused and not used up", async () => {
     const token = await stage.change('next@example.com', 'ada');
     expect(await stage.ask(member('bob'), CONFIRM_OWN, { token })).toBe('INVALID_TOKEN');

@@ -240,7 +240,12 @@ export function endEnrollment(
   const enrollment = record?.enrollments.find((one) => one.partnerId === partnerId);
   if (record === undefined || enrollment === undefined) return false;
   const enrollments = withEnrollment(record.enrollments, ended(enrollment));
-  if (enrollment.status === 'ACTIVE') records.write(record, { ...record, enrollments });
+  // A link that it has asked for would confirm it again.
+  const tokens = record.tokens?.filter(
+    (one) => one.use !== 'sign-in' || one.partnerId !== partnerId,
+  );
+  const next = { ...record, enrollments, ...(tokens && { tokens }) };
+  if (enrollment.status === 'ACTIVE') records.write(record, next);
   return true;
 }
 

@@ -32,6 +32,8 @@ import {
  * external provider's ID token, which undoing does not end.
  */
 const REST_MS = 60 * 60_000;
+/** Of those that can be undone: each write of a member writes all its addresses. */
+const MAX_CHANGES = 20;
 
 /**
  * Adds a sign-in token to the member who has the address and is actively enrolled with the token's
@@ -50,7 +52,8 @@ export function addSignInToken(
 
 /**
  * Adds a token for a change of address. False if there is no such member, a change was undone less
- * than an hour ago, or one of the two addresses is locked.
+ * than an hour ago, one of the two addresses is locked, or there were 20 changes in 7 days, which
+ * can all be undone.
  */
 export function addChangeToken(
   records: MemberRecords,
@@ -64,6 +67,8 @@ export function addChangeToken(
   if (record === undefined || (record.undone !== undefined && record.undone.at + REST_MS > now))
     return false;
   if (isLocked(record, record.address) || (holder && isLocked(holder, canonical))) return false;
+  const isRecent = ({ at }: AddressChange) => at + TOKEN_USES.undo.lifetimeMs > now;
+  if ((record.changes ?? []).filter(isRecent).length >= MAX_CHANGES) return false;
   addToken(records, record, token, now);
   return true;
 }

@@ -36,7 +36,7 @@ type TaskOfKind =
       Omit<StaffRecipient, 'staffId'>);
 
 /** Times are in milliseconds since 1970. */
-type NewJob = { jobId: string; task: MailTask; requestedAt: number };
+type NewJob = { jobId: string; task: MailTask; requestedAt: number; delayMs?: number };
 
 /**
  * A job as one worker has claimed it. `dueAt` is when the claim expires, and distinguishes it from
@@ -91,9 +91,9 @@ export async function openOutbox(open: OpenTable) {
     await jobs.update(jobId, (stored) => (stored?.dueAt === dueAt ? change(stored) : stored));
   };
 
-  const newJob = ({ jobId, task, requestedAt }: NewJob): StoredJob => ({
+  const newJob = ({ jobId, task, requestedAt, delayMs = 0 }: NewJob): StoredJob => ({
     ...{ jobId, task, requestedAt, attempts: 0, admitted: false },
-    dueAt: requestedAt - (PARTNERS_MAIL.includes(task.kind) ? 0 : HEAD_START_MS),
+    dueAt: requestedAt + delayMs - (PARTNERS_MAIL.includes(task.kind) ? 0 : HEAD_START_MS),
   });
 
   return {
@@ -139,6 +139,8 @@ export async function openOutbox(open: OpenTable) {
      * before the clock was put back counts as counted now.
      */
     admit: createAdmit(counts),
+    /** How often a limit has admitted since its window began, at most. */
+    admittedOf: (key: string) => mapMaybe(counts.get(key), (row) => row?.admittedAt.length ?? 0),
     /**
      * This and the next three methods do nothing if the claim has expired and another worker holds
      * the job.
