@@ -475,6 +475,20 @@ describe('a union of many types', () => {
     expect(compiled).toBe(1 + 3 * 2);
   });
 
+  test('is not compiled for more types than a process has room for in a flood', async () => {
+    const fields = Array.from({ length: 40 }, (_, n) => `a${n}: id`);
+    const query = parse(`{ u { ... on I { ${fields.join(' ')} } } }`);
+    const shape = compileShape(schema, query, {}, ({ name }) => name.value);
+    const complete = (types: number) => {
+      const u = names.slice(0, types).map((__typename) => ({ __typename, id: 'x' }));
+      return shape.complete({ u }, { size: new ResponseSize(), violations: new Violations() });
+    };
+    expect(await complete(240)).toHaveProperty('u');
+    await expect((async () => complete(260))()).rejects.toMatchObject({
+      code: 'OPERATION_TOO_COMPLEX',
+    });
+  });
+
   test('is not asked for the IDs of members more often than a gateway can plan', () => {
     const withSets = (count: number) => {
       const sets = Array.from({ length: count }, (_, n) => `a${n}: f1 { __typename }`);

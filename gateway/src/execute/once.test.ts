@@ -208,6 +208,38 @@ describe('what many places share', () => {
     expect(asked.length).toBeLessThan(60);
   });
 
+  test('is not gone through again for each type that a plan of Apollo distinguishes', async () => {
+    const names = Array.from({ length: 60 }, (_, n) => `T${n}`);
+    const types = (of: string) => names.map((name) => `type ${name} implements I ${of}`).join(' ');
+    const abstract = openGraph({
+      subgraphs: {
+        list: {
+          sdl: `type Query { all: [I] } interface I { id: ID! }
+                ${types('@key(fields: "id") { id: ID! }')}`,
+        },
+        more: {
+          sdl: `interface I { id: ID! x: Int } ${types('@key(fields: "id") { id: ID! x: Int }')}`,
+        },
+      },
+    });
+    const all = (count: number) =>
+      Array.from({ length: count }, () => ({ __typename: 'T7', id: '1' }));
+    const askFor = (count: number) =>
+      ask(
+        '{ all { x } }',
+        async ({ entityTypes = [] }, name) => ({
+          data:
+            name === 'list'
+              ? { all: all(count) }
+              : { _entities: entityTypes.map(() => ({ x: 1 })) },
+        }),
+        { opened: abstract },
+      );
+    expect((await askFor(100)).codes).toEqual([]);
+    const { asked, codes } = await askFor(30_000);
+    expect([asked.length, codes]).toEqual([1, ['OPERATION_TOO_COMPLEX']]);
+  });
+
   test('is sent once for each representation, but not in more than 4 MiB', async () => {
     const once = await askFor('once');
     expect([once.asked.length, once.data.items[5]]).toEqual([3, { once: 1 }]);

@@ -54,7 +54,7 @@ export async function runApolloPlan(apollo: ApolloPlan, run: PlanRun): Promise<v
   const request = { request: { variables }, context: {}, metrics: {}, logger: SILENT };
   const { errors } = await executeQueryPlan(
     plan,
-    createServices(run, fetchesIn(plan.node)),
+    createServices(run, passesOf(plan.node)),
     // Cast: this is all that execution reads of a request.
     request as unknown as Parameters<typeof executeQueryPlan>[2],
     buildOperationContext({ schema, operationDocument: withoutFields(document) }),
@@ -80,25 +80,32 @@ const TYPE_NAME_ONLY: SelectionSetNode = {
 };
 
 /** The subgraphs as Apollo's execution calls them. It sees no errors: `run` takes them all. */
-function createServices(run: PlanRun, fetches: number): ServiceMap {
+function createServices(run: PlanRun, passes: number): ServiceMap {
   const services: ServiceMap = {};
   for (const [name, transport] of Object.entries(run.transports))
-    services[name] = { process: createProcess(name, transport, run, fetches) };
+    services[name] = { process: createProcess(name, transport, run, passes) };
   return services;
 }
 
-/** Each may look at all lists to find its objects. */
-function fetchesIn(node: QueryPlan['node'] | PlanNode): number {
+/**
+ * How often the fetches may go through all lists: once to find objects, and for each type that they
+ * know by other fields or names, which takes twice as long.
+ */
+function passesOf(node: QueryPlan['node'] | PlanNode): number {
   switch (node?.kind) {
+    case 'Fetch': {
+      const { requires = [], inputRewrites = [], outputRewrites = [] } = node;
+      return 1 + 2 * (requires.length + inputRewrites.length + outputRewrites.length);
+    }
     case 'Flatten':
-      return fetchesIn(node.node);
+      return passesOf(node.node);
     case 'Sequence':
     case 'Parallel':
-      return node.nodes.reduce((sum, each) => sum + fetchesIn(each), 0);
+      return node.nodes.reduce((sum, each) => sum + passesOf(each), 0);
     case 'Condition':
-      return fetchesIn(node.ifClause) + fetchesIn(node.elseClause);
+      return passesOf(node.ifClause) + passesOf(node.elseClause);
     default:
-      return 1;
+      return 0;
   }
 }
 
@@ -117,7 +124,7 @@ function createProcess(
   name: string,
   transport: Transport,
   run: PlanRun,
-  fetches: number,
+  passes: number,
 ): ServiceMap[string]['process'] {
   const { caller, requestId, sandboxNow, errors, trace: parent, data: root } = run;
 
@@ -150,7 +157,7 @@ function createProcess(
     const places = placed && (() => placesOf(placed, once.indexes));
     addErrors(errors, response, places);
     const { data = null } = response;
-    work(run, fetches * itemsIn(data));
+    work(run, passes * itemsIn(data));
     if (once === undefined && data !== null) merge(root, data);
     if (once === undefined || data === null) return { data };
     const entities = data._entities;

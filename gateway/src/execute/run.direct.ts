@@ -154,7 +154,13 @@ function askedAt(
   const representations: Data[] = [];
   const objects: Data[][] = [];
   const texts: Texts = { known: new Map(), characters: 0 };
+  const keys = Math.max(
+    ...requires.map((each) =>
+      'selections' in each && each.selections ? each.selections.length : 1,
+    ),
+  );
   for (const object of targetsAt(path, run)) {
+    work(run, WORK_OF_KEY * keys);
     texts.characters = 0;
     const branch = branchOf(object, requires, root, texts);
     if (branch === undefined) continue;
@@ -173,6 +179,9 @@ export function addCharacters(run: Pick<Meeting, 'characters'>, characters: numb
   run.characters = (run.characters ?? 0) + characters;
   if (run.characters > MAX_CHARACTERS) throw TOO_MUCH;
 }
+
+/** What a field of a representation takes, beside a visit. */
+const WORK_OF_KEY = 8;
 
 /** The index of an object that another subgraph cannot identify. */
 const NONE = -1;

@@ -1,5 +1,6 @@
 // Shapes subgraph data into the response, and stops a response that gets too large.
 import { fragmentsOf } from '@partner-loyalty/runtime/cache/document.ts';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { TOO_DEEP } from '@partner-loyalty/runtime/transport/asked.ts';
@@ -64,6 +65,9 @@ export class Violations {
   }
 }
 
+/** Fields of a shape, for each type that its data has: some 5 MB, in each request of a flood. */
+const MAX_COMPILED = 10_000;
+
 export type Shape = {
   /**
    * Throws or rejects with OPERATION_TOO_COMPLEX if the response gets too large. A promise if it is
@@ -119,6 +123,13 @@ export function compileShape(
   hiddenMembers: ReadonlySet<string> = NO_TYPES,
   onCompiled: (fields: number) => void = () => {},
 ): Shape {
+  let compiled = 0;
+  const count = (fields: number) => {
+    compiled += fields;
+    if (compiled > MAX_COMPILED)
+      fail('OPERATION_TOO_COMPLEX', 'the response has too many fields of too many types');
+    onCompiled(fields);
+  };
   const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
   const root = operation && schema.getRootType(operation.operation);
   if (operation === undefined || !root)
@@ -127,7 +138,7 @@ export function compileShape(
   const fragments = fragmentsOf(document);
   const isMutation = root === schema.getMutationType();
   const types = { schema, hiddenMembers, isMutation };
-  const compilation = { ...types, collect, fragments, nameOf, onCompiled, operation: '' };
+  const compilation = { ...types, collect, fragments, nameOf, onCompiled: count, operation: '' };
   const completer = compileObject(compilation, root, [operation.selectionSet]);
   return {
     complete: (data, shaping) => completer.completeAt(data, undefined, shaping),
