@@ -164,7 +164,10 @@ async function composeInvitation(
   const { partnerId } = input;
   const mailbox = await store.locks.mailbox(input.address);
   if (mailbox === undefined) return 'dropped';
-  const { address, memberId = address.canonical } = mailbox;
+  // As this partner has written it, whatever another one wrote.
+  const isSame = mailbox.address.canonical === input.address.canonical;
+  const address = isSame ? input.address : mailbox.address;
+  const { memberId = address.canonical } = mailbox;
   const partner = (await store.partners.get(partnerId)) ?? { partnerId, name: partnerId };
   const limits = partnerLimits('invitation', partner, memberId, true);
   const admission = await admit(job, limits, store.outbox, now);

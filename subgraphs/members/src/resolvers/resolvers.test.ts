@@ -113,7 +113,7 @@ describe('changing an address', () => {
     clock.mockRestore();
   });
 
-  test('exhaustion: an address changes 20 times in 7 days at most', async () => {
+  test('exhaustion: a member has 100 addresses at most, and then the one that it has', async () => {
     const { store } = stage;
     const now = Date.now();
     const add = (n: number, at: number) => {
@@ -122,12 +122,13 @@ describe('changing an address', () => {
       const token = { use: 'change', hash: `${n}`.padStart(64, '0'), expiresAt: at + 1, address };
       return store.tokens.addChange({ ...token, use: 'change' }, 'ada', at);
     };
-    for (let n = 0; n < 20; n += 1) {
-      expect(await add(n, now)).toBe(true);
-      await store.tokens.confirmChange(`${n}`.padStart(64, '0'), `${n}`, now);
+    let added = 0;
+    while (added < 150 && (await add(added, now))) {
+      await store.tokens.confirmChange(`${added}`.padStart(64, '0'), `${added}`, now);
+      added += 1;
     }
-    expect(await add(20, now)).toBe(false);
-    expect(await add(21, now + 7 * 24 * 3_600_000)).toBe(true);
+    expect(added).toBe(100);
+    expect(await add(added, now + 7 * 24 * 3_600_000)).toBe(false);
   });
 
   test("member A's change confirmed by member B is refused and not used up", async () => {

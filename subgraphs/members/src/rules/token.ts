@@ -32,8 +32,8 @@ import {
  * external provider's ID token, which undoing does not end.
  */
 const REST_MS = 60 * 60_000;
-/** Of those that can be undone: each write of a member writes all its addresses. */
-const MAX_CHANGES = 20;
+/** Of a member, undone ones too: each write of the member writes all of them. */
+const MAX_ADDRESSES = 100;
 
 /**
  * Adds a sign-in token to the member who has the address and is actively enrolled with the token's
@@ -52,8 +52,7 @@ export function addSignInToken(
 
 /**
  * Adds a token for a change of address. False if there is no such member, a change was undone less
- * than an hour ago, one of the two addresses is locked, or there were 20 changes in 7 days, which
- * can all be undone.
+ * than an hour ago, one of the two addresses is locked, or the member has had too many.
  */
 export function addChangeToken(
   records: MemberRecords,
@@ -67,8 +66,7 @@ export function addChangeToken(
   if (record === undefined || (record.undone !== undefined && record.undone.at + REST_MS > now))
     return false;
   if (isLocked(record, record.address) || (holder && isLocked(holder, canonical))) return false;
-  const isRecent = ({ at }: AddressChange) => at + TOKEN_USES.undo.lifetimeMs > now;
-  if ((record.changes ?? []).filter(isRecent).length >= MAX_CHANGES) return false;
+  if (record.earlier.length + record.released.length >= MAX_ADDRESSES) return false;
   addToken(records, record, token, now);
   return true;
 }
