@@ -1,5 +1,6 @@
 // Merges what subgraphs answer into the data of a run, and what its places share once.
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
+import type { SubgraphResponse } from '@partner-loyalty/runtime/transport/types.ts';
 import type { Meeting } from './together.ts';
 
 export type Data = Record<string, unknown>;
@@ -16,6 +17,17 @@ const MAX_WORK = 2_000_000;
 /** Thrown if a run does too much for what it was asked. */
 export const TOO_MUCH = new Error('the operation takes too much work');
 
+/** Of all large responses of a run, which become one of 1 MiB at most. */
+const MAX_BYTES = 4 * 1024 * 1024;
+/** Of a field that is put into a place: objects with many become slow. */
+const WORK_OF_FIELD = 20;
+
+/** Counts a response before it is merged. */
+export function received({ bytes = 0 }: SubgraphResponse, run: Pick<Meeting, 'bytes'>): void {
+  run.bytes = (run.bytes ?? 0) + bytes;
+  if (run.bytes > MAX_BYTES) throw TOO_MUCH;
+}
+
 export function work(run: Pick<Meeting, 'work'>, steps: number): void {
   run.work = (run.work ?? 0) + steps;
   if (run.work > MAX_WORK) throw TOO_MUCH;
@@ -25,7 +37,7 @@ export function work(run: Pick<Meeting, 'work'>, steps: number): void {
 export function mergeIntoAll(targets: readonly Data[], entity: Data, sharing: Sharing): void {
   share(entity, sharing);
   for (const [name, value] of Object.entries(entity)) {
-    work(sharing, targets.length);
+    work(sharing, WORK_OF_FIELD * targets.length);
     const merged = new Map<unknown, unknown>();
     for (const target of targets) {
       const present = Object.hasOwn(target, name) ? target[name] : undefined;

@@ -249,6 +249,20 @@ describe('what many places share', () => {
   });
 });
 
+test('a run takes 4 MiB of large responses at most', async () => {
+  const names = ['one', 'two', 'three'];
+  const three = openGraph({
+    subgraphs: Object.fromEntries(
+      names.map((name) => [name, { sdl: `type Query { ${name}: Int }` }]),
+    ),
+  });
+  const large: Answer = async (_, name) => ({ data: { [name]: 1 }, bytes: 1_500_000 });
+  const both = await ask('{ one two }', large, { opened: three });
+  expect([both.data, both.codes]).toEqual([{ one: 1, two: 1 }, []]);
+  const { codes, data } = await ask('{ one two three }', large, { opened: three });
+  expect([data, codes]).toEqual([{ one: 1, two: 1, three: null }, ['OPERATION_TOO_COMPLEX']]);
+});
+
 describe('fetches of one level to one subgraph', () => {
   const QUERY =
     '{ orders { items { stock } gift { fee } nearest { fee owner { id } } } best { stock } }';

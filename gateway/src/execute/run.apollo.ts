@@ -15,7 +15,7 @@ import {
 } from 'graphql';
 import { withVerbatim } from '../document/literals.ts';
 import { namedType } from '../schema/definitions.ts';
-import { type Data, merge, work } from './merge.ts';
+import { type Data, merge, received, work } from './merge.ts';
 import {
   addCharacters,
   addErrors,
@@ -154,6 +154,7 @@ function createProcess(
     };
     const response = await ask(name, transport, request, run);
     if (trace !== undefined) endFetch(trace, response);
+    received(response, run);
     const places = placed && (() => placesOf(placed, once.indexes));
     addErrors(errors, response, places);
     const { data = null } = response;

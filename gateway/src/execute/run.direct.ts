@@ -11,7 +11,7 @@ import type {
   Transport,
 } from '@partner-loyalty/runtime/transport/types.ts';
 import { Verbatim, withVerbatim } from '../document/literals.ts';
-import { type Data, merge, mergeIntoAll, type Sharing, TOO_MUCH, work } from './merge.ts';
+import { type Data, merge, mergeIntoAll, received, type Sharing, TOO_MUCH, work } from './merge.ts';
 import { ask, Branch, MAX_CHARACTERS, type Meeting } from './together.ts';
 
 /** Who asks subgraphs, and for which request. */
@@ -248,6 +248,7 @@ function take(
 ): void {
   const { data } = response;
   if (trace !== undefined) endFetch(trace, response);
+  received(response, run);
   const places = asked && (() => placesOf(asked, run));
   addErrors(run.errors, response, places);
   if (data === undefined || data === null) return;

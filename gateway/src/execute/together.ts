@@ -209,6 +209,8 @@ export type Meeting = {
   copied?: number;
   /** The objects that were looked at and the fields that were merged. */
   work?: number;
+  /** Of large responses. */
+  bytes?: number;
 };
 
 /** What many places share is written for each of them: no subgraph takes a longer body. */
@@ -374,7 +376,7 @@ function responsesIn(
   run: Meeting,
 ): SubgraphResponse[] | undefined {
   if (data === undefined || data === null) return undefined;
-  const byAsking = new Map<Asking, Required<SubgraphResponse>>();
+  const byAsking = new Map<Asking, Required<Pick<SubgraphResponse, 'data' | 'errors'>>>();
   for (const [place, { types, indexes }] of fields.entries()) {
     const entities = data[aliasOf(place)];
     if (!areEntities(entities, types)) return undefined;

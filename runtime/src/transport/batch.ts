@@ -19,6 +19,9 @@ export type PendingOperation = {
   resolve: (response: SubgraphResponse) => void;
 };
 
+/** A response that is smaller says nothing of its length. */
+const LARGE_BYTES = 16_384;
+
 /** With `error`, the response is too large. */
 type Failure = 'timeout' | 'unreachable' | 'error';
 type Outcome = Parameters<Metrics['subgraphCall']>[1];
@@ -209,7 +212,7 @@ export class Batch implements Dispatcher.DispatchHandler {
       return;
     }
     if (!this.isArray) {
-      this.read(0, value);
+      this.read(0, value, bytes.length);
       return;
     }
     const responses: unknown[] = Array.isArray(value) ? value : [];
@@ -218,7 +221,7 @@ export class Batch implements Dispatcher.DispatchHandler {
     for (const place of this.waiting.keys()) {
       const response = responses[place];
       if (bytes.length > most && isLarger(response, most)) this.refuse(place, tooLarge());
-      else this.read(place, response);
+      else this.read(place, response, Math.ceil(bytes.length / this.waiting.length));
     }
   }
 
@@ -229,7 +232,7 @@ export class Batch implements Dispatcher.DispatchHandler {
       return;
     }
     const answer = decodeLine(bytes.toString('utf8'), this.waiting.length);
-    if (answer !== undefined) this.read(answer.place, answer.response);
+    if (answer !== undefined) this.read(answer.place, answer.response, bytes.length);
   }
 
   tooLong(beginning: Buffer): void {
@@ -252,10 +255,11 @@ export class Batch implements Dispatcher.DispatchHandler {
     this.settle(place, response, 'error');
   }
 
-  private read(place: number, received: unknown): void {
+  private read(place: number, received: unknown, bytes: number): void {
     const operation = this.waiting[place];
     if (operation === undefined) return;
     const response = this.options.context.readResponse(received, operation.request);
+    if (response !== undefined && bytes > LARGE_BYTES) response.bytes = bytes;
     if (response !== undefined)
       this.settle(place, response, response.errors === undefined ? 'ok' : 'error');
   }

@@ -54,6 +54,8 @@ export type SubgraphError = {
 export type SubgraphResponse = {
   data?: Record<string, unknown> | null | undefined;
   errors?: SubgraphError[];
+  /** Of a large response of another process: about its length. */
+  bytes?: number;
 };
 
 /** Reaches one subgraph. `execute` never rejects: a failure comes back as an error with a code. */
