@@ -13,6 +13,8 @@ import {
   isInputType,
   isListType,
   isNonNullType,
+  isScalarType,
+  isSpecifiedScalarType,
   Kind,
   type ObjectFieldNode,
   TypeInfo,
@@ -135,9 +137,9 @@ function requireFewFields(
   variables: Record<string, unknown>,
 ): void {
   let fields = 0;
-  function count(value: unknown, given: GraphQLType | undefined, depth = 0): void {
+  function count(value: unknown, given: GraphQLType | 'any' | undefined, depth = 0): void {
     if (value === undefined || value === null) return;
-    const type = getNullableType(given);
+    const type = given === 'any' ? undefined : getNullableType(given);
     const known = isInputObjectType(type) ? type.getFields() : undefined;
     fields += known ? 1 + Object.keys(known).length : isListType(type) ? 1 : 0;
     if (fields > LIMITS.inputFields)
@@ -150,8 +152,12 @@ function requireFewFields(
         count(item, type.ofType, depth + 1);
       return;
     }
-    if (typeof value !== 'object') return;
-    for (const [name, inner] of Object.entries(value)) count(inner, known?.[name]?.type, depth + 1);
+    // graphql-js looks into nothing else, and a subgraph gets whatever a custom scalar has.
+    const isCustom = isScalarType(type) && !isSpecifiedScalarType(type);
+    const isAny = given === 'any' || isCustom;
+    if (typeof value !== 'object' || (known === undefined && !isAny)) return;
+    for (const [name, inner] of Object.entries(value))
+      count(inner, isAny ? 'any' : known?.[name]?.type, depth + 1);
   }
   for (const { variable, type: node } of definitions) {
     const type = typeFromAST(schema, node);

@@ -3,9 +3,12 @@ import { fragmentsOf } from '@partner-loyalty/runtime/cache/document.ts';
 import {
   type DocumentNode,
   type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLAbstractType,
   type GraphQLInterfaceType,
   type GraphQLObjectType,
   type GraphQLSchema,
+  isAbstractType,
   Kind,
   type SelectionSetNode,
 } from 'graphql';
@@ -30,4 +33,39 @@ export function createCollect(
       kind: Kind.SELECTION_SET,
       selections: sets.flatMap(({ selections }) => selections),
     });
+}
+
+/** By the name of a field in the data, the first type for each place where it is selected. */
+export function selectedTypes(
+  {
+    schema,
+    fragments,
+    nameOf,
+  }: {
+    schema: GraphQLSchema;
+    fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+    nameOf(field: FieldNode): string;
+  },
+  type: GraphQLAbstractType,
+  sets: readonly SelectionSetNode[],
+): ReadonlyMap<string | number, ReadonlySet<GraphQLObjectType>> {
+  const selected = new Map<string, Set<GraphQLObjectType>>();
+  const select = (set: SelectionSetNode, types: readonly GraphQLObjectType[]) => {
+    for (const node of set.selections) {
+      if (node.kind === Kind.FIELD) {
+        const known = selected.get(nameOf(node)) ?? new Set();
+        selected.set(nameOf(node), known);
+        if (types[0] !== undefined) known.add(types[0]);
+        continue;
+      }
+      const fragment = node.kind === Kind.FRAGMENT_SPREAD ? fragments.get(node.name.value) : node;
+      if (fragment === undefined) continue;
+      const on = schema.getType(fragment.typeCondition?.name.value ?? type.name);
+      const isOn = (each: GraphQLObjectType) =>
+        isAbstractType(on) ? schema.isSubType(on, each) : on === each;
+      select(fragment.selectionSet, types.filter(isOn));
+    }
+  };
+  for (const set of sets) select(set, schema.getPossibleTypes(type));
+  return selected;
 }

@@ -1,7 +1,7 @@
 // Merges what subgraphs answer into the data of a run, and what its places share once.
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import type { SubgraphResponse } from '@partner-loyalty/runtime/transport/types.ts';
-import type { Meeting } from './together.ts';
+import { MAX_CHARACTERS, type Meeting } from './together.ts';
 
 export type Data = Record<string, unknown>;
 
@@ -26,6 +26,12 @@ const WORK_OF_FIELD = 20;
 export function received({ bytes = 0 }: SubgraphResponse, run: Pick<Meeting, 'bytes'>): void {
   run.bytes = (run.bytes ?? 0) + bytes;
   if (run.bytes > MAX_BYTES) throw TOO_MUCH;
+}
+
+/** Counts the texts and objects in representations. */
+export function addCharacters(run: Pick<Meeting, 'characters'>, characters: number): void {
+  run.characters = (run.characters ?? 0) + characters;
+  if (run.characters > MAX_CHARACTERS) throw TOO_MUCH;
 }
 
 export function work(run: Pick<Meeting, 'work'>, steps: number): void {

@@ -15,9 +15,8 @@ import {
 } from 'graphql';
 import { withVerbatim } from '../document/literals.ts';
 import { namedType } from '../schema/definitions.ts';
-import { type Data, merge, received, work } from './merge.ts';
+import { addCharacters, type Data, merge, received, work } from './merge.ts';
 import {
-  addCharacters,
   addErrors,
   endFetch,
   objectsAt,

@@ -11,8 +11,17 @@ import type {
   Transport,
 } from '@partner-loyalty/runtime/transport/types.ts';
 import { Verbatim, withVerbatim } from '../document/literals.ts';
-import { type Data, merge, mergeIntoAll, received, type Sharing, TOO_MUCH, work } from './merge.ts';
-import { ask, Branch, MAX_CHARACTERS, type Meeting } from './together.ts';
+import {
+  addCharacters,
+  type Data,
+  merge,
+  mergeIntoAll,
+  received,
+  type Sharing,
+  TOO_MUCH,
+  work,
+} from './merge.ts';
+import { ask, Branch, type Meeting } from './together.ts';
 
 /** Who asks subgraphs, and for which request. */
 export type Asker = Pick<SubgraphRequest, 'caller' | 'requestId' | 'sandboxNow' | 'trace'>;
@@ -154,11 +163,7 @@ function askedAt(
   const representations: Data[] = [];
   const objects: Data[][] = [];
   const texts: Texts = { known: new Map(), characters: 0 };
-  const keys = Math.max(
-    ...requires.map((each) =>
-      'selections' in each && each.selections ? each.selections.length : 1,
-    ),
-  );
+  const keys = Math.max(...requires.map(({ selections }) => selections?.length ?? 1));
   for (const object of targetsAt(path, run)) {
     work(run, WORK_OF_KEY * keys);
     texts.characters = 0;
@@ -173,11 +178,6 @@ function askedAt(
     objects[branch.index]?.push(object);
   }
   return { path, requires, representations, root, objects, copies: run.copies };
-}
-
-export function addCharacters(run: Pick<Meeting, 'characters'>, characters: number): void {
-  run.characters = (run.characters ?? 0) + characters;
-  if (run.characters > MAX_CHARACTERS) throw TOO_MUCH;
 }
 
 /** What a field of a representation takes, beside a visit. */

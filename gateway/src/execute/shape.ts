@@ -24,7 +24,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { ResponseSize } from '../document/responsesize.ts';
-import { type Collect, createCollect } from './collect.ts';
+import { type Collect, createCollect, selectedTypes } from './collect.ts';
 import { createAccessRecorder, type MemberAccess } from './members.ts';
 import type { Data } from './merge.ts';
 import { pathOf, type Steps } from './run.direct.ts';
@@ -357,33 +357,6 @@ function compileAbstract(
       return [];
     },
   };
-}
-
-/** By the name of a field in the data, the first type for each place where it is selected. */
-function selectedTypes(
-  { schema, fragments, nameOf }: Compilation,
-  type: GraphQLAbstractType,
-  sets: Sets,
-): ReadonlyMap<string | number, ReadonlySet<GraphQLObjectType>> {
-  const selected = new Map<string, Set<GraphQLObjectType>>();
-  const select = (set: SelectionSetNode, types: readonly GraphQLObjectType[]) => {
-    for (const node of set.selections) {
-      if (node.kind === Kind.FIELD) {
-        const known = selected.get(nameOf(node)) ?? new Set();
-        selected.set(nameOf(node), known);
-        if (types[0] !== undefined) known.add(types[0]);
-        continue;
-      }
-      const fragment = node.kind === Kind.FRAGMENT_SPREAD ? fragments.get(node.name.value) : node;
-      if (fragment === undefined) continue;
-      const on = schema.getType(fragment.typeCondition?.name.value ?? type.name);
-      const isOn = (each: GraphQLObjectType) =>
-        isAbstractType(on) ? schema.isSubType(on, each) : on === each;
-      select(fragment.selectionSet, types.filter(isOn));
-    }
-  };
-  for (const set of sets) select(set, schema.getPossibleTypes(type));
-  return selected;
 }
 
 function compileList(item: GraphQLOutputType, completer: Completer): Completer {
