@@ -145,8 +145,10 @@ function memberFieldsOf(
 const payloads = new WeakMap<GraphQLSchema, ReadonlySet<GraphQLNamedType>>();
 
 function payloadsOf(schema: GraphQLSchema): ReadonlySet<GraphQLNamedType> {
+  const known = payloads.get(schema);
+  if (known !== undefined) return known;
   const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
-  const types = payloads.get(schema) ?? new Set(mutations.map(({ type }) => getNamedType(type)));
+  const types = new Set(mutations.map(({ type }) => getNamedType(type)));
   payloads.set(schema, types);
   return types;
 }

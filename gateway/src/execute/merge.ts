@@ -1,7 +1,8 @@
 // Merges what subgraphs answer into the data of a run, and what its places share once.
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import type { SubgraphResponse } from '@partner-loyalty/runtime/transport/types.ts';
-import { MAX_CHARACTERS, type Meeting } from './together.ts';
+import { WIRE } from '@partner-loyalty/runtime/transport/wire.ts';
+import type { Meeting } from './together.ts';
 
 export type Data = Record<string, unknown>;
 
@@ -27,6 +28,9 @@ export function received({ bytes = 0 }: SubgraphResponse, run: Pick<Meeting, 'by
   run.bytes = (run.bytes ?? 0) + bytes;
   if (run.bytes > MAX_BYTES) throw TOO_MUCH;
 }
+
+/** Of all representations: what many places share is written for each of them. */
+const MAX_CHARACTERS = WIRE.maxBodyBytes;
 
 /** Counts the texts and objects in representations. */
 export function addCharacters(run: Pick<Meeting, 'characters'>, characters: number): void {

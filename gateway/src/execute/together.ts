@@ -14,7 +14,6 @@ import type {
   SubgraphResponse,
   Transport,
 } from '@partner-loyalty/runtime/transport/types.ts';
-import { WIRE } from '@partner-loyalty/runtime/transport/wire.ts';
 import { type ASTNode, Kind, parse, print, stripIgnoredCharacters } from 'graphql';
 
 type Data = Record<string, unknown>;
@@ -213,8 +212,6 @@ export type Meeting = {
   bytes?: number;
 };
 
-/** What many places share is written for each of them: no subgraph takes a longer body. */
-export const MAX_CHARACTERS = WIRE.maxBodyBytes;
 /** In a run: some 20 ms of work. */
 const MAX_COPIED = 100_000;
 

@@ -164,7 +164,7 @@ async function composeInvitation(
   const { partnerId } = input;
   const mailbox = await store.locks.mailbox(input.address);
   if (mailbox === undefined) return 'dropped';
-  // As this partner has written it, whatever another one wrote.
+  // The partner gets its own spelling back, even if another partner wrote the address first.
   const isSame = mailbox.address.canonical === input.address.canonical;
   const address = isSame ? input.address : mailbox.address;
   const { memberId = address.canonical } = mailbox;
