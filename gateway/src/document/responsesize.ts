@@ -17,7 +17,7 @@ export class ResponseSize {
   bytes = 0;
   private pauseAt = PAUSE_BYTES;
   private readonly maxBytes: number;
-  private readonly turn: Turn;
+  readonly turn: Turn;
 
   constructor(maxBytes = MAX_RESPONSE_BYTES, turn: Turn = () => nextTick()) {
     this.maxBytes = maxBytes;

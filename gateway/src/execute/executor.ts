@@ -8,6 +8,7 @@ import type { SurfaceName } from '../schema/surfaces.ts';
 import type { SurfaceFacts } from './facts.ts';
 import type { MemberAccess } from './members.ts';
 import type { Data } from './merge.ts';
+import { Pace } from './pace.ts';
 import { openPlanner, type Planned } from './planner.ts';
 import { type Asker, type PlacedError, type PlanRun, runDirectPlan } from './run.direct.ts';
 import { type Path, type Shape, type Shaping, Violations } from './shape.ts';
@@ -96,6 +97,7 @@ function executePlanned(
     trace,
     data: {},
     errors: [],
+    pace: new Pace(size.turn),
     together: plan.together,
   };
   if (plan.kind === 'apollo' && plan.apollo.plan.node !== undefined)

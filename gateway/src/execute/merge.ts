@@ -1,6 +1,5 @@
 // Merges what subgraphs answer into the data of a run, and what its places share once.
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
-import type { SubgraphResponse } from '@partner-loyalty/runtime/transport/types.ts';
 import { WIRE } from '@partner-loyalty/runtime/transport/wire.ts';
 import type { Meeting } from './together.ts';
 
@@ -18,16 +17,8 @@ const MAX_WORK = 2_000_000;
 /** Thrown if a run does too much for what it was asked. */
 export const TOO_MUCH = new Error('the operation takes too much work');
 
-/** Of all large responses of a run, which become one of 1 MiB at most. */
-const MAX_BYTES = 4 * 1024 * 1024;
 /** Of a field that is put into a place: objects with many become slow. */
 const WORK_OF_FIELD = 20;
-
-/** Counts a response before it is merged. */
-export function received({ bytes = 0 }: SubgraphResponse, run: Pick<Meeting, 'bytes'>): void {
-  run.bytes = (run.bytes ?? 0) + bytes;
-  if (run.bytes > MAX_BYTES) throw TOO_MUCH;
-}
 
 /** Of all representations: what many places share is written for each of them. */
 const MAX_CHARACTERS = WIRE.maxBodyBytes;

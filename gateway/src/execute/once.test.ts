@@ -1,5 +1,7 @@
 // Each thing is asked once, and its answer is at every place that asked.
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { tooLarge } from '@partner-loyalty/runtime/transport/deadline.ts';
 import type {
   SubgraphRequest,
   SubgraphResponse,
@@ -9,6 +11,7 @@ import { openGraph } from '../../../test/support/graphs/graph.ts';
 import { repeats } from '../../../test/support/graphs/repeats.ts';
 import { ResponseSize } from '../document/responsesize.ts';
 import { openExecutor } from './executor.ts';
+import { Pace } from './pace.ts';
 
 type Asked = Pick<SubgraphRequest, 'query' | 'variables'> & { name: string };
 type Answer = (request: SubgraphRequest, name: string) => Promise<SubgraphResponse>;
@@ -249,18 +252,53 @@ describe('what many places share', () => {
   });
 });
 
-test('a run takes 4 MiB of large responses at most', async () => {
+test('a run takes 4 MiB of responses at most', async () => {
   const names = ['one', 'two', 'three'];
   const three = openGraph({
     subgraphs: Object.fromEntries(
       names.map((name) => [name, { sdl: `type Query { ${name}: Int }` }]),
     ),
   });
-  const large: Answer = async (_, name) => ({ data: { [name]: 1 }, bytes: 1_500_000 });
+  const large: Answer = async ({ reading }, name) =>
+    reading?.takes(1_500_000) ? { data: { [name]: 1 } } : tooLarge();
   const both = await ask('{ one two }', large, { opened: three });
   expect([both.data, both.codes]).toEqual([{ one: 1, two: 1 }, []]);
   const { codes, data } = await ask('{ one two three }', large, { opened: three });
   expect([data, codes]).toEqual([{ one: 1, two: 1, three: null }, ['OPERATION_TOO_COMPLEX']]);
+});
+
+describe('the pace of a run', () => {
+  /** Begins fetches with no time left for their owner, and says in how many ticks. */
+  async function ticksOf(count: number): Promise<number> {
+    const pace = new Pace(() => nextTick());
+    let ticks = 0;
+    let begun = 0;
+    for (let fetch = 0; fetch < count; fetch += 1) {
+      const waiting = pace.fetch();
+      if (waiting === undefined) begun += 1;
+      else
+        waiting.then(() => {
+          begun += 1;
+        });
+    }
+    for (; begun < count; ticks += 1) await nextTick();
+    return ticks;
+  }
+
+  test('lets 15 fetches begin at once, and each other one in a turn of its own', async () => {
+    expect(await ticksOf(15)).toBe(0);
+    expect(await ticksOf(35)).toBeGreaterThanOrEqual(20);
+  });
+
+  test('goes on after a turn that failed', async () => {
+    let turns = 0;
+    const pace = new Pace(() => {
+      turns += 1;
+      return turns === 1 ? Promise.reject(new Error('the client is gone')) : nextTick();
+    });
+    await Promise.all([pace.turn(), pace.turn()]);
+    expect(turns).toBe(2);
+  });
 });
 
 describe('fetches of one level to one subgraph', () => {

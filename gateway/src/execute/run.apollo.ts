@@ -4,6 +4,7 @@ import { buildSchema as buildApolloSchema } from '@apollo/federation-internals';
 import { buildOperationContext, executeQueryPlan, type ServiceMap } from '@apollo/gateway';
 import type { PlanNode, QueryPlan } from '@apollo/query-planner';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
+import { isBuiltIn } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import { unavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
 import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import {
@@ -15,7 +16,7 @@ import {
 } from 'graphql';
 import { withVerbatim } from '../document/literals.ts';
 import { namedType } from '../schema/definitions.ts';
-import { addCharacters, type Data, merge, received, work } from './merge.ts';
+import { addCharacters, type Data, merge, work } from './merge.ts';
 import {
   addErrors,
   endFetch,
@@ -128,6 +129,8 @@ function createProcess(
   const { caller, requestId, sandboxNow, errors, trace: parent, data: root } = run;
 
   async function process(options: Parameters<ServiceMap[string]['process']>[0]) {
+    const waiting = run.pace.fetch();
+    if (waiting !== undefined) await waiting;
     addCharacters(run, 0);
     const { variables = {}, operationName } = options.request;
     const asked = options.request.query ?? '';
@@ -149,11 +152,11 @@ function createProcess(
       sandboxNow,
       // Only the plan knows which types the entities may have.
       entityTypes: once?.representations.map(() => undefined),
+      reading: isBuiltIn(name) ? undefined : run.pace,
       trace,
     };
     const response = await ask(name, transport, request, run);
     if (trace !== undefined) endFetch(trace, response);
-    received(response, run);
     const places = placed && (() => placesOf(placed, once.indexes));
     addErrors(errors, response, places);
     const { data = null } = response;

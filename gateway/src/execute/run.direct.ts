@@ -3,6 +3,7 @@ import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-
 import { isServerError } from '@partner-loyalty/runtime/errors.ts';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
+import { isBuiltIn } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import { tooLargeEntities, unavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
 import type {
   SubgraphError,
@@ -16,11 +17,11 @@ import {
   type Data,
   merge,
   mergeIntoAll,
-  received,
   type Sharing,
   TOO_MUCH,
   work,
 } from './merge.ts';
+import type { Pace } from './pace.ts';
 import { ask, Branch, type Meeting } from './together.ts';
 
 /** Who asks subgraphs, and for which request. */
@@ -37,6 +38,7 @@ export type PlanRun = Asker & {
   /** What the fetches have returned so far. */
   data: Data;
   errors: PlacedError[];
+  pace: Pace;
 } & Sharing &
   Meeting;
 
@@ -102,7 +104,9 @@ function runParallel(
 }
 
 function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void | Promise<void> {
-  return within(run, () => sendFetch(fetch, run, path));
+  const send = () => within(run, () => sendFetch(fetch, run, path));
+  const waiting = run.pace.fetch();
+  return waiting === undefined ? send() : waiting.then(send);
 }
 
 function sendFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void | Promise<void> {
@@ -134,6 +138,7 @@ function sendFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): voi
     requestId: run.requestId,
     sandboxNow: run.sandboxNow,
     entityTypes: asked?.representations.map(({ __typename }) => __typename),
+    reading: isBuiltIn(serviceName) ? undefined : run.pace,
     trace,
   };
   const response = ask(serviceName, transport, request, run);
@@ -248,7 +253,6 @@ function take(
 ): void {
   const { data } = response;
   if (trace !== undefined) endFetch(trace, response);
-  received(response, run);
   const places = asked && (() => placesOf(asked, run));
   addErrors(run.errors, response, places);
   if (data === undefined || data === null) return;

@@ -208,8 +208,6 @@ export type Meeting = {
   copied?: number;
   /** The objects that were looked at and the fields that were merged. */
   work?: number;
-  /** Of large responses. */
-  bytes?: number;
 };
 
 /** In a run: some 20 ms of work. */

@@ -10,17 +10,15 @@ import type { FieldNames } from './fieldnames.ts';
 import { Bytes, LineSplitter } from './lines.ts';
 import type { createReadBudget } from './parts.ts';
 import { mismatch } from './protocol.ts';
+import { CUT, isAnswer, nameOfType, REASONS, refusalReason } from './refusals.ts';
 import type { ReadResponse } from './response.ts';
-import type { SubgraphRequest, SubgraphResponse } from './types.ts';
+import type { Reading, SubgraphRequest, SubgraphResponse } from './types.ts';
 import { decodeLine, MEDIA_TYPES, parseJson, WIRE } from './wire.ts';
 
 export type PendingOperation = {
   request: SubgraphRequest;
   resolve: (response: SubgraphResponse) => void;
 };
-
-/** A response that is smaller says nothing of its length. */
-const LARGE_BYTES = 16_384;
 
 /** With `error`, the response is too large. */
 type Failure = 'timeout' | 'unreachable' | 'error';
@@ -93,6 +91,9 @@ export class Batch implements Dispatcher.DispatchHandler {
   private readonly whole = new Bytes();
   private bytes = 0;
   private chunks = 0;
+  /** How many parts of the response wait for their turn to be read. */
+  private unread = 0;
+  private hasEnded = false;
   /** Whether a line was too large that does not begin with its place. */
   private hasLostLine = false;
 
@@ -144,7 +145,7 @@ export class Batch implements Dispatcher.DispatchHandler {
     this.chunks += 1;
     if (this.chunks > MAX_CHUNKS) {
       this.giveUp('unreachable', 'too many chunks');
-    } else if (this.bytes > this.maxBytes) {
+    } else if (this.bytes > this.maxBytes || (!this.isArray && !this.takes(0, chunk.length))) {
       this.separate();
       this.giveUp('error', 'too large');
     } else if (this.lines === undefined) {
@@ -158,10 +159,44 @@ export class Batch implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.over) return;
-    if (this.lines === undefined) this.readWhole();
+    this.noteAnswer();
+    if (this.lines === undefined) this.inTurn(0, () => this.readWhole());
     else this.lines.end();
+    this.hasEnded = true;
+    this.endRead();
+  }
+
+  /** Ends what has no response, once all is read that has come. */
+  private endRead(): void {
+    if (!this.hasEnded || this.unread > 0 || this.over) return;
     if (this.hasLostLine) this.separate();
     this.end('unreachable', 'no answer');
+  }
+
+  /** Reads a part of the response when it is the turn of who has asked for it. */
+  private inTurn(place: number, read: () => void): void {
+    const waiting = this.readingAt(place)?.turn();
+    if (waiting === undefined) {
+      read();
+      return;
+    }
+    this.unread += 1;
+    const act = () => {
+      this.unread -= 1;
+      if (!this.over) read();
+      this.endRead();
+    };
+    waiting.then(act).catch((error) => this.onResponseError(undefined, error));
+  }
+
+  /** Whether an operation may have so many bytes more. */
+  private takes(place: number, bytes: number): boolean {
+    return this.readingAt(place)?.takes(bytes) !== false;
+  }
+
+  private readingAt(place: number): Reading | undefined {
+    const { operations } = this.options;
+    return (operations[place] ?? operations[0])?.request.reading;
   }
 
   onResponseError(_: unknown, error: NodeJS.ErrnoException): void {
@@ -212,27 +247,36 @@ export class Batch implements Dispatcher.DispatchHandler {
       return;
     }
     if (!this.isArray) {
-      this.read(0, value, bytes.length);
+      this.read(0, value);
       return;
     }
     const responses: unknown[] = Array.isArray(value) ? value : [];
     if (responses.length < this.waiting.length) this.separate(true);
     const { maxAnswerBytes: most } = this.options.context;
+    const each = Math.ceil(bytes.length / this.waiting.length);
     for (const place of this.waiting.keys()) {
       const response = responses[place];
-      if (bytes.length > most && isLarger(response, most)) this.refuse(place, tooLarge());
-      else this.read(place, response, Math.ceil(bytes.length / this.waiting.length));
+      const isTooLarge =
+        !this.takes(place, each) || (bytes.length > most && isLarger(response, most));
+      if (isTooLarge) this.refuse(place, tooLarge());
+      else this.read(place, response);
     }
   }
 
   line(bytes: Buffer): void {
+    const place = placeOf(bytes) ?? 0;
+    if (this.takes(place, bytes.length)) this.inTurn(place, () => this.readLine(bytes));
+    else this.refuseLine(bytes, tooLarge());
+  }
+
+  private readLine(bytes: Buffer): void {
     const excess = this.options.context.readBudget(bytes);
     if (excess !== undefined) {
       this.refuseLine(bytes, unavailable(), excess);
       return;
     }
     const answer = decodeLine(bytes.toString('utf8'), this.waiting.length);
-    if (answer !== undefined) this.read(answer.place, answer.response, bytes.length);
+    if (answer !== undefined) this.read(answer.place, answer.response);
   }
 
   tooLong(beginning: Buffer): void {
@@ -240,11 +284,9 @@ export class Batch implements Dispatcher.DispatchHandler {
   }
 
   private refuseLine(beginning: Buffer, response: SubgraphResponse, reason?: string): void {
-    const place = /^\{"requestIndex":(\d{1,6}),/.exec(
-      beginning.subarray(0, 32).toString('latin1'),
-    )?.[1];
+    const place = placeOf(beginning);
     if (place === undefined) this.hasLostLine = true;
-    else this.refuse(Number(place), response, reason);
+    else this.refuse(place, response, reason);
   }
 
   /** Fails only one operation. */
@@ -255,11 +297,10 @@ export class Batch implements Dispatcher.DispatchHandler {
     this.settle(place, response, 'error');
   }
 
-  private read(place: number, received: unknown, bytes: number): void {
+  private read(place: number, received: unknown): void {
     const operation = this.waiting[place];
     if (operation === undefined) return;
     const response = this.options.context.readResponse(received, operation.request);
-    if (response !== undefined && bytes > LARGE_BYTES) response.bytes = bytes;
     if (response !== undefined)
       this.settle(place, response, response.errors === undefined ? 'ok' : 'error');
   }
@@ -318,23 +359,14 @@ export class Batch implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Why connections fail, by the codes of their errors. */
-const REASONS: ReadonlyMap<string | undefined, string> = new Map([
-  ['ADDRESS', 'SUBGRAPH_HOSTS does not allow its address'],
-  ['BYTES', 'too many bytes'],
-]);
-
-/** Reasons that count for the circuit: the subgraph would go on sending, or nothing comes. */
-const CUT: ReadonlySet<string> = new Set(['deadline', 'too many bytes', 'too many chunks']);
-
 /** How servers answer an array that they do not take. A busy one is not asked for more. */
 const SEPARATED: ReadonlySet<number> = new Set([200, 400, 404, 413, 415, 422]);
 
-const TYPES = new Set(['without a content type', 'text/html', 'text/plain', 'application/xml']);
-
-/** For a log line: a subgraph may name any type. */
-function nameOfType(type = 'without a content type'): string {
-  return TYPES.has(type) ? type : 'another content type';
+/** The place that a line begins with, if it does. */
+function placeOf(line: Buffer): number | undefined {
+  const beginning = line.toString('latin1', 0, 32);
+  const [, place] = /^\{"requestIndex":(\d{1,6}),/.exec(beginning) ?? [];
+  return place === undefined ? undefined : Number(place);
 }
 
 /** Whether the JSON of a value has more bytes; also if it is nested too deeply to be written. */
@@ -344,29 +376,6 @@ function isLarger(value: unknown, bytes: number): boolean {
   } catch {
     return true;
   }
-}
-
-/**
- * Whether a response with this status can be GraphQL. An error may come with any status above 399;
- * 401 means that the subgraph has not even looked at the operations.
- */
-function isAnswer(status: number): boolean {
-  return status === 200 || (status >= 400 && status !== 401);
-}
-
-/** Further apart than a subgraph accepts, less what the way takes. */
-const CLOCKS_DIFFER_MS = 28_000;
-
-/**
- * Why a subgraph refused the request, as far as it shows: it says no more than 401, but when. Its
- * own log says why.
- */
-function refusalReason(status: number, date: string | string[] | undefined): string {
-  if (status !== 401) return 'refused';
-  const difference = Math.abs(Date.parse(String(date)) - Date.now());
-  return difference > CLOCKS_DIFFER_MS
-    ? 'refused: the clocks differ'
-    : 'refused: the secret may differ';
 }
 
 /** Whether the operation is safe to send twice. Whatever could be a mutation is not. */

@@ -41,7 +41,7 @@ const TOO_LARGE = {
   data: null,
   errors: [
     {
-      message: 'this part of the response is larger than 1 MiB',
+      message: 'this part of the response is too large',
       extensions: { code: 'OPERATION_TOO_COMPLEX' },
     },
   ],
@@ -393,12 +393,51 @@ describe('an answer', () => {
       else inJson(response).end(JSON.stringify(replies[0]));
     });
     const replies = await executeAll(transport, ['{ a }', '{ large }', 'mutation { a }']);
-    expect(replies.map(({ bytes: _, ...reply }) => reply)).toEqual([
-      { data: { a: 'xxx' } },
-      TOO_LARGE,
-      { data: { a: 'xxx' } },
-    ]);
+    expect(replies).toEqual([{ data: { a: 'xxx' } }, TOO_LARGE, { data: { a: 'xxx' } }]);
     expect(asked[0]).toBe(3);
+  });
+
+  test('is not read once its run has had enough', async () => {
+    const { transport } = await serveFake((operations, response) => {
+      const replies = operations.map(() => ({ data: { a: 'x'.repeat(1_000) } }));
+      if (operations.length > 1) answerInLines(replies, response);
+      else inJson(response).end(JSON.stringify(replies[0]));
+    });
+    let left = 2_500;
+    const takes = (bytes: number) => {
+      left -= bytes;
+      return left >= 0;
+    };
+    const reading = { turn: () => undefined, takes };
+    const ask = () => transport.execute({ ...request('{ a }'), reading });
+    const both = await Promise.all([ask(), ask()]);
+    expect([...both, await ask()].map(codeOf)).toEqual(['OK', 'OK', 'OPERATION_TOO_COMPLEX']);
+    expect(await Promise.all([ask(), ask()])).toEqual([TOO_LARGE, TOO_LARGE]);
+  });
+
+  test.each([1, 2])('is read when it is the turn of who asked, of %i at once', async (count) => {
+    const { transport } = await serveFake((operations, response) => {
+      const replies = operations.map(() => ({ data: { a: 1 } }));
+      if (operations.length > 1) answerInLines(replies, response);
+      else inJson(response).end(JSON.stringify(replies[0]));
+    });
+    const turns: (() => void)[] = [];
+    const turn = () => new Promise<void>((resolve) => turns.push(resolve));
+    const reading = { turn, takes: () => true };
+    let read = 0;
+    const all = Array.from({ length: count }, async () => {
+      const response = await transport.execute({ ...request('{ a }'), reading });
+      read += 1;
+      return response;
+    });
+    while (turns.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(read).toBe(0);
+    for (const [place, resolve] of turns.entries()) {
+      resolve();
+      await new Promise(setImmediate);
+      expect(read).toBe(place + 1);
+    }
+    expect((await Promise.all(all)).map(codeOf)).toEqual(Array(count).fill('OK'));
   });
 
   test('nested a million times costs only its operation', async () => {
@@ -469,10 +508,7 @@ describe('an answer', () => {
     const { transport } = await serveFake((__, response) =>
       inJson(response).end(JSON.stringify({ data: { a } })),
     );
-    expect(await transport.execute(request('{ a }'))).toEqual({
-      data: { a },
-      bytes: expect.any(Number),
-    });
+    expect(await transport.execute(request('{ a }'))).toEqual({ data: { a } });
   });
 
   test.each([0, 22, 23, 24, 25, 60])(

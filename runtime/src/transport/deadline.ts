@@ -28,9 +28,9 @@ export function unavailable(): SubgraphResponse {
   return failed('SERVICE_UNAVAILABLE');
 }
 
-/** What stands for a response over the maximum. */
+/** What stands for a response over the maximum, of its own or of its run. */
 export function tooLarge(): SubgraphResponse {
-  return failed('OPERATION_TOO_COMPLEX', 'this part of the response is larger than 1 MiB');
+  return failed('OPERATION_TOO_COMPLEX', 'this part of the response is too large');
 }
 
 /** The most entities that a subgraph is asked for at once: resolving them is one slice of work. */

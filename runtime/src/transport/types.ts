@@ -35,10 +35,20 @@ export type SubgraphRequest = {
    * another one. A subgraph in another process that returns other entities fails the operation.
    */
   entityTypes?: readonly unknown[] | undefined;
+  /** Set if a subgraph of another team is asked. */
+  reading?: Reading | undefined;
   /** The span of this call, in the gateway. */
   trace?: Trace | undefined;
   /** The trace that the operation belongs to, in a subgraph's process, if it came in a batch. */
   received?: ReceivedHeaders | undefined;
+};
+
+/** What the response to an operation may take of the process that has asked. */
+export type Reading = {
+  /** Waits until a response may be read; undefined if it may now. */
+  turn(): Promise<void> | undefined;
+  /** Counts bytes that have come; false if they are too many. */
+  takes(bytes: number): boolean;
 };
 
 /**
@@ -54,8 +64,6 @@ export type SubgraphError = {
 export type SubgraphResponse = {
   data?: Record<string, unknown> | null | undefined;
   errors?: SubgraphError[];
-  /** Of a large response of another process: about its length. */
-  bytes?: number;
 };
 
 /** Reaches one subgraph. `execute` never rejects: a failure comes back as an error with a code. */

@@ -1,0 +1,40 @@
+// Why a subgraph's response is no answer, as the log says it.
+
+/** Why connections fail, by the codes of their errors. */
+export const REASONS: ReadonlyMap<string | undefined, string> = new Map([
+  ['ADDRESS', 'SUBGRAPH_HOSTS does not allow its address'],
+  ['BYTES', 'too many bytes'],
+]);
+
+/** Reasons that count for the circuit: the subgraph would go on sending, or nothing comes. */
+export const CUT: ReadonlySet<string> = new Set(['deadline', 'too many bytes', 'too many chunks']);
+
+const TYPES = new Set(['without a content type', 'text/html', 'text/plain', 'application/xml']);
+
+/** For a log line: a subgraph may name any type. */
+export function nameOfType(type = 'without a content type'): string {
+  return TYPES.has(type) ? type : 'another content type';
+}
+
+/**
+ * Whether a response with this status can be GraphQL. An error may come with any status above 399;
+ * 401 means that the subgraph has not even looked at the operations.
+ */
+export function isAnswer(status: number): boolean {
+  return status === 200 || (status >= 400 && status !== 401);
+}
+
+/** Further apart than a subgraph accepts, less what the way takes. */
+const CLOCKS_DIFFER_MS = 28_000;
+
+/**
+ * Why a subgraph refused the request, as far as it shows: it says no more than 401, but when. Its
+ * own log says why.
+ */
+export function refusalReason(status: number, date: string | string[] | undefined): string {
+  if (status !== 401) return 'refused';
+  const difference = Math.abs(Date.parse(String(date)) - Date.now());
+  return difference > CLOCKS_DIFFER_MS
+    ? 'refused: the clocks differ'
+    : 'refused: the secret may differ';
+}
