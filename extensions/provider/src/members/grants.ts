@@ -130,7 +130,7 @@ export function createGrants({ store, issuer }: Pick<MembersCore, 'store' | 'iss
     },
     /** Ends what a partner sees, and the tokens that it holds itself. */
     async leave(memberId: string, partnerId: string): Promise<void> {
-      if (await store.endEnrollment(partnerId, memberId))
+      if (await store.endEnrollment(partnerId, memberId, true))
         await endedSubjects.end([`app:${memberId}/${partnerId}`]);
     },
     /** The time of new tokens, the claim `iat_ms`, which ends are compared with. */

@@ -27,6 +27,7 @@ import * as provider from './extension.ts';
 beforeAll(() => import('./handle.ts'));
 
 const ADA = 'ada@example.com';
+const ADDRESS = { typed: ADA, canonical: ADA };
 
 describe('signing in', () => {
   let stage: SignInStage;
@@ -188,8 +189,7 @@ describe('signing in', () => {
   test('a silent authorization does not confirm what was enrolled after the member agreed', async () => {
     const config = configure(stage, await addApp(stage, { partnerId: 'bar' }));
     await authorize(stage, browser, config);
-    const address = { typed: 'ada@example.com', canonical: 'ada@example.com' };
-    await stage.store.enroll({ partnerId: 'bar', address });
+    await stage.store.enroll({ partnerId: 'bar', address: ADDRESS });
     const { url } = await authorization(config, { prompt: 'none' });
     expect((await browser.open(url)).location).toContain('code=');
     expect((await stage.store.memberById('bar', 'ada'))?.firstName).toBeUndefined();
@@ -210,6 +210,8 @@ describe('signing in', () => {
       firstName: 'Adele',
       activePartnerIds: ['spa'],
     });
+    await stage.store.enroll({ partnerId: 'inn', address: ADDRESS });
+    expect((await stage.store.memberById('inn', 'ada'))?.firstName).not.toBe('Adele');
     const sent = await browser.submit(account, { 'new-email': 'yes', email: 'New@example.com' });
     expect(sent.page).toMatchObject({ notice: { name: 'linkSent', email: 'New@example.com' } });
     const wrong = await browser.submit(account, { 'new-email': 'yes', email: 'new' });

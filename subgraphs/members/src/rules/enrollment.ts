@@ -122,6 +122,13 @@ export function confirmedByApp(enrollment: Enrollment, clientId: string): Enroll
   return { ...enrollment, confirmedBy: [...confirmedBy, clientId] };
 }
 
+const UNCONFIRMED = {
+  unconfirmed: true,
+  confirmedAt: undefined,
+  confirmedBy: undefined,
+  before: undefined,
+} as const;
+
 /** The enrollment without what apps have confirmed: as it was before, if nothing else has. */
 export function withoutApps(enrollment: Enrollment, isTaken: (id: string) => boolean): Enrollment {
   const { confirmedBy = [], before = enrollment, written = [] } = enrollment;
@@ -129,8 +136,7 @@ export function withoutApps(enrollment: Enrollment, isTaken: (id: string) => boo
   if (confirmedByOthers.length === confirmedBy.length) return enrollment;
   if (confirmedByOthers.length > 0) return { ...enrollment, confirmedBy: confirmedByOthers };
   const { limited, withheld, names } = before;
-  const noted = { confirmedAt: undefined, confirmedBy: undefined, before: undefined };
-  const next = { ...enrollment, limited, withheld, names, ...noted, unconfirmed: true as const };
+  const next = { ...enrollment, limited, withheld, names, ...UNCONFIRMED };
   // The addresses that the partner may use have left the member meanwhile.
   return limited && written.length === 0 ? ended(next) : next;
 }
@@ -228,18 +234,20 @@ function change(records: MemberRecords, record: MemberRecord, next: Enrollment):
 }
 
 /**
- * Ends an enrollment and frees its external ID. Ended before, it stays so. False if the member was
- * never enrolled with the partner.
+ * Ends an enrollment and frees its external ID. Ended before, it stays so. If the member leaves the
+ * partner, it is no longer confirmed. False if the member was never enrolled with the partner.
  */
 export function endEnrollment(
   records: MemberRecords,
   partnerId: string,
   memberId: string,
+  isLeft = false,
 ): boolean {
   const record = recordOf(records, partnerId, memberId);
   const enrollment = record?.enrollments.find((one) => one.partnerId === partnerId);
   if (record === undefined || enrollment === undefined) return false;
-  const enrollments = withEnrollment(record.enrollments, ended(enrollment));
+  const kept = isLeft ? { ...enrollment, ...UNCONFIRMED } : enrollment;
+  const enrollments = withEnrollment(record.enrollments, ended(kept));
   // A link that it has asked for would confirm it again.
   const tokens = record.tokens?.filter(
     (one) => one.use !== 'sign-in' || one.partnerId !== partnerId,

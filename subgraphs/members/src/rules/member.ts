@@ -16,7 +16,7 @@ export type Enrollment = {
   updatedAt: number;
   /**
    * Until the member signs in through the partner, accepts its invitation, or an operator imports
-   * the enrollment. It stays so when the enrollment ends.
+   * the enrollment. It stays so when the enrollment ends, and is so once the member has left.
    */
   unconfirmed?: true | undefined;
   /**

@@ -28,7 +28,12 @@ type Step =
   | { do: 'enroll'; input: EnrollInput }
   | { do: 'accept'; input: EnrollInput }
   | { do: 'sign-in'; partnerId: string; address: Address }
-  | { do: 'end'; partnerId: string /** Which of the members known by then. */; which: number }
+  | {
+      do: 'end';
+      partnerId: string;
+      which: number /** Of the members known by then. */;
+      isLeft: boolean;
+    }
   | { do: 'rename'; partnerId: string; which: number; change: NamesChange }
   | { do: 'name-oneself'; which: number; change: NamesChange }
   | { do: 'import'; records: MemberImport[] };
@@ -68,7 +73,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     partnerId,
     address: email.map(address),
   }),
-  fc.record({ do: fc.constant('end' as const), partnerId, which: fc.nat(5) }),
+  fc.record({
+    do: fc.constant('end' as const),
+    partnerId,
+    which: fc.nat(5),
+    isLeft: fc.boolean(),
+  }),
   fc.record({
     do: fc.constant('rename' as const),
     partnerId,
@@ -133,8 +143,9 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
             );
           } else if (one.do === 'end') {
             const memberId = model.knownId(one.which) ?? 'nobody';
-            expect(await store.endEnrollment(one.partnerId, memberId)).toBe(
-              model.end(one.partnerId, memberId),
+            const { isLeft } = one;
+            expect(await store.endEnrollment(one.partnerId, memberId, isLeft)).toBe(
+              model.end(one.partnerId, memberId, isLeft),
             );
           } else if (one.do === 'rename') {
             const memberId = model.knownId(one.which) ?? 'nobody';
@@ -436,8 +447,9 @@ class Model {
     return member?.memberId;
   }
 
-  end(partnerId: string, memberId: string): boolean {
+  end(partnerId: string, memberId: string, isLeft: boolean): boolean {
     const member = this.members.find((one) => one.memberId === memberId);
+    if (isLeft && member?.active.has(partnerId)) member.doubted.add(partnerId);
     if (member?.active.has(partnerId)) end(member, partnerId);
     return member?.ended.has(partnerId) ?? false;
   }
