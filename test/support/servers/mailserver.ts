@@ -11,6 +11,10 @@ export type MailServer = {
   mails: (Email & { recipients: string[] })[];
   /** Rejects all mail from now on with an SMTP reply code, or accepts it again if undefined. */
   refuse(code: number | undefined): void;
+  /** Leaves recipients of a domain without an answer from now on, or answers all if undefined. */
+  hold(domain: string | undefined): void;
+  /** Those that have no answer yet. */
+  held: ReadonlyMap<string, unknown>;
   down(): Promise<void>;
   up(): Promise<void>;
 };
@@ -19,6 +23,8 @@ export type MailServer = {
 export async function startMailServer(): Promise<MailServer> {
   const mails: MailServer['mails'] = [];
   let refusal: number | undefined;
+  let slow: string | undefined;
+  const held = new Map<string, () => void>();
   let server: SMTPServer | undefined;
 
   async function receive(message: Buffer, recipients: string[]): Promise<void> {
@@ -29,6 +35,10 @@ export async function startMailServer(): Promise<MailServer> {
     server = new SMTPServer({
       authOptional: true,
       disabledCommands: ['STARTTLS'],
+      onRcptTo({ address }, _session, callback) {
+        if (slow !== undefined && address.endsWith(slow)) held.set(address, callback);
+        else callback();
+      },
       onData(stream, session, callback) {
         const parts: Buffer[] = [];
         stream.on('data', (part: Buffer) => parts.push(part));
@@ -50,8 +60,14 @@ export async function startMailServer(): Promise<MailServer> {
   return {
     url: `smtp://127.0.0.1:${port}`,
     mails,
+    held,
     refuse(code) {
       refusal = code;
+    },
+    hold(domain) {
+      slow = domain;
+      for (const answer of held.values()) answer();
+      held.clear();
     },
     down: () => new Promise((resolve) => (server ? server.close(() => resolve()) : resolve())),
     up: async () => void (await up(port)),

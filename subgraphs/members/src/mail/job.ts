@@ -111,6 +111,6 @@ function explain(err: unknown): LogFields {
   return reason === undefined ? { err } : { reason };
 }
 
-function logUnavailable(err: unknown, { log }: JobContext): void {
+export function logUnavailable(err: unknown, { log }: Pick<JobContext, 'log'>): void {
   log.outage({ err, store: 'members' }, 'the outbox cannot be written');
 }

@@ -19,6 +19,7 @@ import { memberImport, newPlace, type Place } from '../../test/engine.ts';
 import { BASE, partner, SERVICE, type SignInStage, startSignIn } from '../../test/signin.ts';
 import { makeToken } from '../rules/mailedtoken.ts';
 import type { MembersStore } from '../store/store.ts';
+import type { MailTask } from '../tables/outbox.ts';
 import DE from './letters/de.json' with { type: 'json' };
 import EN from './letters/en.json' with { type: 'json' };
 import { domainOf, openMailer } from './mailer.ts';
@@ -392,6 +393,75 @@ describe('the mail worker', () => {
     await until(async () => (await counted('sent')) === 1);
     await worker.stop();
     expect(await store.outbox.claim(clock() + 60 * MINUTE, MINUTE)).toBeUndefined();
+  });
+
+  describe('exhaustion: mail that the mail server is slow to take', () => {
+    const to = (email: string) => ({ typed: email, canonical: email });
+    const add = (...tasks: MailTask[]) =>
+      Promise.all(
+        tasks.map((task) => store.outbox.add({ jobId: randomUUID(), task, requestedAt: clock() })),
+      );
+    const invite = (partnerId: string, email: string): MailTask => ({
+      kind: 'invitation',
+      partnerId,
+      address: to(email),
+    });
+    const change = (i: number, email: string): MailTask => ({
+      kind: 'change',
+      memberId: `c${i}`,
+      address: to(email),
+    });
+    beforeEach(async () => {
+      for (const partnerId of ['inn', 'spa'])
+        await store.partners.put({ partnerId, name: partnerId });
+      await store.importMembers(
+        Array.from({ length: 10 }, (_, i) =>
+          memberImport(`c${i}@example.com`, { memberId: `c${i}` }),
+        ),
+      );
+    });
+    const isThere = (email: string) => () =>
+      server.mails.some(({ recipients }) => recipients[0] === email);
+
+    test.each<[string, string, (i: number) => MailTask, MailTask]>([
+      [
+        'of a partner',
+        'another partner',
+        (i) => invite('inn', `x${i}@slow.test`),
+        invite('spa', 'x@example.com'),
+      ],
+      [
+        'to a domain',
+        'somebody else',
+        (i) => change(i, `x${i}@slow.test`),
+        change(9, 'x@example.com'),
+      ],
+    ])('%s does not hold up that of %s, and comes later', async (_, _other, slow, quick) => {
+      server.hold('@slow.test');
+      start();
+      const all = Array.from({ length: 9 }, (_, i) => slow(i));
+      await add(
+        ...all,
+        ...(quick.kind === 'invitation' ? Array.from({ length: 9 }, (_, i) => slow(i + 9)) : []),
+      );
+      await until(() => server.held.size === 4);
+      await add(quick);
+      await until(isThere('x@example.com'));
+      expect(server.held.size).toBe(4);
+      server.hold(undefined);
+      await until(async () => (await store.outbox.waiting()).count === 0);
+      expect(server.mails.length).toBe(quick.kind === 'invitation' ? 19 : 10);
+    });
+
+    test('does not count as tried while it waits for a place', async () => {
+      server.hold('@slow.test');
+      start();
+      await add(...Array.from({ length: 12 }, (_, i) => invite('inn', `x${i}@slow.test`)));
+      await until(() => server.held.size === 4);
+      // 4 have a place and 6 wait for one: the others are in the outbox.
+      const back = await until(() => store.outbox.claim(clock() + MINUTE, MINUTE));
+      expect(back?.attempts).toBe(1);
+    });
   });
 
   test('spam: a mail that is one too many for a partner is counted, and not sent', async () => {

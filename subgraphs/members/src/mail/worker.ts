@@ -3,8 +3,9 @@ import { startLoop } from '@partner-loyalty/runtime/eventloop/loop.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
-import type { Outbox } from '../tables/outbox.ts';
-import { handleJob, type Sender } from './job.ts';
+import { isPartnersMail, type Outbox } from '../tables/outbox.ts';
+import { handleJob, logUnavailable, type Sender } from './job.ts';
+import { createLane } from './lanes.ts';
 
 const POLL_MS = 1_000;
 /**
@@ -12,7 +13,6 @@ const POLL_MS = 1_000;
  * whether there was a recipient.
  */
 const WAKE_DELAY_MS = { min: 50, spread: 200 };
-const CONCURRENCY = 8;
 /** Longer than it can take to deliver an email. */
 const LEASE_MS = 120_000;
 const CLEAN_INTERVAL_MS = 600_000;
@@ -29,21 +29,19 @@ export function startMailWorker(
   const { outbox, invitations, signIns, payloads, sandboxMails } = sender.store;
   const sending = new AbortController();
   const context = { sender, outbox, log, metrics, now, sending: sending.signal };
-  const running = new Set<Promise<void>>();
+  const freed = () => loop.wake();
+  const [ofPeople, ofPartners] = [createLane(outbox, freed), createLane(outbox, freed)];
   let delay: NodeJS.Timeout | undefined;
   let cleanedAt = Number.NEGATIVE_INFINITY;
 
-  /** Starts as many jobs as are due and may run at the same time. */
+  /** Starts as many jobs as are due and have room. */
   async function claim(stopping: AbortSignal): Promise<void> {
-    while (running.size < CONCURRENCY && !stopping.aborted) {
-      const job = await outbox.claim(now(), LEASE_MS);
+    while (!ofPeople.isFull() && !stopping.aborted) {
+      const job = await outbox.claim(now(), LEASE_MS, ofPartners.isFull());
       if (job === undefined) return;
-      const run = handleJob(job, { ...context, stopping }).finally(() => {
-        running.delete(run);
-        // More may be due than could be claimed.
-        if (running.size === CONCURRENCY - 1) loop.wake();
-      });
-      running.add(run);
+      const lane = isPartnersMail(job.task) ? ofPartners : ofPeople;
+      const run = () => handleJob(job, { ...context, stopping });
+      lane.add(job, now(), stopping, run).catch((err) => logUnavailable(err, context));
     }
   }
 
@@ -82,7 +80,7 @@ export function startMailWorker(
       clearTimeout(delay);
       const timeout = setTimeout(() => sending.abort(), STOP_TIMEOUT_MS);
       await loop.stop();
-      await Promise.all(running);
+      await Promise.all([ofPeople.empty(), ofPartners.empty()]);
       clearTimeout(timeout);
     },
   };

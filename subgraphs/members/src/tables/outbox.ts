@@ -35,6 +35,13 @@ type TaskOfKind =
   | ({ kind: 'notice' } & Omit<StaffNotice, 'noticeId' | 'recipients'> &
       Omit<StaffRecipient, 'staffId'>);
 
+/** Whether a partner has caused the mail. */
+export function isPartnersMail(
+  task: MailTask,
+): task is MailTask & { kind: 'magic-link' | 'invitation' | 'notice' } {
+  return task.kind === 'magic-link' || task.kind === 'invitation' || task.kind === 'notice';
+}
+
 /** Times are in milliseconds since 1970. */
 type NewJob = { jobId: string; task: MailTask; requestedAt: number; delayMs?: number };
 
@@ -53,8 +60,7 @@ export type Job = NewJob & {
 /** At most `count` admissions of the key in any `windowMs`. */
 export type Limit = { key: string; count: number; windowMs: number };
 
-/** The mail that partners cause. Mail that a person waits for comes up to an hour before it. */
-const PARTNERS_MAIL: readonly MailTask['kind'][] = ['magic-link', 'invitation', 'notice'];
+/** By how much mail that a person waits for comes before the mail that partners cause. */
 const HEAD_START_MS = 3_600_000;
 /** How many jobs are read to find the oldest. */
 const LOOKED_AT = 500;
@@ -93,7 +99,7 @@ export async function openOutbox(open: OpenTable) {
 
   const newJob = ({ jobId, task, requestedAt, delayMs = 0 }: NewJob): StoredJob => ({
     ...{ jobId, task, requestedAt, attempts: 0, admitted: false },
-    dueAt: requestedAt + delayMs - (PARTNERS_MAIL.includes(task.kind) ? 0 : HEAD_START_MS),
+    dueAt: requestedAt + delayMs - (isPartnersMail(task) ? 0 : HEAD_START_MS),
   });
 
   return {
@@ -122,12 +128,13 @@ export async function openOutbox(open: OpenTable) {
         return true;
       }),
     /**
-     * Claims the job that has been due the longest until the lease ends; undefined if none is due.
-     * No two callers hold the same job at the same time.
+     * Claims the job that has been due the longest until the lease ends, or only one that a person
+     * waits for; undefined if none is due. No two callers hold the same job at the same time.
      */
-    async claim(now: number, leaseMs: number): Promise<Job | undefined> {
+    async claim(now: number, leaseMs: number, isForPeople = false): Promise<Job | undefined> {
       const dueAt = now + leaseMs;
-      const claimed = await jobs.updateFirst('dueAt', now, (job) => ({
+      const until = isForPeople ? now - HEAD_START_MS : now;
+      const claimed = await jobs.updateFirst('dueAt', until, (job) => ({
         ...job,
         dueAt,
         attempts: job.attempts + 1,
@@ -142,7 +149,7 @@ export async function openOutbox(open: OpenTable) {
     /** How often a limit has admitted since its window began, at most. */
     admittedOf: (key: string) => mapMaybe(counts.get(key), (row) => row?.admittedAt.length ?? 0),
     /**
-     * This and the next three methods do nothing if the claim has expired and another worker holds
+     * This and the next four methods do nothing if the claim has expired and another worker holds
      * the job.
      */
     markAdmitted: (job: Job) => ifHeld(job, (stored) => ({ ...stored, admitted: true })),
@@ -150,6 +157,9 @@ export async function openOutbox(open: OpenTable) {
     finish: (job: Job) => ifHeld(job, () => undefined),
     /** Makes the job claimable again from `dueAt` on. */
     postpone: (job: Job, dueAt: number) => ifHeld(job, (stored) => ({ ...stored, dueAt })),
+    /** The same, as if it had not been claimed. */
+    putBack: (job: Job, dueAt: number) =>
+      ifHeld(job, (stored) => ({ ...stored, dueAt, attempts: stored.attempts - 1 })),
     /** Sets the job aside as failed, for an operator to see. */
     giveUp: (job: Job, now: number) =>
       ifHeld(job, ({ dueAt, ...stored }) => ({ ...stored, failedAt: now })),
