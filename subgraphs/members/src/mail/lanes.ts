@@ -35,7 +35,7 @@ export function createLane(outbox: Pick<Outbox, 'putBack'>, freed: () => void) {
 
   return {
     isFull,
-    /** Sends a claimed mail once it has a place; rejects if `signal` aborts and the store is away. */
+    /** Sends a claimed mail once it has a place. Rejects if it cannot be put back. */
     add(...job: Parameters<typeof handle>): Promise<void> {
       const handled = handle(...job).finally(() => {
         const wasFull = isFull();
