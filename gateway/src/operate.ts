@@ -128,7 +128,7 @@ async function run(
     trace?.phase('execute');
     if (executable.introspection !== undefined) state.releaseSlot = await placeToIntrospect();
     const { sandboxNow } = state;
-    const turn = () => request.turn();
+    const turn = (isLarge?: boolean) => request.turn(isLarge);
     const asked = { variables, caller, requestId, sandboxNow, trace, accesses, turn };
     const executing = surface.execute(executable, asked);
     usage.count(name, surface.schema, executable, caller, variables);

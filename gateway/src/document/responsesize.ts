@@ -8,8 +8,11 @@ export const MAX_RESPONSE_BYTES = 1024 * 1024;
 /** After how much of a response others have their turn: a few milliseconds of work. */
 const PAUSE_BYTES = 128 * 1024;
 
-/** Waits until the owner of a request may go on; undefined if it may now. */
-export type Turn = () => Promise<void> | undefined;
+/**
+ * Waits until the owner of a request may go on, with `isLarge` as one of the few that take much
+ * memory; undefined if it may now.
+ */
+export type Turn = (isLarge?: boolean) => Promise<void> | undefined;
 
 /** Counts a response as it grows. Throws OPERATION_TOO_COMPLEX once it is over the limit. */
 export class ResponseSize {
@@ -34,7 +37,7 @@ export class ResponseSize {
   pause(): Promise<void> | undefined {
     if (this.bytes < this.pauseAt) return undefined;
     this.pauseAt = this.bytes + PAUSE_BYTES;
-    return this.turn();
+    return this.turn(true);
   }
 
   /** Before more is added, whatever it is: something else has taken time. */

@@ -1,44 +1,30 @@
 // Merges what subgraphs answer into the data of a run, and what its places share once.
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
-import { WIRE } from '@partner-loyalty/runtime/transport/wire.ts';
-import type { Meeting } from './together.ts';
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+import type { Pace } from './pace.ts';
 
 export type Data = Record<string, unknown>;
 
 /** Objects and lists that are at several places of the data, since these asked for the same. */
-export type Sharing = Pick<Meeting, 'work'> & {
+export type Sharing = {
   shared?: Set<unknown>;
   /** How often a place has got its own copy of one. */
   copies?: number;
+  pace?: Pace;
 };
-
-/** For all fetches of a run together: some 50 ms, and more than a response has room for. */
-const MAX_WORK = 2_000_000;
-/** Thrown if a run does too much for what it was asked. */
-export const TOO_MUCH = new Error('the operation takes too much work');
 
 /** Of a field that is put into a place: objects with many become slow. */
 const WORK_OF_FIELD = 20;
 
-/** Of all representations: what many places share is written for each of them. */
-const MAX_CHARACTERS = WIRE.maxBodyBytes;
-
-/** Counts the texts and objects in representations. */
-export function addCharacters(run: Pick<Meeting, 'characters'>, characters: number): void {
-  run.characters = (run.characters ?? 0) + characters;
-  if (run.characters > MAX_CHARACTERS) throw TOO_MUCH;
-}
-
-export function work(run: Pick<Meeting, 'work'>, steps: number): void {
-  run.work = (run.work ?? 0) + steps;
-  if (run.work > MAX_WORK) throw TOO_MUCH;
-}
-
 /** Merges an entity into the objects that stand for it. What becomes equal in them, they share. */
-export function mergeIntoAll(targets: readonly Data[], entity: Data, sharing: Sharing): void {
+export function mergeIntoAll(
+  targets: readonly Data[],
+  entity: Data,
+  sharing: Sharing & { pace: Pace },
+): MaybePromise<void> {
   share(entity, sharing);
-  for (const [name, value] of Object.entries(entity)) {
-    work(sharing, WORK_OF_FIELD * targets.length);
+  return sharing.pace.each(Object.entries(entity), ([name, value]) => {
+    sharing.pace.work(WORK_OF_FIELD * targets.length);
     const merged = new Map<unknown, unknown>();
     for (const target of targets) {
       const present = Object.hasOwn(target, name) ? target[name] : undefined;
@@ -48,7 +34,7 @@ export function mergeIntoAll(targets: readonly Data[], entity: Data, sharing: Sh
       if (typeof own === 'object' && own !== null) addShared(own, sharing);
       merged.set(present, target[name]);
     }
-  }
+  });
 }
 
 /**
@@ -57,7 +43,7 @@ export function mergeIntoAll(targets: readonly Data[], entity: Data, sharing: Sh
  */
 export function merge(target: Data, source: Data, sharing: Sharing = {}): void {
   const names = Object.keys(source);
-  work(sharing, names.length);
+  sharing.pace?.work(names.length);
   for (const name of names) {
     const value = source[name];
     if (value === undefined) continue;
@@ -82,7 +68,7 @@ function mergeValue(target: unknown, source: unknown, sharing: Sharing): void {
     merge(target as Data, source as Data, sharing); // Cast: isMerged has found out.
     return;
   }
-  work(sharing, source.length);
+  sharing.pace?.work(source.length);
   for (const [index, value] of source.entries()) {
     const present: unknown = target[index];
     if (isMerged(present, value)) {
@@ -119,7 +105,7 @@ function addShared(value: object, sharing: Sharing): void {
 function ownOf(value: unknown, sharing: Sharing): unknown {
   if (!sharing.shared?.has(value)) return value;
   const copy = Array.isArray(value) ? [...value] : { ...(value as Data) }; // Cast: it was merged.
-  work(sharing, Object.keys(copy).length);
+  sharing.pace?.work(Object.keys(copy).length);
   share(copy, sharing);
   sharing.copies = (sharing.copies ?? 0) + 1;
   return copy;

@@ -252,6 +252,80 @@ describe('what many places share', () => {
   });
 });
 
+test('what is merged in pieces is whole, whatever else is merged meanwhile', async () => {
+  const FIELDS = Array.from({ length: 60 }, (_, n) => n);
+  const fieldsOf = (name: string) => FIELDS.map((n) => `${name}${n}: Int`).join(' ');
+  const teams = ['a', 'b', 'c'];
+  const wide = openGraph({
+    subgraphs: {
+      list: { sdl: 'type Query { all: [T] } type T @key(fields: "id") { id: ID! }' },
+      ...Object.fromEntries(
+        teams.map((name) => [
+          name,
+          {
+            sdl: `type T @key(fields: "id") { id: ID! ${fieldsOf(name)} o: O @shareable }
+                  type O @shareable { ${name}: Int }`,
+          },
+        ]),
+      ),
+    },
+  });
+  const turns: string[] = [];
+  const answer: Answer = async ({ entityTypes = [] }, name) => {
+    if (name === 'list')
+      return { data: { all: Array.from({ length: 200 }, () => ({ __typename: 'T', id: '1' })) } };
+    turns.push(name);
+    const values = Object.fromEntries(FIELDS.map((n) => [`${name}${n}`, n]));
+    return { data: { _entities: entityTypes.map(() => ({ ...values, o: { [name]: 1 } })) } };
+  };
+  const selected = teams.flatMap((name) => FIELDS.map((n) => `${name}${n}`)).join(' ');
+  const { data, errors } = await ask(`{ all { ${selected} o { a b c } } }`, answer, {
+    opened: wide,
+  });
+  const own = Object.fromEntries(teams.flatMap((name) => FIELDS.map((n) => [`${name}${n}`, n])));
+  expect(errors).toEqual([]);
+  expect(turns.sort()).toEqual(teams);
+  expect(data.all).toEqual(
+    Array.from({ length: 200 }, () => ({ ...own, o: { a: 1, b: 1, c: 1 } })),
+  );
+});
+
+test('what represents an object counts wherever it is written', async () => {
+  const scalars = openGraph({
+    subgraphs: {
+      list: {
+        sdl: `scalar J type Query { all: [T] } type T @key(fields: "id") { id: ID! s: J }`,
+      },
+      needs: {
+        sdl: `scalar J
+              type T @key(fields: "id") { id: ID! s: J @external x: Int @requires(fields: "s") }`,
+      },
+    },
+  });
+  const askFor = (places: number, s: unknown) =>
+    ask(
+      '{ all { x } }',
+      async ({ entityTypes = [] }, name) => ({
+        data:
+          name === 'list'
+            ? {
+                all: Array.from({ length: places }, () => ({
+                  ...{ __typename: 'T', id: '1' },
+                  s: structuredClone(s),
+                })),
+              }
+            : { _entities: entityTypes.map(() => ({ x: 1 })) },
+      }),
+      { opened: scalars },
+    );
+  const slow = Array.from({ length: 30_000 }, () => 2e23);
+  expect((await askFor(3, slow)).codes).toEqual([]);
+  const { asked, codes } = await askFor(4, slow);
+  expect([asked.length, codes]).toEqual([1, ['OPERATION_TOO_COMPLEX']]);
+  expect((await askFor(1_000, [])).codes).toEqual([]);
+  expect((await askFor(50_000, [])).codes).toEqual(['OPERATION_TOO_COMPLEX']);
+});
+
 test('a run takes 4 MiB of responses at most', async () => {
   const names = ['one', 'two', 'three'];
   const three = openGraph({
@@ -288,6 +362,25 @@ describe('the pace of a run', () => {
   test('lets 15 fetches begin at once, and each other one in a turn of its own', async () => {
     expect(await ticksOf(15)).toBe(0);
     expect(await ticksOf(35)).toBeGreaterThanOrEqual(20);
+  });
+
+  test('has parts in pieces, one after another', async () => {
+    const large: (boolean | undefined)[] = [];
+    const pace = new Pace((isLarge) => {
+      large.push(isLarge);
+      return nextTick();
+    });
+    const steps: string[] = [];
+    const part = (name: string) =>
+      pace.alone(() =>
+        pace.each([1, 2, 3], (step) => {
+          pace.work(60_000);
+          steps.push(name + step);
+        }),
+      );
+    await Promise.all([part('a'), part('b'), part('c')]);
+    expect(steps.join(' ')).toBe('a1 a2 a3 b1 b2 b3 c1 c2 c3');
+    expect(large).toEqual([true, true, true, true]);
   });
 
   test('goes on after a turn that failed', async () => {

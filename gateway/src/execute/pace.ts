@@ -1,17 +1,36 @@
-// Lets others have their turn while a run goes on, and bounds what other teams send for it.
+// What a run may take in all, and when others have their turn while it goes on.
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { Reading } from '@partner-loyalty/runtime/transport/types.ts';
+import { WIRE } from '@partner-loyalty/runtime/transport/wire.ts';
 import type { Turn } from '../document/responsesize.ts';
 
-/** How many fetches begin at once, whatever else there is to do. */
-const MAX_AT_ONCE = 16;
+/** Steps of a run: some 50 ms, and more than a response has room for. */
+const MAX_WORK = 2_000_000;
+/** After how many steps others have their turn. */
+const PAUSE_WORK = 100_000;
+/** Of all representations: what many places share is written for each of them. */
+const MAX_CHARACTERS = WIRE.maxBodyBytes;
 /** Of all responses of other teams to a run, which become one of 1 MiB at most. */
 const MAX_BYTES = 4 * 1024 * 1024;
+/** Beyond so many, a run needs as much memory as few may have at a time. */
+const LARGE_BYTES = 64 * 1024;
+/** How many fetches begin at once, whatever else there is to do. */
+const MAX_AT_ONCE = 16;
+
+/** Thrown if a run does too much for what it was asked. */
+export const TOO_MUCH = new Error('the operation takes too much work');
 
 export class Pace implements Reading {
-  private fetches = 0;
+  private steps = 0;
+  private characters = 0;
   private bytes = 0;
-  /** What waits goes on one after another: a request waits for one turn at a time. */
+  private fetches = 0;
+  private pauseAt = PAUSE_WORK;
+  private isLarge = false;
+  /** What waits for a turn goes on one after another: a request waits for one at a time. */
   private last: Promise<void> | undefined = undefined;
+  /** The part that is being run alone, if it waits. */
+  private busy: Promise<unknown> | undefined = undefined;
   private readonly ofOwner: Turn;
 
   /** `turn` is the owner's. */
@@ -19,10 +38,28 @@ export class Pace implements Reading {
     this.ofOwner = turn;
   }
 
+  /** Counts work before it is done. Throws TOO_MUCH. */
+  work(steps: number): void {
+    this.steps += steps;
+    if (this.steps > MAX_WORK) throw TOO_MUCH;
+  }
+
+  /** Counts the texts and objects in representations. Throws TOO_MUCH. */
+  write(characters: number): void {
+    this.characters += characters;
+    if (this.characters > MAX_CHARACTERS) throw TOO_MUCH;
+  }
+
+  takes(bytes: number): boolean {
+    this.bytes += bytes;
+    this.isLarge ||= this.bytes > LARGE_BYTES;
+    return this.bytes <= MAX_BYTES;
+  }
+
   turn(): Promise<void> | undefined {
-    const { last, ofOwner } = this;
+    const ofOwner = () => this.ofOwner(this.isLarge);
     // If the client is gone, nothing is left to wait for.
-    const own = (last === undefined ? ofOwner() : last.then(ofOwner))?.catch(() => {});
+    const own = (this.last === undefined ? ofOwner() : this.last.then(ofOwner))?.catch(() => {});
     this.last = own;
     void own?.then(() => {
       if (this.last === own) this.last = undefined;
@@ -30,15 +67,53 @@ export class Pace implements Reading {
     return own;
   }
 
+  /** Waits for a turn if the run has done much since the last one. */
+  pause(): Promise<void> | undefined {
+    if (this.steps < this.pauseAt) return undefined;
+    this.pauseAt = this.steps + PAUSE_WORK;
+    this.isLarge = true;
+    return this.turn();
+  }
+
   /** Waits until the next fetch may begin; undefined if it may now. */
   fetch(): Promise<void> | undefined {
     this.fetches += 1;
     const isDue = this.last !== undefined || this.fetches % MAX_AT_ONCE === 0;
-    return isDue ? this.turn() : undefined;
+    return isDue ? this.turn() : this.pause();
   }
 
-  takes(bytes: number): boolean {
-    this.bytes += bytes;
-    return this.bytes <= MAX_BYTES;
+  /** Acts on each of a list, in pieces if that is much work. */
+  each<T>(
+    all: readonly T[],
+    act: (item: T, index: number) => MaybePromise<void>,
+    from = 0,
+  ): MaybePromise<void> {
+    for (let index = from; index < all.length; index += 1) {
+      // Cast: the index is one of the list.
+      const waiting = act(all[index] as T, index) ?? this.pause();
+      if (waiting !== undefined) return waiting.then(() => this.each(all, act, index + 1));
+    }
   }
+
+  /** Runs a part that reads or changes the data while no other part does, even if it waits. */
+  alone<T>(part: () => MaybePromise<T>): MaybePromise<T> {
+    if (this.busy !== undefined) return this.busy.then(() => this.alone(part));
+    const result = part();
+    if (result instanceof Promise) {
+      const end = () => {
+        this.busy = undefined;
+      };
+      this.busy = result.then(end, end);
+    }
+    return result;
+  }
+}
+
+/** What it takes to look at a value and to write it twice: V8 is slow to write some numbers. */
+export function weightOf(value: unknown): number {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? 3 : 20;
+  if (typeof value !== 'object' || value === null) return 3;
+  let weight = 5;
+  for (const each of Object.values(value)) weight += weightOf(each);
+  return weight;
 }

@@ -16,7 +16,7 @@ import {
 } from 'graphql';
 import { withVerbatim } from '../document/literals.ts';
 import { namedType } from '../schema/definitions.ts';
-import { addCharacters, type Data, merge, work } from './merge.ts';
+import { type Data, merge } from './merge.ts';
 import {
   addErrors,
   endFetch,
@@ -131,15 +131,14 @@ function createProcess(
   async function process(options: Parameters<ServiceMap[string]['process']>[0]) {
     const waiting = run.pace.fetch();
     if (waiting !== undefined) await waiting;
-    addCharacters(run, 0);
     const { variables = {}, operationName } = options.request;
     const asked = options.request.query ?? '';
     const query = withVerbatim(asked, variables);
     const path = 'pathInIncomingRequest' in options ? (options.pathInIncomingRequest ?? []) : [];
     const { representations: all } = variables;
-    const once = Array.isArray(all) ? distinct(all) : undefined;
+    const once = Array.isArray(all) ? distinct(all, run) : undefined;
     if (once !== undefined) variables.representations = once.representations;
-    addCharacters(run, (once?.characters ?? 0) + (query === asked ? 0 : query.length));
+    run.pace.write((once?.characters ?? 0) + (query === asked ? 0 : query.length));
     // Before other responses change the data.
     const placed = once && objectsOf(all, objectsAt(run, path.map(String)));
     const trace = parent?.child(`subgraph ${name}`, 'client');
@@ -160,7 +159,7 @@ function createProcess(
     const places = placed && (() => placesOf(placed, once.indexes));
     addErrors(errors, response, places);
     const { data = null } = response;
-    work(run, passes * itemsIn(data));
+    run.pace.work(passes * itemsIn(data));
     if (once === undefined && data !== null) merge(root, data);
     if (once === undefined || data === null) return { data };
     const entities = data._entities;

@@ -2,6 +2,7 @@
 import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-planner';
 import { isServerError } from '@partner-loyalty/runtime/errors.ts';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
+import { isPromise, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
 import { isBuiltIn } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import { tooLargeEntities, unavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
@@ -12,17 +13,9 @@ import type {
   Transport,
 } from '@partner-loyalty/runtime/transport/types.ts';
 import { Verbatim, withVerbatim } from '../document/literals.ts';
-import {
-  addCharacters,
-  type Data,
-  merge,
-  mergeIntoAll,
-  type Sharing,
-  TOO_MUCH,
-  work,
-} from './merge.ts';
-import type { Pace } from './pace.ts';
-import { ask, Branch, type Meeting } from './together.ts';
+import { type Data, merge, mergeIntoAll, type Sharing } from './merge.ts';
+import { type Pace, TOO_MUCH, weightOf } from './pace.ts';
+import { ask, Branch, type Meeting, WORK_OF_KEY, WORK_OF_TEXT } from './together.ts';
 
 /** Who asks subgraphs, and for which request. */
 export type Asker = Pick<SubgraphRequest, 'caller' | 'requestId' | 'sandboxNow' | 'trace'>;
@@ -38,7 +31,6 @@ export type PlanRun = Asker & {
   /** What the fetches have returned so far. */
   data: Data;
   errors: PlacedError[];
-  pace: Pace;
 } & Sharing &
   Meeting;
 
@@ -60,7 +52,7 @@ export function runDirectPlan(
   node: PlanNode,
   run: PlanRun,
   path: readonly string[] = [],
-): void | Promise<void> {
+): MaybePromise<void> {
   switch (node.kind) {
     case 'Fetch':
       return runFetch(node, run, path);
@@ -84,7 +76,7 @@ function runSequence(
   run: PlanRun,
   path: readonly string[],
   from: number,
-): void | Promise<void> {
+): MaybePromise<void> {
   for (let index = from; index < nodes.length; index += 1) {
     const node = nodes[index];
     const running = node && runDirectPlan(node, run, path);
@@ -96,25 +88,33 @@ function runParallel(
   nodes: readonly PlanNode[],
   run: PlanRun,
   path: readonly string[],
-): void | Promise<void> {
+): MaybePromise<void> {
   const running = nodes
     .map((node) => runDirectPlan(node, run, path))
     .filter((each) => each !== undefined);
   return running.length === 0 ? undefined : Promise.all(running).then(() => {});
 }
 
-function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void | Promise<void> {
+function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): MaybePromise<void> {
   const send = () => within(run, () => sendFetch(fetch, run, path));
   const waiting = run.pace.fetch();
   return waiting === undefined ? send() : waiting.then(send);
 }
 
-function sendFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void | Promise<void> {
-  const { requires, serviceName, operation, operationName } = fetch;
+function sendFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): MaybePromise<void> {
+  const { requires } = fetch;
+  if (requires === undefined) return askFor(fetch, run, undefined);
+  const asked = run.pace.alone(() => askedAt(path, requires, run));
+  return mapMaybe(asked, (all) =>
+    all.representations.length === 0 ? undefined : askFor(fetch, run, all),
+  );
+}
+
+function askFor(fetch: FetchNode, run: PlanRun, asked: Asked | undefined): MaybePromise<void> {
+  const { serviceName, operation, operationName } = fetch;
   const transport = run.transports[serviceName];
   if (transport === undefined)
     throw new Error(`the plan names a subgraph "${serviceName}" that is not configured`);
-  addCharacters(run, 0);
   const variables: Data = Object.create(null); // A variable may be named __proto__.
   let isVerbatim = false;
   for (const name of fetch.variableUsages ?? []) {
@@ -123,12 +123,8 @@ function sendFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): voi
     isVerbatim ||= variables[name] instanceof Verbatim;
   }
   const query = isVerbatim ? withVerbatim(operation, variables) : operation;
-  if (query !== operation) addCharacters(run, query.length);
-  const asked = requires && askedAt(path, requires, run);
-  if (asked !== undefined) {
-    if (asked.representations.length === 0) return undefined;
-    variables.representations = asked.representations;
-  }
+  run.pace.write(query === operation ? 0 : query.length);
+  if (asked !== undefined) variables.representations = asked.representations;
   const trace = run.trace?.child(`subgraph ${serviceName}`, 'client');
   const request: SubgraphRequest = {
     query,
@@ -142,8 +138,9 @@ function sendFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): voi
     trace,
   };
   const response = ask(serviceName, transport, request, run);
-  if (!(response instanceof Promise)) return take(response, run, asked, trace);
-  return response.then((late) => within(run, () => take(late, run, asked, trace)));
+  return mapMaybe(response, (late) =>
+    within(run, () => run.pace.alone(() => take(late, run, asked, trace))),
+  );
 }
 
 /** What a fetch of entities asks for. */
@@ -162,31 +159,29 @@ type Asked = {
 function askedAt(
   path: readonly string[],
   requires: readonly QueryPlanSelectionNode[],
-  run: Pick<PlanRun, 'data' | keyof Sharing | 'characters'>,
-): Asked {
+  run: PlanRun,
+): MaybePromise<Asked> {
+  const { pace, copies } = run;
   const root = new Branch();
   const representations: Data[] = [];
   const objects: Data[][] = [];
-  const texts: Texts = { known: new Map(), characters: 0 };
+  const texts: Texts = { known: new Map(), characters: 0, pace };
   const keys = Math.max(...requires.map(({ selections }) => selections?.length ?? 1));
-  for (const object of targetsAt(path, run)) {
-    work(run, WORK_OF_KEY * keys);
+  const added = pace.each(targetsAt(path, run), (object) => {
+    pace.work(WORK_OF_KEY * keys);
     texts.characters = 0;
     const branch = branchOf(object, requires, root, texts);
-    if (branch === undefined) continue;
+    if (branch === undefined) return;
     if (branch.index === undefined) {
-      addCharacters(run, texts.characters);
+      pace.write(texts.characters);
       branch.index = addRepresentation(object, requires, representations);
     }
-    if (branch.index === NONE) continue;
+    if (branch.index === NONE) return;
     objects[branch.index] ??= [];
     objects[branch.index]?.push(object);
-  }
-  return { path, requires, representations, root, objects, copies: run.copies };
+  });
+  return mapMaybe(added, () => ({ path, requires, representations, root, objects, copies }));
 }
-
-/** What a field of a representation takes, beside a visit. */
-const WORK_OF_KEY = 8;
 
 /** The index of an object that another subgraph cannot identify. */
 const NONE = -1;
@@ -201,7 +196,11 @@ function addRepresentation(
 }
 
 /** The texts of values by what is selected of them, and the length of all of an object's. */
-type Texts = { known: Map<QueryPlanSelectionNode, Map<unknown, string>>; characters: number };
+type Texts = {
+  known: Map<QueryPlanSelectionNode, Map<unknown, string>>;
+  characters: number;
+  pace: Pace;
+};
 
 /** Where what represents an object leads to; undefined if one of its fields is missing. */
 function branchOf(
@@ -230,10 +229,13 @@ function branchOf(
 }
 
 /** Places that share a value have one text of it. */
-function textOf(value: object, selection: PlannedField, { known }: Texts): string {
+function textOf(value: object, selection: PlannedField, { known, pace }: Texts): string {
   const texts = known.get(selection) ?? new Map<unknown, string>();
   known.set(selection, texts);
-  const text = texts.get(value) ?? JSON.stringify(represented(value, selection.selections));
+  const before = texts.get(value);
+  if (before !== undefined) return before;
+  pace.work(WORK_OF_TEXT + weightOf(value));
+  const text = JSON.stringify(represented(value, selection.selections));
   texts.set(value, text);
   return text;
 }
@@ -250,7 +252,7 @@ function take(
   run: PlanRun,
   asked: Asked | undefined,
   trace: Trace | undefined,
-): void {
+): MaybePromise<void> {
   const { data } = response;
   if (trace !== undefined) endFetch(trace, response);
   const places = asked && (() => placesOf(asked, run));
@@ -266,26 +268,25 @@ function take(
     return;
   }
   const objects = asked.copies === run.copies ? asked.objects : objectsOf(asked, run);
-  for (const [index, entity] of entities.entries()) {
+  return run.pace.each(entities, (entity, index) => {
     const [first, ...others] = objects[index] ?? [];
-    if (!isJsonObject(entity) || first === undefined) continue;
+    if (!isJsonObject(entity) || first === undefined) return;
     entity.__typename ??= first.__typename;
-    if (others.length === 0) merge(first, entity, run);
-    else mergeIntoAll([first, ...others], entity, run);
-  }
+    if (others.length > 0) return mergeIntoAll([first, ...others], entity, run);
+    merge(first, entity, run);
+  });
 }
 
-/** Undefined if a run did too much. */
-function within<T>(run: PlanRun, act: () => T): T | undefined {
+/** If a run does too much, that is an error of it. */
+function within(run: PlanRun, act: () => MaybePromise<void>): MaybePromise<void> {
   try {
-    return act();
+    const acting = act();
+    return isPromise(acting) ? acting.catch((error) => refuse(error, run)) : acting;
   } catch (error) {
-    refuse(error, run);
-    return undefined;
+    return refuse(error, run);
   }
 }
 
-/** What a run did too much for is an error of it. */
 export function refuse(error: unknown, { errors }: PlanRun): void {
   if (error !== TOO_MUCH) throw error;
   addErrors(errors, tooLargeEntities(), undefined);
@@ -294,7 +295,7 @@ export function refuse(error: unknown, { errors }: PlanRun): void {
 /** The objects of each representation, after some objects have been copied. */
 function objectsOf({ path, requires, representations, root }: Asked, run: PlanRun): Data[][] {
   const objects: Data[][] = representations.map(() => []);
-  const texts: Texts = { known: new Map(), characters: 0 };
+  const texts: Texts = { known: new Map(), characters: 0, pace: run.pace };
   for (const object of targetsAt(path, run))
     objects[branchOf(object, requires, root, texts)?.index ?? NONE]?.push(object);
   return objects;
@@ -362,13 +363,13 @@ export type Steps = { before: Steps; step: string | number } | undefined;
 
 /** The objects that a plan's path leads to, each at all of its places; '@' is all of a list. */
 export function objectsAt(
-  run: Pick<PlanRun, 'data' | 'work'>,
+  run: Pick<PlanRun, 'data' | 'pace'>,
   path: readonly string[],
 ): PlacedObject[] {
   const objects: PlacedObject[] = [];
   // The path has one '@' for each level of lists.
   const collect = (value: unknown, depth: number, at: Steps): void => {
-    work(run, WORK_OF_PLACE);
+    run.pace.work(WORK_OF_PLACE);
     if (Array.isArray(value)) {
       for (const [step, item] of value.entries()) collect(item, depth + 1, { before: at, step });
       return;
@@ -386,15 +387,14 @@ export function objectsAt(
 const WORK_OF_PLACE = 10;
 
 /** The same objects, each once and without its places. */
-function targetsAt(path: readonly string[], run: Pick<PlanRun, 'data' | keyof Sharing>): Data[] {
-  const { data, shared } = run;
+function targetsAt(path: readonly string[], { data, shared, pace }: PlanRun): Data[] {
   let values: unknown[] = [data];
   for (const step of path) {
     const next: unknown[] = [];
     for (const value of values)
       if (Array.isArray(value)) for (const item of value) next.push(item);
       else if (isJsonObject(value) && Object.hasOwn(value, step)) next.push(value[step]);
-    work(run, next.length);
+    pace.work(next.length);
     values = shared === undefined ? next : [...new Set(next)];
   }
   return values.filter(isJsonObject);

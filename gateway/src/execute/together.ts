@@ -15,8 +15,13 @@ import type {
   Transport,
 } from '@partner-loyalty/runtime/transport/types.ts';
 import { type ASTNode, Kind, parse, print, stripIgnoredCharacters } from 'graphql';
+import { type Pace, weightOf } from './pace.ts';
 
 type Data = Record<string, unknown>;
+
+/** What a field of a representation takes, and, beside its weight, an object or a list. */
+export const WORK_OF_KEY = 8;
+export const WORK_OF_TEXT = 40;
 
 /** What the fetches of entities of a plan are in an operation of several. */
 export type Together = {
@@ -202,12 +207,9 @@ export type Meeting = {
   together?: Together | undefined;
   /** By the subgraph's name. */
   waiting?: Map<string, Asking[]>;
-  /** What its fetches have written of texts and objects into representations. */
-  characters?: number;
   /** The values that were copied. */
   copied?: number;
-  /** The objects that were looked at and the fields that were merged. */
-  work?: number;
+  pace: Pace;
 };
 
 /** In a run: some 20 ms of work. */
@@ -253,7 +255,7 @@ async function askAll(transport: Transport, all: readonly Asking[], run: Meeting
   const { together } = run;
   const startedAt = performance.now();
   const isApart = together === undefined || startedAt < together.apartUntil;
-  const merged = isApart ? undefined : mergedOf(all, together.operations);
+  const merged = isApart ? undefined : mergedOf(all, together.operations, run);
   if (merged !== undefined && together !== undefined) {
     const asked = promised(transport.execute(merged.request));
     const response = await withDeadline(asked, DEADLINE_MS / 2);
@@ -280,7 +282,11 @@ type Field = { types: readonly unknown[]; indexes: ReadonlyMap<Asking, readonly 
 const MAX_OPERATIONS = 4;
 
 /** Undefined if there is nothing to merge, or too much. */
-function mergedOf(all: readonly Asking[], known: Together['operations']): Merged | undefined {
+function mergedOf(
+  all: readonly Asking[],
+  known: Together['operations'],
+  run: Meeting,
+): Merged | undefined {
   const [first] = all;
   if (first === undefined || all.length === 1) return undefined;
   const parts = all.map(({ part }) => part);
@@ -294,7 +300,8 @@ function mergedOf(all: readonly Asking[], known: Together['operations']): Merged
       if (name !== REPRESENTATIONS) variables[name] = value;
   let count = 0;
   const fields = operation.fields.map((places, index) => {
-    const { representations, field } = fieldOf(places.flatMap((place) => all[place] ?? []));
+    const askings = places.flatMap((place) => all[place] ?? []);
+    const { representations, field } = fieldOf(askings, run);
     variables[nameOf(index)] = representations;
     count += representations.length;
     return field;
@@ -340,10 +347,13 @@ function union(all: readonly Definitions[]): Map<string, string> | undefined {
 }
 
 /** Each of all representations once. */
-function fieldOf(askings: readonly Asking[]): { representations: readonly Data[]; field: Field } {
+function fieldOf(
+  askings: readonly Asking[],
+  run: Meeting,
+): { representations: readonly Data[]; field: Field } {
   // Cast: the fetches have written them.
   const lists = askings.map(({ request }) => request.variables?.[REPRESENTATIONS] as Data[]);
-  const { representations, indexes } = distinct(lists.flat());
+  const { representations, indexes } = distinct(lists.flat(), run);
   const types: unknown[] = [];
   const ofAsking = new Map<Asking, number[]>();
   let from = 0;
@@ -408,7 +418,10 @@ function placesByIndex(indexes: Field['indexes']) {
 }
 
 /** Each representation once, and for each of all its index among these. */
-export function distinct(all: readonly Data[]): {
+export function distinct(
+  all: readonly Data[],
+  { pace }: Meeting,
+): {
   representations: readonly Data[];
   indexes: number[];
   /** Of the texts and objects in these. */
@@ -423,6 +436,7 @@ export function distinct(all: readonly Data[]): {
     for (const name of Object.keys(representation)) {
       const value = representation[name];
       const isWritten = typeof value === 'object';
+      pace.work(isWritten ? WORK_OF_TEXT + weightOf(value) : WORK_OF_KEY);
       const step = isWritten ? JSON.stringify(value) : value;
       if (typeof step === 'string') own += step.length;
       at = at.next(name);
@@ -438,13 +452,21 @@ export function distinct(all: readonly Data[]): {
 /** Where names and values lead to. Keys of text would have to be written and hashed for each. */
 export class Branch {
   index: number | undefined = undefined;
-  private readonly branches = new Map<unknown, Branch>();
+  /** Most lead to one other. */
+  private first: { step: unknown; branch: Branch } | undefined = undefined;
+  private others: Map<unknown, Branch> | undefined = undefined;
 
   next(step: unknown): Branch {
-    const known = this.branches.get(step);
+    const { first } = this;
+    if (first !== undefined && first.step === step) return first.branch;
+    const known = this.others?.get(step);
     if (known !== undefined) return known;
     const branch = new Branch();
-    this.branches.set(step, branch);
+    if (first === undefined) this.first = { step, branch };
+    else {
+      this.others ??= new Map();
+      this.others.set(step, branch);
+    }
     return branch;
   }
 }

@@ -36,8 +36,11 @@ export type HttpRequest = {
    * memory for `bytes`, about what the parsed body takes. Later calls only wait for the turn.
    */
   admit(owner: string | undefined, bytes?: number): Promise<void> | undefined;
-  /** Waits for the owner's turn again; call it before a long step. */
-  turn(): Promise<void> | undefined;
+  /**
+   * Waits for the owner's turn again; call it before a long step. With `isLarge`, waits first to be
+   * one of the few that take much memory.
+   */
+  turn(isLarge?: boolean): Promise<void> | undefined;
   /** Waits for memory for a response of about so many bytes; call it before it is built. */
   reserve(bytes: number): Promise<void> | undefined;
 };
@@ -144,8 +147,8 @@ export class NodeRequest implements HttpRequest {
     return this.inProgress.start(bytes);
   }
 
-  turn(): Promise<void> | undefined {
-    return this.inProgress?.turn();
+  turn(isLarge?: boolean): Promise<void> | undefined {
+    return this.inProgress?.turn(isLarge);
   }
 
   reserve(bytes: number): Promise<void> | undefined {

@@ -124,6 +124,26 @@ test('a request that ends while it waits is given up', async () => {
   await expect(waiting).rejects.toEqual(refused);
 });
 
+test('an owner has two large requests at a time, six in all, until their responses are made', async () => {
+  const grown: string[] = [];
+  const grow = (owner: string) => {
+    const request = begin(owner);
+    request.turn(true)?.then(() => grown.push(owner));
+    return request;
+  };
+  const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
+  const [first, second] = ['inn', 'inn', 'inn', 'air', 'air', 'sea', 'sea', 'car'].map(grow);
+  await settled();
+  expect(grown.sort()).toEqual(['air', 'air', 'inn', 'inn', 'sea', 'sea']);
+  first?.takes(1_000);
+  await settled();
+  expect(grown.slice(6)).toEqual(['inn']);
+  second?.end();
+  second?.turn(true);
+  await settled();
+  expect(grown.slice(6)).toEqual(['inn', 'car']);
+});
+
 describe('memory', () => {
   test('an owner has 16 MiB, and then waits until it has less', async () => {
     const first = begin('inn');

@@ -1,5 +1,6 @@
 // What each caller may take of a process: requests in progress, turns, and memory for responses.
 import { ApiError } from '../errors.ts';
+import { createPlaces } from '../eventloop/places.ts';
 import { createTurns, type Step } from '../eventloop/turns.ts';
 import { Memory } from './memory.ts';
 
@@ -7,6 +8,10 @@ import { Memory } from './memory.ts';
 const MAX_IN_PROGRESS = 2_000;
 /** The maximum of one owner, even if there is no other. */
 const MAX_IN_PROGRESS_OF_ONE = MAX_IN_PROGRESS / 4;
+
+/** Requests that take much memory until their response is made, up to some 30 MB each. */
+const MAX_LARGE = 6;
+const MAX_LARGE_OF_ONE = 2;
 
 /** Requests without a valid credential are one owner, whose share client sites divide. */
 const NOBODY = '';
@@ -35,6 +40,7 @@ export function createShares(refused: () => void) {
     parts: Map<string, number>;
   };
   const turns = createTurns();
+  const large = createPlaces({ places: MAX_LARGE, ofOwner: MAX_LARGE_OF_ONE });
   // Apart, so that a request that waits for its response never holds up those it waits for.
   const bodies = new Memory();
   const responses = new Memory();
@@ -76,6 +82,9 @@ export function createShares(refused: () => void) {
     readonly part: string;
     private hasBegun = false;
     private isAbandoned = false;
+    private isLarge = false;
+    private hasEnded = false;
+    private free: (() => void) | undefined = undefined;
     private waits: { resolve(): void; reject(error: Error): void } | undefined = undefined;
 
     constructor(owner: Owner, part: string) {
@@ -98,10 +107,12 @@ export function createShares(refused: () => void) {
     /**
      * Waits for the owner's turn of the event loop; undefined if it is now. Rejects with
      * SERVICE_UNAVAILABLE if another owner's request takes the place of this one before its first
-     * turn, or if the connection closes.
+     * turn, or if the connection closes. With `isLarge`, waits first for one of the places of
+     * requests that take much memory, and has it until the response is made.
      */
-    turn(): Promise<void> | undefined {
+    turn(isLarge = false): Promise<void> | undefined {
       const { caller } = this;
+      if (isLarge && !this.isLarge && !this.hasEnded && caller.id !== SIGNER) return this.grow();
       if (caller.id === SIGNER || turns.mayRun(caller.id)) {
         this.hasBegun = true;
         return undefined;
@@ -109,6 +120,13 @@ export function createShares(refused: () => void) {
       if (!this.hasBegun) caller.notBegun.add(this);
       turns.add(caller.id, this.part, this);
       return this.wait();
+    }
+
+    private async grow(): Promise<void> {
+      this.isLarge = true;
+      this.free = await large({ owner: this.owner, part: this.part });
+      if (this.hasEnded) this.shrink();
+      await this.turn();
     }
 
     run(): void {
@@ -135,9 +153,15 @@ export function createShares(refused: () => void) {
 
     /** The response has this many bytes, instead of those that were reserved, and the body none. */
     takes(bytes: number): void {
+      this.shrink();
       if (this.isAbandoned) return;
       bodies.leave(this);
       responses.takes(this, bytes);
+    }
+
+    private shrink(): void {
+      this.free?.();
+      this.free = undefined;
     }
 
     /** Another owner's request takes its place. */
@@ -166,7 +190,9 @@ export function createShares(refused: () => void) {
     /** The response was taken or cannot be sent. */
     end(): void {
       const { caller } = this;
+      this.hasEnded = true;
       this.abandon();
+      this.shrink();
       inProgress -= 1;
       caller.inProgress -= 1;
       const ofPart = (caller.parts.get(this.part) ?? 0) - 1;

@@ -254,13 +254,14 @@ export class Batch implements Dispatcher.DispatchHandler {
     if (responses.length < this.waiting.length) this.separate(true);
     const { maxAnswerBytes: most } = this.options.context;
     const each = Math.ceil(bytes.length / this.waiting.length);
-    for (const place of this.waiting.keys()) {
-      const response = responses[place];
-      const isTooLarge =
-        !this.takes(place, each) || (bytes.length > most && isLarger(response, most));
-      if (isTooLarge) this.refuse(place, tooLarge());
-      else this.read(place, response);
-    }
+    for (const place of this.waiting.keys())
+      this.inTurn(place, () => {
+        const response = responses[place];
+        const isTooLarge =
+          !this.takes(place, each) || (bytes.length > most && isLarger(response, most));
+        if (isTooLarge) this.refuse(place, tooLarge());
+        else this.read(place, response);
+      });
   }
 
   line(bytes: Buffer): void {

@@ -521,6 +521,10 @@ describe('an answer', () => {
     },
   );
 
+  test('with a number that has an exponent counts more, and a word with an e does not', () => {
+    expect(countParts(Buffer.from('[2e23,1E-7,true,false,12]'), 100)).toBe(1.5 + 4 * 0.5 + 2 * 2.5);
+  });
+
   test('of 140,000 values is read four times at once, and then each half second', () => {
     let now = 0;
     const excessOf = createReadBudget(false, () => now);
