@@ -2,6 +2,7 @@
 import { Resolver } from 'node:dns/promises';
 import { createConnector } from '@partner-loyalty/runtime/http/happyeyeballs.ts';
 import { limitBytes } from '@partner-loyalty/runtime/http/limitbytes.ts';
+import { type Dns, lookUpByDns } from '@partner-loyalty/runtime/http/names.ts';
 import { type Reach, reachOf } from '@partner-loyalty/runtime/http/publicaddress.ts';
 import { Agent } from 'undici';
 
@@ -38,7 +39,7 @@ const KEEP_ALIVE_MS = 4_000;
  */
 export function createOutgoing(
   allows: (reach: Reach) => boolean,
-  resolver: Pick<Resolver, 'resolve4' | 'resolve6'> = new Resolver({ timeout: 3_000, tries: 2 }),
+  resolver: Dns = new Resolver({ timeout: 3_000, tries: 2 }),
   keeps: (reach: Reach) => boolean = (reach) => reach === 'public',
 ) {
   const connector = createConnector({
@@ -105,12 +106,9 @@ export function createOutgoing(
   };
 }
 
-function lookUp(hostname: string, resolver: Pick<Resolver, 'resolve4' | 'resolve6'>) {
-  // RFC 6761, section 6.3: no name server is asked.
-  const isLocal = /(^|\.)localhost\.?$/.test(hostname);
-  const v6 = isLocal ? Promise.resolve(['::1']) : resolver.resolve6(hostname).catch(() => []);
-  const v4 = isLocal ? Promise.resolve(['127.0.0.1']) : resolver.resolve4(hostname).catch(() => []);
-  return [v6, v4] as const;
+function lookUp(hostname: string, dns: Dns) {
+  const [v6, v4] = lookUpByDns(hostname, dns);
+  return [v6.catch(() => []), v4.catch(() => [])] as const;
 }
 
 function reasonOf(error: unknown) {

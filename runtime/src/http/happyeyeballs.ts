@@ -3,6 +3,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { buildConnector } from 'undici';
 import { secureConnector } from './limitbytes.ts';
+import type { Addresses } from './names.ts';
 
 /** How long the addresses of the other family wait for those of the preferred one. */
 const RESOLUTION_DELAY_MS = 50;
@@ -12,8 +13,7 @@ const ATTEMPT_DELAY_MS = 250;
 const MAX_ADDRESSES = 10;
 
 type ConnectorOptions = {
-  /** Looks up the addresses of both families, the preferred one first. */
-  lookUp(hostname: string): readonly [Promise<string[]>, Promise<string[]>];
+  lookUp(hostname: string): Addresses;
   /** Whether an address may be dialled for a host, as `URL.host` has it. */
   allows(address: string, host: string | undefined): boolean;
   timeoutMs: number;

@@ -7,9 +7,11 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buildSchema, type GraphQLFieldResolver } from 'graphql';
+import { startDns } from '../../../test/support/servers/dns.ts';
 import { until } from '../../../test/support/until.ts';
 import { createCaches } from '../cache/caches.ts';
 import { fail } from '../errors.ts';
+import type { Dns } from '../http/names.ts';
 import { serveHttp } from '../http/server.ts';
 import type { LogFields } from '../observe/fields.ts';
 import { createLog } from '../observe/log.ts';
@@ -191,6 +193,20 @@ test.each(['127.0.0.1', 'localhost'])(
     expect(asked).toContain('127.0.0.1');
   },
 );
+
+test("the name of another team's subgraph is looked up by DNS, once at a time", async () => {
+  const { url } = await serveFake((_, response) => inJson(response).end('{"data":{"a":1}}'));
+  const server = await startDns(() => ['127.0.0.1']);
+  closing.push(async () => server.close());
+  const options = { dns: server.resolver, batching: false };
+  const named = (name: string) =>
+    connectTo(url.replace('127.0.0.1', `${name}.invalid`), { ...options, name });
+  const [offers, members] = [named('offers'), named('members')];
+  for (const reply of await executeAll(offers, ['{ a }', '{ a }', '{ a }']))
+    expect(reply).toEqual({ data: { a: 1 } });
+  expect(await members.execute(request('{ a }'))).toEqual(UNAVAILABLE);
+  expect(server.questions()).toBe(1);
+});
 
 describe('a connection that ends', () => {
   test('before any answer has its queries sent again, but not its mutations', async () => {
@@ -934,6 +950,7 @@ type Options = {
   name?: string;
   secrets?: SubgraphSecrets;
   allows?: AllowsHost;
+  dns?: Dns;
   deadlineMs?: number;
   batching?: boolean;
   codes?: string[];

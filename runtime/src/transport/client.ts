@@ -1,9 +1,10 @@
 // Calls a subgraph by GraphQL over HTTP, in signed requests, as docs/teams/protocol.md describes.
-import { type LookupAddress, lookup } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
 import { Pool } from 'undici';
 import { afterPoll } from '../eventloop/afterpoll.ts';
 import { createConnector } from '../http/happyeyeballs.ts';
 import { limitBytes } from '../http/limitbytes.ts';
+import { type Addresses, type Dns, lookUpBySystem, lookUpUntrusted } from '../http/names.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { isBuiltIn } from '../settings/subgraphs.ts';
@@ -31,6 +32,8 @@ type HttpTransportOptions = {
   secrets: SubgraphSecrets;
   /** Which addresses may be called; all if it is undefined. */
   allows?: AllowsHost | undefined;
+  /** Resolves the names of other teams' subgraphs. */
+  dns?: Dns;
   /** Whether the subgraph accepts an array of operations in a request. */
   batching: boolean;
   /** The subgraph's error codes that callers may see. */
@@ -113,10 +116,11 @@ function withoutScopes(request: SubgraphRequest): SubgraphRequest {
 const SILENT = { warn() {}, outage() {}, subgraphCall() {}, answered() {}, failed() {} };
 
 function openConnections(
-  { name, url, batching, allows, maxAnswerBytes = WIRE.maxAnswerBytes }: HttpTransportOptions,
+  options: HttpTransportOptions,
   connectTimeout: number,
 ): { post: Post; close(): void | Promise<void> } {
-  const address = new URL(url);
+  const { name, batching, allows, maxAnswerBytes = WIRE.maxAnswerBytes } = options;
+  const address = new URL(options.url);
   // Small chunks take as much again, and a head up to 16 KiB.
   const largest = batching ? Math.max(WIRE.maxResponseBytes, maxAnswerBytes) : maxAnswerBytes;
   const mostBytes = 2 * largest + 65_536;
@@ -125,7 +129,7 @@ function openConnections(
   const pool = new Pool(address.origin, {
     connections: batching ? CONNECTIONS.batching : CONNECTIONS.single,
     pipelining: 1,
-    connect: limitBytes(connectorTo(name, address, connectTimeout, allows), mostBytes),
+    connect: limitBytes(connectorTo(options, address, connectTimeout), mostBytes),
     // Each batch has its own deadline.
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -145,29 +149,22 @@ function openConnections(
  * Connects to allowed addresses and to no others, whatever a name resolved to before. Fails with
  * the code ADDRESS if there is none.
  */
-function connectorTo(name: string, url: URL, timeoutMs: number, allows: AllowsHost = () => true) {
-  // A name is looked up once at a time: a name server that hangs holds one thread, not all.
-  let looking: Promise<LookupAddress[]> | undefined;
-  const addressesOf = (hostname: string) => {
-    looking ??= new Promise<LookupAddress[]>((resolve, reject) => {
-      lookup(hostname, { all: true }, (error, found) => (error ? reject(error) : resolve(found)));
-    }).finally(() => {
-      looking = undefined;
-    });
-    return looking;
-  };
+function connectorTo({ name, allows, dns }: HttpTransportOptions, url: URL, timeoutMs: number) {
+  const isTrusted = isBuiltIn(name);
+  const resolver = dns ?? new Resolver({ timeout: 500, tries: 3 });
+  // A name is looked up once at a time.
+  let looking: Addresses | undefined;
   return createConnector({
     lookUp(hostname) {
-      const found = addressesOf(hostname);
-      const ofFamily = async (isFirst: boolean) => {
-        const all = await found;
-        const family = all[0]?.family;
-        return all.flatMap((one) => ((one.family === family) === isFirst ? [one.address] : []));
-      };
-      return [ofFamily(true), ofFamily(false)];
+      if (looking !== undefined) return looking;
+      looking = isTrusted ? lookUpBySystem(hostname) : lookUpUntrusted(hostname, resolver);
+      void Promise.allSettled(looking).then(() => {
+        looking = undefined;
+      });
+      return looking;
     },
-    allows: (address) => allows(url, address),
+    allows: (address) => allows === undefined || allows(url, address),
     timeoutMs,
-    isTrusted: isBuiltIn(name),
+    isTrusted,
   });
 }

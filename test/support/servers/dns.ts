@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-type Addresses = string[] | undefined;
+type Addresses = string[] | 'no such name' | undefined;
 
 /**
  * Answers with the addresses that a name has at the time of the question; undefined is silence.
@@ -28,7 +28,8 @@ export async function startDns(
     if (!isV6) questions += 1;
     const found = await addresses(labels.join('.'), questions, isV6 ? 6 : 4);
     if (found === undefined) return;
-    const records = found
+    const isKnown = found !== 'no such name';
+    const records = (isKnown ? found : [])
       .map((text) => ipaddr.parse(text))
       .filter((parsed) => (parsed.kind() === 'ipv6') === isV6)
       .map((parsed) => {
@@ -37,7 +38,7 @@ export async function startDns(
         return Buffer.concat([head, bytes]);
       });
     const header = Buffer.from(message.subarray(0, 12));
-    header.writeUInt16BE(0x8180, 2);
+    header.writeUInt16BE(isKnown ? 0x8180 : 0x8183, 2);
     header.writeUInt16BE(records.length, 6);
     header.writeUInt32BE(0, 8);
     const answer = Buffer.concat([header, message.subarray(12, at + 5), ...records]);
