@@ -5,8 +5,8 @@ import { type LookupAddress, promises } from 'node:dns';
 export type Addresses = readonly [Promise<string[]>, Promise<string[]>];
 export type Dns = Pick<promises.Resolver, 'resolve4' | 'resolve6'>;
 
-/** What DNS says if there is no such name, or no name server that could be asked. */
-const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EREFUSED']);
+/** What DNS says if it does not know a name, or nobody could be asked. */
+const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'ECONNREFUSED', 'EREFUSED']);
 /** Whoever asked has given up by then. */
 const MAX_WAIT_MS = 2_000;
 
