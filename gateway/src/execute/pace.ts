@@ -112,6 +112,7 @@ export class Pace implements Reading {
 /** What it takes to look at a value and to write it twice: V8 is slow to write some numbers. */
 export function weightOf(value: unknown): number {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? 3 : 20;
+  if (typeof value === 'string') return 3 + (value.length >> 4);
   if (typeof value !== 'object' || value === null) return 3;
   let weight = 5;
   for (const each of Object.values(value)) weight += weightOf(each);

@@ -222,7 +222,10 @@ function branchOf(
     if (value === undefined) return undefined;
     const isWritten = typeof value === 'object' && value !== null;
     const step = isWritten ? textOf(value, selection, texts) : value;
-    if (typeof step === 'string') texts.characters += step.length;
+    if (typeof step === 'string') {
+      texts.characters += step.length;
+      texts.pace.work(step.length >> 8); // Equal texts are compared.
+    }
     at = isWritten ? at.next(Branch).next(step) : at.next(step);
   }
   return at;
