@@ -174,6 +174,34 @@ test('a key that is revoked while a slow body arrives does nothing any more', as
   expect(asked).toEqual([]);
 });
 
+test('introspection waits for no run that a subgraph is slow to answer', async () => {
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  let waiting = 0;
+  const slow: Transport = {
+    ...subgraph,
+    async execute(request) {
+      if (request.query.includes('memberByEmail')) {
+        waiting += 1;
+        await held;
+      }
+      return subgraph.execute(request);
+    },
+  };
+  const opened = await place.open({ subgraph: slow, log: createLog('silent') });
+  const key = await keyOf('inn');
+  const query = `{ __schema { queryType { name } } ${READ.slice(1)}`;
+  const all = Array.from({ length: 10 }, () => send({ key, query }, opened));
+  while (waiting < all.length) await new Promise(setImmediate);
+  expect(await send({ key: await keyOf('few'), query: INTROSPECTION }, opened)).toMatchObject({
+    code: 'OK',
+  });
+  answer();
+  expect((await Promise.all(all)).map(({ code }) => code)).toEqual(Array(10).fill('OK'));
+});
+
 test('/graphql/ is /graphql', async () => {
   expect(await send({ key: await keyOf('inn'), path: '/graphql/' })).toMatchObject({ code: 'OK' });
   const page = { method: 'GET', headers: { accept: 'text/html' } };

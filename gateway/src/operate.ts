@@ -37,7 +37,10 @@ const MAX_INTROSPECTIONS = 8;
 /** What all endpoints of a gateway share, so that its limits hold for them together. */
 export function createShared() {
   return {
-    placeToIntrospect: createPlaces({ places: MAX_INTROSPECTIONS }),
+    placeToIntrospect: createPlaces({
+      places: MAX_INTROSPECTIONS,
+      ofOwner: MAX_INTROSPECTIONS / 4,
+    }),
     fieldNames: createFieldNames(),
   };
 }
@@ -48,7 +51,7 @@ export function createShared() {
  */
 export async function operate(
   context: OperateContext,
-  request: Pick<HttpRequest, 'requestId' | 'address' | 'turn' | 'reserve'>,
+  request: Pick<HttpRequest, 'requestId' | 'address' | 'turn' | 'reserve' | 'signal'>,
   state: RequestState,
   { query, operationName, variables, isRead }: GraphqlBody,
 ): Promise<GraphqlResponse['body']> {
@@ -126,10 +129,13 @@ async function run(
         argument: tooLong,
       });
     trace?.phase('execute');
-    if (executable.introspection !== undefined) state.releaseSlot = await placeToIntrospect();
     const { sandboxNow } = state;
     const turn = (isLarge?: boolean) => request.turn(isLarge);
-    const asked = { variables, caller, requestId, sandboxNow, trace, accesses, turn };
+    const { owner } = principal;
+    const placed = async () => {
+      state.releaseSlot = await placeToIntrospect({ owner, signal: request.signal });
+    };
+    const asked = { variables, caller, requestId, sandboxNow, trace, accesses, turn, placed };
     const executing = surface.execute(executable, asked);
     usage.count(name, surface.schema, executable, caller, variables);
     const result = executing instanceof Promise ? await executing : executing;
@@ -145,7 +151,7 @@ async function run(
 
 /** What an operation runs with. `tooLong` names an argument whose list is. */
 type Running = Pick<Cost, 'tooLong' | 'bytes'> & {
-  request: Pick<HttpRequest, 'requestId' | 'turn' | 'reserve'>;
+  request: Pick<HttpRequest, 'requestId' | 'turn' | 'reserve' | 'signal'>;
   state: RequestState;
 };
 

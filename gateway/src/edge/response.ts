@@ -2,7 +2,7 @@
 import { ERRORS, extensionsOf } from '@partner-loyalty/runtime/errors.ts';
 import type { SubgraphError } from '@partner-loyalty/runtime/transport/types.ts';
 import type { ExecutionResult } from '../execute/executor.ts';
-import type { PlacedError } from '../execute/run.direct.ts';
+import type { PlacedError } from '../execute/places.ts';
 import type { Path } from '../execute/shape.ts';
 
 export type GraphqlResponse = {

@@ -9,8 +9,9 @@ import type { SurfaceFacts } from './facts.ts';
 import type { MemberAccess } from './members.ts';
 import type { Data } from './merge.ts';
 import { Pace } from './pace.ts';
+import type { PlacedError } from './places.ts';
 import { openPlanner, type Planned } from './planner.ts';
-import { type Asker, type PlacedError, type PlanRun, runDirectPlan } from './run.direct.ts';
+import { type Asker, type PlanRun, runDirectPlan } from './run.direct.ts';
 import { type Path, type Shape, type Shaping, Violations } from './shape.ts';
 
 export type Execution = Asker & {
@@ -128,12 +129,15 @@ function resultOf(
   const violations = new Violations();
   const completed = completeAndRecord(data, shape, { size, violations, accesses, shared });
   const placed: PlacedError[] = [];
-  for (const error of errors) placed.push(...placedIn(shape, error, placed.length >= MAX_PLACED));
+  for (const error of errors) {
+    if (placed.length >= 2 * MAX_PLACED) break;
+    placed.push(...placedIn(shape, error, placed.length >= MAX_PLACED));
+  }
   const nullViolations = violations.paths;
   return mapMaybe(completed, (late) => ({ data: late, errors: placed, nullViolations }));
 }
 
-/** How many places errors have at most, before others are only about the first alias. */
+/** After so many places of errors, others are only about the first alias, up to as many again. */
 const MAX_PLACED = 1_000;
 
 /** If the response is too large, none of it is shown, but a mutation may have changed members. */

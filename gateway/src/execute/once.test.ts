@@ -318,10 +318,13 @@ test('what represents an object counts wherever it is written', async () => {
       }),
       { opened: scalars },
     );
-  const slow = Array.from({ length: 30_000 }, () => 2e23);
+  const slow = Array.from({ length: 18_000 }, () => 2e23);
   expect((await askFor(3, slow)).codes).toEqual([]);
   const { asked, codes } = await askFor(4, slow);
   expect([asked.length, codes]).toEqual([1, ['OPERATION_TOO_COMPLEX']]);
+  const text = '\ud800'.repeat(400_000);
+  expect((await askFor(1, text)).codes).toEqual([]);
+  expect((await askFor(1, `${text}${text}`)).codes).toEqual(['OPERATION_TOO_COMPLEX']);
   expect((await askFor(1_000, [])).codes).toEqual([]);
   expect((await askFor(50_000, [])).codes).toEqual(['OPERATION_TOO_COMPLEX']);
 });

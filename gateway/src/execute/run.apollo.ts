@@ -17,15 +17,9 @@ import {
 import { withVerbatim } from '../document/literals.ts';
 import { namedType } from '../schema/definitions.ts';
 import { type Data, merge } from './merge.ts';
-import {
-  addErrors,
-  endFetch,
-  objectsAt,
-  type PlacedObject,
-  type PlanRun,
-  refuse,
-  type Steps,
-} from './run.direct.ts';
+import { written } from './pace.ts';
+import { addErrors, type Steps } from './places.ts';
+import { endFetch, objectsAt, type PlacedObject, type PlanRun, refuse } from './run.direct.ts';
 import { ask, copyOf, distinct } from './together.ts';
 
 /** A plan with what Apollo's execution reads beside it. */
@@ -138,7 +132,8 @@ function createProcess(
     const { representations: all } = variables;
     const once = Array.isArray(all) ? distinct(all, run) : undefined;
     if (once !== undefined) variables.representations = once.representations;
-    run.pace.write((once?.characters ?? 0) + (query === asked ? 0 : query.length));
+    for (const each of once?.representations ?? []) run.pace.write(written(each));
+    run.pace.write({ characters: query === asked ? 0 : query.length, steps: 0 });
     // Before other responses change the data.
     const placed = once && objectsOf(all, objectsAt(run, path.map(String)));
     const trace = parent?.child(`subgraph ${name}`, 'client');

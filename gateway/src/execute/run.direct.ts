@@ -7,14 +7,14 @@ import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
 import { isBuiltIn } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import { tooLargeEntities, unavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
 import type {
-  SubgraphError,
   SubgraphRequest,
   SubgraphResponse,
   Transport,
 } from '@partner-loyalty/runtime/transport/types.ts';
 import { Verbatim, withVerbatim } from '../document/literals.ts';
 import { type Data, merge, mergeIntoAll, type Sharing } from './merge.ts';
-import { type Pace, TOO_MUCH, weightOf } from './pace.ts';
+import { type Pace, TOO_MUCH, written } from './pace.ts';
+import { addErrors, type PlacedError, type Steps } from './places.ts';
 import { ask, Branch, type Meeting, WORK_OF_KEY, WORK_OF_TEXT } from './together.ts';
 
 /** Who asks subgraphs, and for which request. */
@@ -33,15 +33,6 @@ export type PlanRun = Asker & {
   errors: PlacedError[];
 } & Sharing &
   Meeting;
-
-/** An error with its path in the data. */
-export type PlacedError = SubgraphError & {
-  /**
-   * Set if the subgraph returned null for a whole entity because of it: the length of the entity's
-   * path, with which the error's begins. Every other field of the entity is missing, too.
-   */
-  entityDepth?: number | undefined;
-};
 
 /**
  * Runs a direct plan, without a promise if no transport returns one. What goes wrong in a subgraph
@@ -123,7 +114,7 @@ function askFor(fetch: FetchNode, run: PlanRun, asked: Asked | undefined): Maybe
     isVerbatim ||= variables[name] instanceof Verbatim;
   }
   const query = isVerbatim ? withVerbatim(operation, variables) : operation;
-  run.pace.write(query === operation ? 0 : query.length);
+  run.pace.write({ characters: query === operation ? 0 : query.length, steps: 0 });
   if (asked !== undefined) variables.representations = asked.representations;
   const trace = run.trace?.child(`subgraph ${serviceName}`, 'client');
   const request: SubgraphRequest = {
@@ -165,17 +156,13 @@ function askedAt(
   const root = new Branch();
   const representations: Data[] = [];
   const objects: Data[][] = [];
-  const texts: Texts = { known: new Map(), characters: 0, pace };
+  const texts: Texts = { known: new Map(), pace };
   const keys = Math.max(...requires.map(({ selections }) => selections?.length ?? 1));
   const added = pace.each(targetsAt(path, run), (object) => {
     pace.work(WORK_OF_KEY * keys);
-    texts.characters = 0;
     const branch = branchOf(object, requires, root, texts);
     if (branch === undefined) return;
-    if (branch.index === undefined) {
-      pace.write(texts.characters);
-      branch.index = addRepresentation(object, requires, representations);
-    }
+    branch.index ??= addRepresentation(object, requires, representations, pace);
     if (branch.index === NONE) return;
     objects[branch.index] ??= [];
     objects[branch.index]?.push(object);
@@ -190,17 +177,16 @@ function addRepresentation(
   object: Data,
   requires: readonly QueryPlanSelectionNode[],
   to: Data[],
+  pace: Pace,
 ): number {
   const representation = represent(object, requires);
-  return representation?.__typename === undefined ? NONE : to.push(representation) - 1;
+  if (representation?.__typename === undefined) return NONE;
+  pace.write(written(representation));
+  return to.push(representation) - 1;
 }
 
-/** The texts of values by what is selected of them, and the length of all of an object's. */
-type Texts = {
-  known: Map<QueryPlanSelectionNode, Map<unknown, string>>;
-  characters: number;
-  pace: Pace;
-};
+/** The texts of values by what is selected of them. */
+type Texts = { known: Map<QueryPlanSelectionNode, Map<unknown, string>>; pace: Pace };
 
 /** Where what represents an object leads to; undefined if one of its fields is missing. */
 function branchOf(
@@ -222,10 +208,8 @@ function branchOf(
     if (value === undefined) return undefined;
     const isWritten = typeof value === 'object' && value !== null;
     const step = isWritten ? textOf(value, selection, texts) : value;
-    if (typeof step === 'string') {
-      texts.characters += step.length;
-      texts.pace.work(step.length >> 8); // Equal texts are compared.
-    }
+    // Equal texts are compared.
+    if (typeof step === 'string') texts.pace.work(step.length >> 8);
     at = isWritten ? at.next(Branch).next(step) : at.next(step);
   }
   return at;
@@ -237,7 +221,7 @@ function textOf(value: object, selection: PlannedField, { known, pace }: Texts):
   known.set(selection, texts);
   const before = texts.get(value);
   if (before !== undefined) return before;
-  pace.work(WORK_OF_TEXT + weightOf(value));
+  pace.work(WORK_OF_TEXT + written(value).steps);
   const text = JSON.stringify(represented(value, selection.selections));
   texts.set(value, text);
   return text;
@@ -298,9 +282,11 @@ export function refuse(error: unknown, { errors }: PlanRun): void {
 /** The objects of each representation, after some objects have been copied. */
 function objectsOf({ path, requires, representations, root }: Asked, run: PlanRun): Data[][] {
   const objects: Data[][] = representations.map(() => []);
-  const texts: Texts = { known: new Map(), characters: 0, pace: run.pace };
-  for (const object of targetsAt(path, run))
+  const texts: Texts = { known: new Map(), pace: run.pace };
+  for (const object of targetsAt(path, run)) {
+    run.pace.work(WORK_OF_KEY);
     objects[branchOf(object, requires, root, texts)?.index ?? NONE]?.push(object);
+  }
   return objects;
 }
 
@@ -316,53 +302,8 @@ function placesOf(asked: Asked, run: PlanRun): Steps[][] {
   return places;
 }
 
-/** How many errors a fetch has at most: a list may have many thousands. */
-const MAX_ERRORS_OF_FETCH = 1_000;
-const MAX_ERRORS = 2_000;
-
-/**
- * Adds the errors of a fetch with their paths in the data. If it is one of entities, `places` are
- * those of each representation: an entity's errors get its paths, and an error without a path gets
- * the paths of all, up to 100.
- */
-export function addErrors(
-  to: PlacedError[],
-  { data, errors = [] }: SubgraphResponse,
-  places: (() => readonly (readonly Steps[])[]) | undefined,
-): void {
-  if (errors.length === 0 || to.length >= MAX_ERRORS) return;
-  const room = Math.min(to.length + MAX_ERRORS_OF_FETCH, MAX_ERRORS);
-  const known = places?.();
-  for (const error of errors)
-    for (const placed of placedErrors(error, known, data?._entities)) {
-      if (to.length >= room) return;
-      to.push(placed);
-    }
-}
-
-function placedErrors(
-  error: SubgraphError,
-  places: readonly (readonly Steps[])[] | undefined,
-  entities: unknown,
-): PlacedError[] {
-  if (places === undefined) return [error];
-  const index = error.path?.[1];
-  if (typeof index !== 'number')
-    return places
-      .flat()
-      .slice(0, 100)
-      .map((steps) => ({ ...error, path: pathOf(steps) }));
-  const isNull = Array.isArray(entities) && entities[index] === null;
-  return (places[index] ?? [undefined]).slice(0, MAX_ERRORS_OF_FETCH).map((steps) => {
-    const entity = pathOf(steps);
-    const path = [...entity, ...(error.path?.slice(2) ?? [])];
-    return { ...error, path, ...(isNull && { entityDepth: entity.length }) };
-  });
-}
-
-/** An object in the data and its path, as a list linked from its end. */
+/** An object in the data and its path. */
 export type PlacedObject = { object: Data; path: Steps };
-export type Steps = { before: Steps; step: string | number } | undefined;
 
 /** The objects that a plan's path leads to, each at all of its places; '@' is all of a list. */
 export function objectsAt(
@@ -401,12 +342,6 @@ function targetsAt(path: readonly string[], { data, shared, pace }: PlanRun): Da
     values = shared === undefined ? next : [...new Set(next)];
   }
   return values.filter(isJsonObject);
-}
-
-export function pathOf(steps: Steps): (string | number)[] {
-  const path: (string | number)[] = [];
-  for (let at = steps; at !== undefined; at = at.before) path.unshift(at.step);
-  return path;
 }
 
 /** An object's representation for another subgraph; null if one of its fields is missing. */

@@ -27,7 +27,7 @@ import type { ResponseSize } from '../document/responsesize.ts';
 import { type Collect, createCollect, selectedTypes } from './collect.ts';
 import { createAccessRecorder, type MemberAccess } from './members.ts';
 import type { Data } from './merge.ts';
-import { pathOf, type Steps } from './run.direct.ts';
+import { pathOf, type Steps } from './places.ts';
 
 export type Path = readonly (string | number)[];
 

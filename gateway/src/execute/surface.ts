@@ -1,6 +1,7 @@
 // A surface as the gateway uses it: validates, prepares and executes clients' operations.
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
+import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { type ClientDocument, locatedNode, type Operation } from '../document/document.ts';
 import { type ExecutableOperation, executableOperation } from '../document/executable.ts';
 import { type DefaultPages, defaultPagesOf } from '../document/lists.ts';
@@ -39,7 +40,11 @@ export type Surface = Omit<Executor, 'prepare' | 'execute'> & {
    */
   execute(
     operation: ExecutableOperation,
-    request: Omit<Execution, 'key' | 'coerced' | 'size'> & { turn?: Turn },
+    request: Omit<Execution, 'key' | 'coerced' | 'size'> & {
+      turn?: Turn;
+      /** Resolves when the response to introspection may be built. */
+      placed?: () => Promise<void>;
+    },
   ): ExecutionResult | Promise<ExecutionResult>;
   /** Whether the document was prepared on this surface before. */
   knows(document: ClientDocument): boolean;
@@ -82,7 +87,10 @@ export async function openSurface(
       }
       return executable;
     },
-    execute(operation, { variables, caller, requestId, sandboxNow, trace, accesses, turn }) {
+    execute(
+      operation,
+      { variables, caller, requestId, sandboxNow, trace, accesses, turn, placed },
+    ) {
       const { federated, introspection, rootResponseKeys } = operation;
       const coerced = coerceVariables(schema, operation.variables, variables);
       const size = new ResponseSize(undefined, turn);
@@ -102,12 +110,13 @@ export async function openSurface(
         });
       }
       if (introspection === undefined) return result;
-      const addIntrospection = (executed: ExecutionResult): ExecutionResult => {
+      const addIntrospection = async (executed: ExecutionResult): Promise<ExecutionResult> => {
         if (executed.data === null) return executed;
+        await placed?.();
         const data = { ...executed.data, ...introspect(schema, introspection, variables, size) };
         return { ...executed, data: inOrder(data, rootResponseKeys) };
       };
-      return result instanceof Promise ? result.then(addIntrospection) : addIntrospection(result);
+      return mapMaybe(result, addIntrospection);
     },
     knows: (document) => valid.has(document),
     async warm(document) {

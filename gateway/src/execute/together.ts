@@ -15,7 +15,7 @@ import type {
   Transport,
 } from '@partner-loyalty/runtime/transport/types.ts';
 import { type ASTNode, Kind, parse, print, stripIgnoredCharacters } from 'graphql';
-import { type Pace, weightOf } from './pace.ts';
+import { type Pace, written } from './pace.ts';
 
 type Data = Record<string, unknown>;
 
@@ -421,32 +421,23 @@ function placesByIndex(indexes: Field['indexes']) {
 export function distinct(
   all: readonly Data[],
   { pace }: Meeting,
-): {
-  representations: readonly Data[];
-  indexes: number[];
-  /** Of the texts and objects in these. */
-  characters: number;
-} {
+): { representations: readonly Data[]; indexes: number[] } {
   const root = new Branch();
   const representations: Data[] = [];
-  let characters = 0;
   const indexes = all.map((representation) => {
     let at = root;
-    let own = 0;
     for (const name of Object.keys(representation)) {
       const value = representation[name];
       const isWritten = typeof value === 'object';
-      pace.work(isWritten ? WORK_OF_TEXT + weightOf(value) : WORK_OF_KEY);
+      pace.work(isWritten ? WORK_OF_TEXT + written(value).steps : WORK_OF_KEY);
       const step = isWritten ? JSON.stringify(value) : value;
-      if (typeof step === 'string') own += step.length;
       at = at.next(name);
       at = isWritten ? at.next(Branch).next(step) : at.next(step);
     }
-    if (at.index === undefined) characters += own;
     at.index ??= representations.push(representation) - 1;
     return at.index;
   });
-  return { representations, indexes, characters };
+  return { representations, indexes };
 }
 
 /** Where names and values lead to. Keys of text would have to be written and hashed for each. */

@@ -1,6 +1,7 @@
 // Identifies the caller from the request headers: a principal, or the reason why there is none.
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import type { HeaderName, RequestHeaders } from '@partner-loyalty/runtime/http/headers.ts';
+import { MEMBER } from '@partner-loyalty/runtime/http/shares.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { EVERY_SCOPE, type ScopeBits } from '../schema/scopes.ts';
@@ -191,7 +192,7 @@ function memberOf(token: MemberToken, isSuspended: boolean): Authenticated {
     principal: {
       id: holder === undefined ? memberId : `${memberId}\n${holder}`,
       surface: 'member',
-      owner: partnerId ?? firstPartyOf ?? `member ${memberId}`,
+      owner: partnerId ?? firstPartyOf ?? MEMBER + memberId,
       caller,
       budget: MEMBER_BUDGET,
       policy: 'member',

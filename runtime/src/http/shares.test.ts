@@ -124,7 +124,7 @@ test('a request that ends while it waits is given up', async () => {
   await expect(waiting).rejects.toEqual(refused);
 });
 
-test('an owner has two large requests at a time, six in all, until their responses are made', async () => {
+test('an owner has two large requests at a time, eight in all, until their responses are made', async () => {
   const grown: string[] = [];
   const grow = (owner: string) => {
     const request = begin(owner);
@@ -132,16 +132,19 @@ test('an owner has two large requests at a time, six in all, until their respons
     return request;
   };
   const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
-  const [first, second] = ['inn', 'inn', 'inn', 'air', 'air', 'sea', 'sea', 'car'].map(grow);
+  const members = ['ada', 'bob', 'eve'].map((one) => `member ${one}`);
+  const others = ['air', 'air', 'sea', 'sea', ...members, 'car'];
+  const [first, second] = ['inn', 'inn', 'inn', ...others].map(grow);
   await settled();
-  expect(grown.sort()).toEqual(['air', 'air', 'inn', 'inn', 'sea', 'sea']);
+  const both = members.slice(0, 2);
+  expect(grown.sort()).toEqual(['air', 'air', 'inn', 'inn', ...both, 'sea', 'sea']);
   first?.takes(1_000);
   await settled();
-  expect(grown.slice(6)).toEqual(['inn']);
+  expect(grown.slice(8)).toEqual(['inn']);
   second?.end();
   second?.turn(true);
   await settled();
-  expect(grown.slice(6)).toEqual(['inn', 'car']);
+  expect(grown.slice(8)).toEqual(['inn', 'car']);
 });
 
 describe('memory', () => {

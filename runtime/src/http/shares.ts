@@ -10,7 +10,7 @@ const MAX_IN_PROGRESS = 2_000;
 const MAX_IN_PROGRESS_OF_ONE = MAX_IN_PROGRESS / 4;
 
 /** Requests that take much memory until their response is made, up to some 30 MB each. */
-const MAX_LARGE = 6;
+const MAX_LARGE = 8;
 const MAX_LARGE_OF_ONE = 2;
 
 /** Requests without a valid credential are one owner, whose share client sites divide. */
@@ -22,6 +22,9 @@ const NOBODY = '';
 export const PEOPLE = '@';
 /** A gateway, whose requests are signed. It has no share: others' requests stand behind its own. */
 export const SIGNER = '*';
+
+/** What the owner of a member's requests begins with that no partner holds. */
+export const MEMBER = 'member ';
 
 const isDivided = (owner: string) => owner === NOBODY || owner === PEOPLE;
 
@@ -124,7 +127,9 @@ export function createShares(refused: () => void) {
 
     private async grow(): Promise<void> {
       this.isLarge = true;
-      this.free = await large({ owner: this.owner, part: this.part });
+      // Anybody can become several members.
+      const owner = this.owner.startsWith(MEMBER) ? MEMBER : this.owner;
+      this.free = await large({ owner, part: `${this.owner}\n${this.part}` });
       if (this.hasEnded) this.shrink();
       await this.turn();
     }

@@ -1,0 +1,64 @@
+// Errors of subgraphs, at their places in the data of a run.
+import type { SubgraphError, SubgraphResponse } from '@partner-loyalty/runtime/transport/types.ts';
+
+/** A path, as a list linked from its end. */
+export type Steps = { before: Steps; step: string | number } | undefined;
+
+/** An error with its path in the data. */
+export type PlacedError = SubgraphError & {
+  /**
+   * Set if the subgraph returned null for a whole entity because of it: the length of the entity's
+   * path, with which the error's begins. Every other field of the entity is missing, too.
+   */
+  entityDepth?: number | undefined;
+};
+
+export function pathOf(steps: Steps): (string | number)[] {
+  const path: (string | number)[] = [];
+  for (let at = steps; at !== undefined; at = at.before) path.unshift(at.step);
+  return path;
+}
+
+/** How many errors a fetch has at most: a list may have many thousands. */
+const MAX_ERRORS_OF_FETCH = 1_000;
+const MAX_ERRORS = 2_000;
+
+/**
+ * Adds the errors of a fetch with their paths in the data. If it is one of entities, `places` are
+ * those of each representation: an entity's errors get its paths, and an error without a path gets
+ * the paths of all, up to 100.
+ */
+export function addErrors(
+  to: PlacedError[],
+  { data, errors = [] }: SubgraphResponse,
+  places: (() => readonly (readonly Steps[])[]) | undefined,
+): void {
+  if (errors.length === 0 || to.length >= MAX_ERRORS) return;
+  const room = Math.min(to.length + MAX_ERRORS_OF_FETCH, MAX_ERRORS);
+  const known = places?.();
+  for (const error of errors)
+    for (const placed of placedErrors(error, known, data?._entities)) {
+      if (to.length >= room) return;
+      to.push(placed);
+    }
+}
+
+function placedErrors(
+  error: SubgraphError,
+  places: readonly (readonly Steps[])[] | undefined,
+  entities: unknown,
+): PlacedError[] {
+  if (places === undefined) return [error];
+  const index = error.path?.[1];
+  if (typeof index !== 'number')
+    return places
+      .flat()
+      .slice(0, 100)
+      .map((steps) => ({ ...error, path: pathOf(steps) }));
+  const isNull = Array.isArray(entities) && entities[index] === null;
+  return (places[index] ?? [undefined]).slice(0, MAX_ERRORS_OF_FETCH).map((steps) => {
+    const entity = pathOf(steps);
+    const path = [...entity, ...(error.path?.slice(2) ?? [])];
+    return { ...error, path, ...(isNull && { entityDepth: entity.length }) };
+  });
+}
