@@ -1,5 +1,6 @@
 // Requests to URLs of strangers, by attacks on whoever sends them.
 
+import { generateKeyPairSync } from 'node:crypto';
 import diagnostics from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -459,29 +460,107 @@ describe('a request to a URL of a stranger', () => {
     });
   });
 
-  // OpenSSL takes half a second to read a point of such a curve.
-  test.each([
-    ['at once', '2a8648ce3d0101', 1_000, 'CERT'],
-    ['a byte at a time', '2a8648ce3d0102', 1, 'CERT'],
-    ['with a curve that has a name', '2a8648ce3d0201', 1_000, 'ERR_SSL_WRONG_VERSION_NUMBER'],
-  ])('TLS: a certificate with its own curve is not read: %s', async (_, type, bytes, code) => {
-    const codes: unknown[] = [];
-    const note = (message: unknown) =>
-      void codes.push((message as { error: NodeJS.ErrnoException }).error.code);
-    diagnostics.subscribe('undici:client:connectError', note);
-    const record = (content: Buffer) =>
-      Buffer.concat([Buffer.from([22, 3, 3, 0, content.length]), content]);
-    const { port } = await tcp((socket) =>
-      socket.once('data', () => {
-        const content = Buffer.from(`020000ff${'2a86'.repeat(9)}${type}${'00'.repeat(9)}`, 'hex');
-        for (let from = 0; from < content.length; from += bytes)
-          socket.write(record(content.subarray(from, from + bytes)));
-        socket.write('no record');
-      }),
-    );
-    await outgoing(alsoPrivate).post(new URL(`https://127.0.0.1:${port}/`), CONTENT, ignore);
-    diagnostics.unsubscribe('undici:client:connectError', note);
-    expect(codes).toEqual([code]);
+  describe('TLS: a certificate', () => {
+    const der = (tag: number, ...parts: Buffer[]): Buffer => {
+      const content = Buffer.concat(parts);
+      const length = Buffer.from([tag, 0x82, content.length >> 8, content.length & 255]);
+      return Buffer.concat([length, content]);
+    };
+    const hex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex');
+    const sized = (content: Buffer): Buffer => {
+      const size = Buffer.alloc(3);
+      size.writeUIntBE(content.length, 0, 3);
+      return Buffer.concat([size, content]);
+    };
+    const key = (algorithm: string, bits: Buffer = Buffer.alloc(40)) =>
+      der(0x30, der(0x30, hex(algorithm)), der(3, Buffer.from([0]), bits));
+    const rsa = (exponent: number) =>
+      key(
+        '06092a864886f70d010101 0500',
+        der(0x30, der(2, Buffer.alloc(256, 1)), der(2, Buffer.alloc(exponent, 1))),
+      );
+    const made = (type: 'rsa' | 'ec' | 'ed25519', options: object) =>
+      // Cast: the overloads are one for each type.
+      generateKeyPairSync(type as 'ec', {
+        ...(options as { namedCurve: string }),
+        publicKeyEncoding: { type: 'spki', format: 'der' },
+        privateKeyEncoding: { type: 'pkcs8', format: 'der' },
+      }).publicKey;
+    const onCurve = (namedCurve: string, paramEncoding = 'named') =>
+      made('ec', { namedCurve, paramEncoding });
+    const certificate = (ofKey: Buffer) => {
+      const part = der(0x30, Buffer.from([5, 0]));
+      const version = hex('a003020102');
+      return der(0x30, der(0x30, version, hex('020101'), part, part, part, part, ofKey), part);
+    };
+
+    /** The error of a connection to a receiver that has these certificates. */
+    async function codeOf(certificates: readonly Buffer[], bytes = 16_000): Promise<unknown> {
+      const codes: unknown[] = [];
+      const note = (message: unknown) =>
+        void codes.push((message as { error: NodeJS.ErrnoException }).error.code);
+      diagnostics.subscribe('undici:client:connectError', note);
+      const list = sized(Buffer.concat(certificates.map(sized)));
+      // A request for a handshake, which is ignored, comes before them.
+      const content = Buffer.concat([hex('00000000 0b'), sized(list)]);
+      const { port } = await tcp((socket) =>
+        socket.once('data', () => {
+          const records: Buffer[] = [];
+          for (let from = 0; from < content.length; from += bytes) {
+            const part = content.subarray(from, from + bytes);
+            records.push(Buffer.from([22, 3, 3, part.length >> 8, part.length & 255]), part);
+          }
+          socket.write(Buffer.concat(records));
+        }),
+      );
+      await outgoing(alsoPrivate).post(new URL(`https://127.0.0.1:${port}/`), CONTENT, ignore);
+      diagnostics.unsubscribe('undici:client:connectError', note);
+      return codes[0];
+    }
+    /** OpenSSL reads them, but wants a greeting first. */
+    const READ = 'ERR_SSL_UNEXPECTED_MESSAGE';
+    const usual = onCurve('P-256');
+
+    test.each<[string, Buffer]>([
+      ['P-256', usual],
+      ['P-384', onCurve('P-384')],
+      ['P-521', onCurve('P-521')],
+      ['Ed25519', made('ed25519', {})],
+      ['RSA', made('rsa', { modulusLength: 2_048 })],
+      ['RSA with the exponent 3', made('rsa', { modulusLength: 2_048, publicExponent: 3 })],
+    ])('with a key that servers have is read: %s', async (_, ofKey) => {
+      expect(await codeOf(Array(10).fill(certificate(ofKey)))).toBe(READ);
+    });
+
+    // OpenSSL takes half a second to read a point of a curve, or 10 ms to use a key.
+    test.each<[string, Buffer, number?]>([
+      ['its own curve', onCurve('P-256', 'explicit')],
+      ['its own curve, a byte at a time', onCurve('P-256', 'explicit'), 1],
+      ['a binary curve', key('06072a8648ce3d0201 06052b81040027')],
+      ['a Brainpool curve', key('06072a8648ce3d0201 06092b2403030208010107')],
+      ['P-256, encoded otherwise', key('06072a8648ce3d0201 0681082a8648ce3d030107')],
+      ['DSA', key('06072a8648ce380401')],
+      ['SM2', key('06072a8648ce3d0201 06082a811ccf5501822d')],
+      ['RSA with a large exponent', rsa(4)],
+      ['RSA without an exponent', rsa(0)],
+      ['RSA with parameters', key('06092a864886f70d01010a 3000')],
+      ['an unknown key', key('06032a0304')],
+      ['none', Buffer.alloc(0)],
+    ])('with a key that takes long is not read: %s', async (_, ...[ofKey, bytes]) => {
+      const certificates = [certificate(usual), certificate(ofKey)];
+      expect(await codeOf(certificates, bytes)).toBe('CERT');
+    });
+
+    test('is not read if there are more than 10', async () => {
+      expect(await codeOf(Array(11).fill(certificate(usual)))).toBe('CERT');
+    });
+
+    test.each([
+      ['no certificate', Buffer.alloc(9)],
+      ['of unknown length', Buffer.concat([hex('3080'), certificate(usual)])],
+    ])('is not read if it is %s', async (_, bytes) => {
+      expect(await codeOf([bytes])).toBe('CERT');
+    });
   });
 
   test('TLS: no certificate comes encrypted', async () => {

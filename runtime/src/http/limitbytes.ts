@@ -5,8 +5,8 @@ import { Duplex } from 'node:stream';
 import { DEFAULT_CIPHERS } from 'node:tls';
 import { buildConnector } from 'undici';
 
-/** Of a handshake: OpenSSL verifies each certificate, trusted or not, and some take 10 ms. */
-const MAX_HANDSHAKE_BYTES = 24 * 1_024;
+/** Of a handshake: OpenSSL verifies each certificate, trusted or not, and all names of each. */
+const MAX_HANDSHAKE_BYTES = 16 * 1_024;
 /** For a request, of what is no data: sessions, new keys, empty records, and a record of 16 KiB. */
 const MAX_OTHER_BYTES = 48 * 1_024;
 /** The bytes on the network that a byte of data may take. */
@@ -15,8 +15,24 @@ const MAX_BYTES_OF_DATA = 1.5;
 /** The types of records and their content begin so (RFC 5246, section 6.2.1). */
 const RECORD_HEADER_BYTES = 5;
 const HANDSHAKE_RECORD = 22;
-/** Where the fields of curves have their names (RFC 3279, section 2.3.5). */
-const FIELD_TYPE = Buffer.from('2a8648ce3d01', 'hex');
+/** Handshake messages begin so, and certificates have this type (RFC 5246, section 7.4). */
+const MESSAGE_HEADER_BYTES = 4;
+const CERTIFICATES = 11;
+
+/** Servers send about three. */
+const MAX_CERTIFICATES = 10;
+/** For 65537 and less. */
+const MAX_EXPONENT_BYTES = 3;
+/** The tags of DER. */
+const [INTEGER, BITS, SEQUENCE, VERSION] = [0x02, 0x03, 0x30, 0xa0];
+const RSA = '06092a864886f70d0101010500';
+const QUICK: ReadonlySet<string> = new Set([
+  '06072a8648ce3d020106082a8648ce3d030107', // P-256
+  '06072a8648ce3d020106052b81040022', // P-384
+  '06072a8648ce3d020106052b81040023', // P-521
+  '06032b6570', // Ed25519
+  '06032b6571', // Ed448
+]);
 
 /**
  * A connector that makes a connection one of TLS. The server does not choose how long a key
@@ -36,7 +52,7 @@ export function secureConnector(timeoutMs: number, isTrusted: boolean) {
     socket: Socket,
     callback: buildConnector.Callback,
   ): void => {
-    const wire = new Wire(socket);
+    const wire = new Wire(socket, isTrusted);
     // Cast: TLS takes any stream.
     secure({ ...target, httpSocket: wire as Duplex as Socket }, (...result) => {
       const [, secured] = result;
@@ -59,10 +75,11 @@ class Wire extends Duplex {
   private data = 0;
   private sent = 0;
   private other = 0;
-  private readonly hasOwnCurve = createCurveCheck();
+  private readonly isSlow: (part: Buffer) => boolean;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, isTrusted: boolean) {
     super();
+    this.isSlow = isTrusted ? () => false : createKeyCheck();
     this.socket = socket;
     socket.setNoDelay(true);
     socket.on('data', (part: Buffer) => this.received(part));
@@ -84,7 +101,7 @@ class Wire extends Duplex {
         ? this.arrived > MAX_HANDSHAKE_BYTES
         : this.other > MAX_OTHER_BYTES;
     if (isOver) this.destroy(tooMany());
-    else if (this.secured === undefined && this.hasOwnCurve(part)) this.destroy(ownCurve());
+    else if (this.secured === undefined && this.isSlow(part)) this.destroy(slowKey());
     else if (!this.push(part)) this.socket.pause();
   }
 
@@ -106,16 +123,16 @@ class Wire extends Duplex {
   }
 }
 
-const ownCurve = () =>
-  Object.assign(new Error('a certificate has its own curve'), { code: 'CERT' });
+const slowKey = () =>
+  Object.assign(new Error('certificates have too many keys, or slow ones'), { code: 'CERT' });
 
 /**
- * Returns a function that finds a key with a curve of its own, which no certificate may have (RFC
- * 5480, section 2.1.1), in the parts of a handshake: OpenSSL takes half a second to read a point of
- * one, in each of many certificates.
+ * Returns a function that looks at the certificates in the parts of a handshake, when all are
+ * there, and says whether OpenSSL would take long: it reads and uses the key of each.
  */
-function createCurveCheck(): (part: Buffer) => boolean {
-  let [place, type, length, matched] = [0, 0, 0, 0];
+function createKeyCheck(): (part: Buffer) => boolean {
+  const content = Buffer.allocUnsafe(MAX_HANDSHAKE_BYTES);
+  let [size, message, place, type, length] = [0, 0, 0, 0, 0];
   return (part) => {
     for (const byte of part) {
       if (place < RECORD_HEADER_BYTES) {
@@ -124,14 +141,58 @@ function createCurveCheck(): (part: Buffer) => boolean {
         place += 1;
       } else {
         length -= 1;
-        if (type === HANDSHAKE_RECORD)
-          matched = byte === FIELD_TYPE[matched] ? matched + 1 : byte === FIELD_TYPE[0] ? 1 : 0;
+        if (type === HANDSHAKE_RECORD) content[size++] = byte;
       }
-      if (matched === FIELD_TYPE.length) return true;
       if (place === RECORD_HEADER_BYTES && length === 0) place = 0;
+    }
+    while (message + MESSAGE_HEADER_BYTES <= size) {
+      const start = message + MESSAGE_HEADER_BYTES;
+      const end = start + content.readUIntBE(message + 1, 3);
+      if (end > size) break;
+      if (content[message] === CERTIFICATES && !areQuick(content.subarray(start + 3, end)))
+        return true;
+      message = end;
     }
     return false;
   };
+}
+
+function areQuick(certificates: Buffer): boolean {
+  let rest = certificates;
+  for (let count = 0; rest.length > 0; count += 1) {
+    if (count === MAX_CERTIFICATES || rest.length < 3) return false;
+    const end = 3 + rest.readUIntBE(0, 3);
+    if (!hasQuickKey(rest.subarray(3, end))) return false;
+    rest = rest.subarray(end);
+  }
+  return true;
+}
+
+/** Whether a certificate (RFC 5280, section 4.1) has a key that servers have. */
+function hasQuickKey(certificate: Buffer): boolean {
+  const [signed] = element(element(certificate, SEQUENCE)[0], SEQUENCE);
+  let rest = signed[0] === VERSION ? element(signed, VERSION)[1] : signed;
+  for (const tag of [INTEGER, SEQUENCE, SEQUENCE, SEQUENCE, SEQUENCE])
+    [, rest] = element(rest, tag);
+  const [algorithm, key] = element(element(rest, SEQUENCE)[0], SEQUENCE);
+  const name = algorithm.toString('hex');
+  if (name !== RSA) return QUICK.has(name);
+  // OpenSSL takes exponents of 3072 bits. The first byte of a bit string counts unused bits.
+  const [, exponent] = element(element(element(key, BITS)[0].subarray(1), SEQUENCE)[0], INTEGER);
+  const { length } = element(exponent, INTEGER)[0];
+  return length > 0 && length <= MAX_EXPONENT_BYTES;
+}
+
+const NONE = Buffer.alloc(0);
+
+/** The content of an element of DER, and what follows it; nothing if it has another tag. */
+function element(der: Buffer, tag: number): [content: Buffer, rest: Buffer] {
+  const [first, size = 0] = der;
+  const more = size > 0x80 ? size - 0x80 : 0;
+  if (first !== tag || size === 0x80 || more > 2 || der.length < 2 + more) return [NONE, NONE];
+  const start = 2 + more;
+  const end = start + (more === 0 ? size : der.readUIntBE(2, more));
+  return [der.subarray(start, end), der.subarray(end)];
 }
 
 const tooMany = () => Object.assign(new Error('too many bytes'), { code: 'BYTES' });

@@ -10,7 +10,7 @@ import type { FieldNames } from './fieldnames.ts';
 import { Bytes, LineSplitter } from './lines.ts';
 import type { createReadBudget } from './parts.ts';
 import { mismatch } from './protocol.ts';
-import { CUT, isAnswer, nameOfType, REASONS, refusalReason } from './refusals.ts';
+import { isAnswer, isFlood, nameOfType, REASONS, refusalReason } from './refusals.ts';
 import type { ReadResponse } from './response.ts';
 import type { Reading, SubgraphRequest, SubgraphResponse } from './types.ts';
 import { decodeLine, MEDIA_TYPES, parseJson, WIRE } from './wire.ts';
@@ -201,8 +201,8 @@ export class Batch implements Dispatcher.DispatchHandler {
 
   onResponseError(_: unknown, error: NodeJS.ErrnoException): void {
     const { retry } = this.options;
-    const queries =
-      retry !== undefined && this.status === 0 && !this.over ? this.takeQueries() : [];
+    const hadBegun = this.controller !== undefined && this.status === 0 && !this.over;
+    const queries = retry !== undefined && hadBegun ? this.takeQueries() : [];
     const { code } = error;
     this.end('unreachable', REASONS.get(code) ?? 'connection', code);
     if (queries.length > 0) retry?.(queries);
@@ -334,12 +334,13 @@ export class Batch implements Dispatcher.DispatchHandler {
     clearTimeout(this.timer);
     this.whole.take();
     const left = this.waiting.filter((operation) => operation !== undefined);
-    if (!CUT.has(reason)) {
+    const { name, circuit } = this.options.context;
+    const flood = isFlood(reason, this.status, name);
+    if (flood === undefined) {
       if (this.status !== 0) this.noteAnswer();
     } else if (!this.isAnswered) {
       // A subgraph that answers other operations does not hang.
-      const isFlood = reason !== 'deadline' || this.status !== 0;
-      for (const _ of left) this.options.context.circuit.failed(isFlood, this.startedAt);
+      for (const _ of left) circuit.failed(flood, this.startedAt);
     }
     this.report(left, reason, code);
     const answer = outcome === 'error' ? tooLarge : unavailable;

@@ -5,7 +5,7 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { buildSchema, type GraphQLFieldResolver } from 'graphql';
 import { startDns } from '../../../test/support/servers/dns.ts';
 import { until } from '../../../test/support/until.ts';
@@ -251,6 +251,47 @@ describe('a connection that ends', () => {
     ]);
     expect(replies).toEqual([UNAVAILABLE, { data: { b: 1 } }]);
     expect(times).toBe(1);
+  });
+});
+
+describe('a connection that is never made', () => {
+  /** A server that ends each handshake, and how many it has had. */
+  async function serveNoHandshake() {
+    let connections = 0;
+    const server = createTcpServer((socket) => {
+      connections += 1;
+      socket.on('error', () => {}).once('data', () => socket.destroy());
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closing.push(() => new Promise((resolve) => server.close(() => resolve(undefined))));
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return { url, connections: () => connections };
+  }
+
+  test("is not tried again, and 5 in a row are for another team's subgraph as if it hung", async () => {
+    const { url, connections } = await serveNoHandshake();
+    const counted: string[] = [];
+    const transport = connectTo(url, { name: 'offers', batching: false, counted });
+    for (let call = 1; call <= 5; call += 1) {
+      expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
+      expect(connections()).toBe(call);
+    }
+    await until(() => counted.includes('circuit opened'));
+    await expect(transport.ready()).rejects.toThrow('circuit');
+  });
+
+  test('does not count for a subgraph of this service, or once the transport is closed', async () => {
+    const { url, connections } = await serveNoHandshake();
+    const own = connectTo(url);
+    const closed = connectTo(url, { name: 'offers' });
+    await closed.close();
+    for (let call = 1; call <= 6; call += 1)
+      for (const transport of [own, closed])
+        expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
+    expect(connections()).toBe(6);
+    await expect(own.ready()).rejects.toThrow('not ready');
+    await expect(closed.ready()).rejects.toThrow('not ready');
+    expect(connections()).toBe(7);
   });
 });
 

@@ -8,7 +8,7 @@ import { type Addresses, type Dns, lookUpBySystem, lookUpUntrusted } from '../ht
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { isBuiltIn } from '../settings/subgraphs.ts';
-import type { PendingOperation } from './batch.ts';
+import type { BatchContext, PendingOperation } from './batch.ts';
 import { Circuit } from './circuit.ts';
 import { DEADLINE_MS } from './deadline.ts';
 import { createFieldNames } from './fieldnames.ts';
@@ -64,7 +64,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   const send = createSend(connections.post, options);
   const readBudget = createReadBudget(isBuiltIn(name));
   const reading = { readResponse, readBudget, maxAnswerBytes };
-  const context = { name, fieldNames, log, metrics, circuit, ...reading };
+  const context: BatchContext = { name, fieldNames, log, metrics, circuit, ...reading };
   // A probe is not a call: it counts neither in the metrics nor for the circuit.
   const unobserved = { ...context, log: SILENT, metrics: SILENT, circuit: SILENT };
   let pending: PendingOperation[] = [];
@@ -99,6 +99,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
       await probe();
     },
     close: async () => {
+      context.circuit = SILENT;
       circuit.close();
       await connections.close();
     },

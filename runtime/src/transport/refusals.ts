@@ -1,4 +1,5 @@
 // Why a subgraph's response is no answer, as the log says it.
+import { isBuiltIn } from '../settings/subgraphs.ts';
 
 /** Why connections fail, by the codes of their errors. */
 export const REASONS: ReadonlyMap<string | undefined, string> = new Map([
@@ -6,8 +7,15 @@ export const REASONS: ReadonlyMap<string | undefined, string> = new Map([
   ['BYTES', 'too many bytes'],
 ]);
 
-/** Reasons that count for the circuit: the subgraph would go on sending, or nothing comes. */
-export const CUT: ReadonlySet<string> = new Set(['deadline', 'too many bytes', 'too many chunks']);
+/**
+ * Whether a reason that counts for the circuit is that the subgraph would go on sending; otherwise
+ * nothing comes. Undefined if it does not count. A team's handshakes that fail take time, too.
+ */
+export function isFlood(reason: string, status: number, name: string): boolean | undefined {
+  if (reason === 'deadline') return status !== 0;
+  if (reason === 'too many bytes' || reason === 'too many chunks') return true;
+  return reason === 'connection' && status === 0 && !isBuiltIn(name) ? false : undefined;
+}
 
 const TYPES = new Set(['without a content type', 'text/html', 'text/plain', 'application/xml']);
 
