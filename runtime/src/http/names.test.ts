@@ -1,6 +1,6 @@
 // Looking up names that strangers chose.
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { closeSync, constants, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,8 +20,8 @@ const dns = async (...options: Parameters<typeof startDns>) => {
 /** How many names the system is looking up. */
 const atSystem = () =>
   process.getActiveResourcesInfo().filter((type) => type === 'GetAddrInfoReqWrap').length;
-const lookUp = (name: string, resolver: Parameters<typeof lookUpUntrusted>[1]) =>
-  Promise.all(lookUpUntrusted(name, resolver));
+const lookUp = (...options: Parameters<typeof lookUpUntrusted>) =>
+  Promise.all(lookUpUntrusted(...options));
 
 /** Keeps every thread that getaddrinfo needs busy until the function that it returns is called. */
 function holdThreads(): () => void {
@@ -73,45 +73,76 @@ test.each(['localhost', 'localhost.', 'offers.localhost'])(
   },
 );
 
-describe('a name that DNS does not know', () => {
-  // These need no name server: the system reads them as addresses.
-  const NAMES = ['127.1', '127.2', '127.3', '127.4', '127.5'];
-  const KNOWN = 'known.example';
+describe('files of the system and search domains', () => {
+  /** A folder with these files. */
+  const etc = (files: Record<string, string> = {}) => {
+    const folder = mkdtempSync(join(tmpdir(), 'etc-'));
+    closing.push(() => rmSync(folder, { recursive: true }));
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    return folder;
+  };
+  const SEARCH = { 'resolv.conf': 'domain a.example\nsearch b.example  c.example # d.example\n' };
+  const KNOWN: Record<string, string[]> = {
+    own: ['192.0.2.1'],
+    'own.b.example': ['192.0.2.2', '2001:db8::2'],
+    'short.b.example': ['2001:db8::3'],
+    'short.c.example': ['192.0.2.4'],
+    'last.c.example': ['192.0.2.5'],
+    'hangs.b.example': ['192.0.2.6'],
+    'dot.b.example': ['192.0.2.7'],
+    'other.a.example': ['192.0.2.8'],
+    'other.d.example': ['192.0.2.9'],
+  };
+  const known = () =>
+    dns((name) => (name === 'hangs' ? undefined : (KNOWN[name] ?? 'no such name')), 20_000);
 
-  test.each([['no such name' as const], [[]]])(
-    'is looked up by the system, one at a time: %s',
-    async (said) => {
-      const release = holdThreads();
-      const resolver = await dns((name) => (name === KNOWN ? ['192.0.2.1'] : said));
-      const all = NAMES.map((name) => lookUp(name, resolver));
-      // Its answer comes after those for the others.
-      await lookUp(KNOWN, resolver);
-      expect(atSystem()).toBe(1);
-      release();
-      expect(await Promise.all(all)).toEqual(
-        NAMES.map((name) => [[name.replace('.', '.0.0.')], []]),
-      );
+  test.each<[string, string[], string[]]>([
+    ['own', [], ['192.0.2.1']],
+    ['short', ['2001:db8::3'], []],
+    ['last', [], ['192.0.2.5']],
+    ['hangs', [], ['192.0.2.6']],
+  ])(
+    '%s has the addresses of the first name that has any, without a thread',
+    async (name, ...of) => {
+      const resolver = await known();
+      holdThreads();
+      expect(await lookUp(name, resolver, etc(SEARCH))).toEqual(of);
     },
   );
 
-  test('is looked up by the system if there is no name server', async () => {
-    const resolver = await dns(() => undefined);
-    resolver.setServers(['127.0.0.1:9']);
-    expect(await lookUp('127.1', resolver)).toEqual([['127.0.0.1'], []]);
+  test.each(['dot.', 'other', 'nobody'])('%s has none', async (name) => {
+    await expect(lookUp(name, await known(), etc(SEARCH))).rejects.toMatchObject({
+      code: 'ENOTFOUND',
+    });
   });
 
-  test('is not looked up if its turn comes when nobody waits any more', async () => {
-    const release = holdThreads();
-    const resolver = await dns((name) => (name === KNOWN ? ['192.0.2.1'] : 'no such name'));
-    const first = lookUp('127.1', resolver);
-    const second = lookUp('127.2', resolver);
-    await lookUp(KNOWN, resolver);
-    const later = performance.now() + 2_500;
-    const now = jest.spyOn(performance, 'now').mockImplementation(() => later);
-    closing.push(() => now.mockRestore());
-    release();
-    expect(await first).toEqual([['127.0.0.1'], []]);
-    await expect(second).rejects.toThrow('other names took too long');
-    expect(await lookUp('127.3', resolver)).toEqual([['127.0.0.3'], []]);
+  test('a name is looked up alone if there are no files', async () => {
+    const resolver = await known();
+    expect(await lookUp('own', resolver, etc())).toEqual([[], ['192.0.2.1']]);
+    await expect(lookUp('last', resolver, etc())).rejects.toMatchObject({ code: 'ENOTFOUND' });
+  });
+
+  test('at most 6 search domains count', async () => {
+    const domains = Array.from({ length: 7 }, (_, n) => `d${n}.example`);
+    const asked = new Set<string>();
+    const resolver = await dns((name) => {
+      asked.add(name);
+      return 'no such name';
+    });
+    const folder = etc({ 'resolv.conf': `search ${domains.join(' ')}` });
+    await expect(lookUp('short', resolver, folder)).rejects.toThrow();
+    expect([...asked].sort()).toEqual([
+      'short',
+      ...domains.slice(0, 6).map((domain) => `short.${domain}`),
+    ]);
+  });
+
+  test('the file of hosts comes first, and needs no name server', async () => {
+    const hosts = '# 192.0.2.1 a\n192.0.2.2\tOwn a # b\n::2 own\n192.0.2.3 own\n';
+    const resolver = await known();
+    const folder = etc({ ...SEARCH, hosts });
+    expect(await lookUp('own', resolver, folder)).toEqual([['::2'], ['192.0.2.2', '192.0.2.3']]);
+    expect(await lookUp('a', resolver, folder)).toEqual([[], ['192.0.2.2']]);
+    await expect(lookUp('b', resolver, folder)).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });
 });
