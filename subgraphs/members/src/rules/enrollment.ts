@@ -235,7 +235,8 @@ function change(records: MemberRecords, record: MemberRecord, next: Enrollment):
 
 /**
  * Ends an enrollment and frees its external ID. Ended before, it stays so. If the member leaves the
- * partner, it is no longer confirmed. False if the member was never enrolled with the partner.
+ * partner, it is no longer confirmed, even then. False if the member was never enrolled with the
+ * partner.
  */
 export function endEnrollment(
   records: MemberRecords,
@@ -253,7 +254,8 @@ export function endEnrollment(
     (one) => one.use !== 'sign-in' || one.partnerId !== partnerId,
   );
   const next = { ...record, enrollments, ...(tokens && { tokens }) };
-  if (enrollment.status === 'ACTIVE') records.write(record, next);
+  if ((isLeft || enrollment.status === 'ACTIVE') && !isEqual(record, next))
+    records.write(record, next);
   return true;
 }
 

@@ -449,9 +449,10 @@ class Model {
 
   end(partnerId: string, memberId: string, isLeft: boolean): boolean {
     const member = this.members.find((one) => one.memberId === memberId);
-    if (isLeft && member?.active.has(partnerId)) member.doubted.add(partnerId);
     if (member?.active.has(partnerId)) end(member, partnerId);
-    return member?.ended.has(partnerId) ?? false;
+    if (!member?.ended.has(partnerId)) return false;
+    if (isLeft) member.doubted.add(partnerId);
+    return true;
   }
 
   import({

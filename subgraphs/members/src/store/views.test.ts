@@ -66,6 +66,16 @@ describe('on the embedded store', () => {
   };
 
   describe('names', () => {
+    test('a partner that ended an enrollment, and that the member then left, has to be confirmed again', async () => {
+      await importAda({ enrollments: [{ partnerId: 'inn' }] });
+      await store.updateOwnNames('ada', ADA);
+      await store.endEnrollment('inn', 'ada');
+      const leave = () => store.endEnrollment('inn', 'ada', true);
+      expect([await toldOf(leave), await leave()]).toEqual([[], true]);
+      await enroll('inn', NEW);
+      expect(await names('inn')).toEqual({});
+    });
+
     test('one that a partner planted never reaches another, whatever the member sets', async () => {
       const { memberId } = (await enroll('inn', NEW, EVE)).member;
       await enroll('spa', NEW);
