@@ -153,7 +153,7 @@ export const METRICS = {
     name: 'loyalty_mail_oldest_seconds',
     labels: [],
     meaning:
-      'How long ago the oldest mail that is not sent yet was requested, or 0 if there is none: of the 500 mails that are tried next.',
+      'How long ago the oldest mail that is not sent yet was requested, or 0 if there is none: of the first 500 codes, mails of partners and mails about changes each.',
   }),
   webhookDelivery: sum<[partnerId: string, outcome: 'delivered' | 'failed']>({
     name: 'loyalty_webhook_deliveries_total',

@@ -93,15 +93,10 @@ describe('a table', () => {
     expect(ids(await jobs.select(() => true))).toEqual(['other']);
   });
 
-  test('updates the first row that is due, each for one of many at the same time', async () => {
-    await put(...['c', 'a', 'b'].map((jobId, dueAt) => ({ jobId, dueAt, attempts: 0 })));
-    const claim = (now: number) =>
-      jobs.updateFirst('dueAt', now, (job) => ({ ...job, dueAt: 100, attempts: 1 }));
-    expect(await claim(-1)).toBeUndefined();
-    expect(await claim(1)).toEqual({ jobId: 'c', dueAt: 100, attempts: 1 });
-    const claimed = await together(9, () => claim(99));
-    expect(ids(claimed.flatMap((job) => job ?? [])).sort()).toEqual(['a', 'b']);
-    expect((await due()).sort()).toEqual(['a', 'b', 'c']);
+  test.each([0.5, -1, 2 ** 53, Number.NaN])('%p is no place in an order', async (dueAt) => {
+    await put({ jobId: 'a', dueAt: 5, attempts: 0 });
+    await expect(put({ jobId: 'a', dueAt, attempts: 1 })).rejects.toThrow('dueAt cannot be');
+    expect(await jobs.get('a')).toEqual({ jobId: 'a', dueAt: 5, attempts: 0 });
   });
 
   test('ranges over an order from a place on, without rows that lack the field', async () => {

@@ -43,12 +43,6 @@ export type Table<Row> = {
     id: string,
     change: (before: Row | undefined) => Row | undefined,
   ): Row | undefined;
-  /** Updates the first row of an order as `update` does, if it is at `until` at most. */
-  updateFirst(
-    order: NumberField<Row>,
-    until: number,
-    change: (before: Row) => Row,
-  ): Promise<Row | undefined>;
   remove(id: string): Promise<void>;
   /** The rows of an order that are at `from` or later, the first `limit` of them. */
   range(order: NumberField<Row>, from: number, limit: number): MaybePromise<Row[]>;

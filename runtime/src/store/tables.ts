@@ -11,7 +11,6 @@ import type { OpenTable, Table, TableDefinition } from './table.ts';
 const LAST = '\u{10ffff}';
 /** How many rows are read or written before others have their turn. */
 const SLICE = 200;
-const MAX_ATTEMPTS = 100;
 
 /** What the store of a definition has to be opened with. */
 export function storedTable<Row extends object>({
@@ -26,7 +25,10 @@ export function storedTable<Row extends object>({
       table: table(indexName(name, order), { isUnique: true }),
       entriesOf(row: Row, [id = '']) {
         const at = numberIn(row, order);
-        return at === undefined ? [] : [{ key: [at, id], row: {} }];
+        if (at === undefined) return [];
+        // No search finds others in their order.
+        if (!Number.isSafeInteger(at) || at < 0) throw new RangeError(`${order} cannot be ${at}`);
+        return [{ key: [at, id], row: {} }];
       },
       rowKeyOf: ({ key: [, id = ''] }) => [id],
     })),
@@ -90,7 +92,7 @@ function createTable<Row extends object>(
 
   async function firstIds(order: string, until: number, limit: number) {
     const found = await store.range(index(order), { prefix: [], until: [until + 1], limit });
-    return found.map(({ key: [at, id = ''] }) => ({ at, id: String(id) }));
+    return found.map(({ key: [, id = ''] }) => String(id));
   }
 
   const startingWith = (prefix: string) => ({
@@ -133,20 +135,6 @@ function createTable<Row extends object>(
         );
       }
     },
-    async updateFirst(order, until, next) {
-      // Others may be faster, and a damaged index may have an entry without a row.
-      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-        const [first] = await firstIds(order, until, 1);
-        if (first === undefined) break;
-        const outcome = await store.transact((tx) => {
-          const row = tx.get(rows, [first.id]);
-          if (row === undefined || numberIn(row, order) !== first.at) return undefined;
-          return { row: change(tx, first.id, () => next(row)) };
-        });
-        if (outcome !== undefined) return outcome.row;
-      }
-      return undefined;
-    },
     remove: (id) => store.transact((tx) => tx.remove(rows, [id])),
     range: (order, from, limit) =>
       mapMaybe(store.range(index(order), { prefix: [], from: [from], limit }), (found) =>
@@ -165,10 +153,7 @@ function createTable<Row extends object>(
       for (;;) {
         const first = await firstIds(order, until, SLICE);
         if (first.length === 0) return;
-        const count = await removeAll(
-          first.map(({ id }) => id),
-          (row) => (numberIn(row, order) ?? until + 1) <= until,
-        );
+        const count = await removeAll(first, (row) => (numberIn(row, order) ?? until + 1) <= until);
         // Others have removed them, or they are entries without rows.
         if (count === 0) return;
         await nextTurn();

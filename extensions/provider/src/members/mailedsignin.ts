@@ -13,7 +13,7 @@ import {
   type SignIn,
   secretHash,
 } from '@partner-loyalty/members/tables/signins.ts';
-import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
+import { addressBlock, addressSite } from '@partner-loyalty/runtime/http/address.ts';
 
 /** For how long a browser is known. */
 export const YEAR_MS = 365 * 24 * 3_600_000;
@@ -149,7 +149,8 @@ export function createMailedSignIns({ store, metrics, wake }: MailedSignInParts)
       const signIn = { signInId, address, client, ...times, ...asked };
       const of = { ...(partnerId !== undefined && { partnerId }), ...more };
       const task = { kind: 'code' as const, signInId, address, ...of };
-      const job = { jobId: randomUUID(), task, requestedAt };
+      const owner = addressSite(clientAddress);
+      const job = { jobId: randomUUID(), task, requestedAt, owner };
       const isBegun = await outbox.addWithin(limits, job, (tx) => signIns.begin(tx, signIn));
       if (!isBegun) {
         metrics.signIn('limited');

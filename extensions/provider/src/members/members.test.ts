@@ -401,6 +401,17 @@ describe('staffsignin', () => {
       expect((await begin({ known })).outcome).toBe('begun');
     });
 
+    test('exhaustion: codes of one site that a mail server is slow to take hold up no other', async () => {
+      const { held } = stage.server;
+      stage.server.hold('@slow.test');
+      for (let n = 0; n < 10; n += 1)
+        await begin({ email: `x${n}@slow.test`, clientAddress: `2001:db8:0:${n}::1` });
+      await until(() => held.size === 2);
+      await mailed({ clientAddress: '2001:db8:1::1' });
+      expect(held.size).toBe(2);
+      stage.server.hold(undefined);
+    });
+
     test('mail bombing: the last 10 browsers that signed in are known, and share a limit', async () => {
       const browsers = Array.from({ length: 11 }, (_, n) => `browser ${n}`);
       for (const [n, known] of browsers.entries()) {

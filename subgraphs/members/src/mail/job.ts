@@ -15,6 +15,8 @@ const MAX_PAUSE_MS = 600_000;
 /** In all attempts, more than a change may take. */
 const EARLY_PAUSE_MS = 5_000;
 const FINISH_PAUSE_MS = 2_000;
+/** Nobody waits for a link any longer. */
+const MAX_WAIT_MS = 3_600_000;
 
 export type Sender = Composer & {
   mailer: Mailer;
@@ -42,6 +44,9 @@ export async function handleJob(job: Job, context: JobContext): Promise<void> {
   try {
     // The claims before this one ended without a result, perhaps in a crash.
     if (job.attempts > MAX_ATTEMPTS) return await giveUp(job, 'tried too often', context);
+    const waited = job.task.kind === 'magic-link' ? now() - job.requestedAt : 0;
+    if (job.attempts === 1 && waited > MAX_WAIT_MS)
+      return await giveUp(job, 'waited too long', context);
     const outcome = await deliver(job, sender, now(), sending);
     if (outcome === 'early') return await outbox.postpone(job, now() + EARLY_PAUSE_MS);
     const { task } = job;
@@ -111,6 +116,6 @@ function explain(err: unknown): LogFields {
   return reason === undefined ? { err } : { reason };
 }
 
-export function logUnavailable(err: unknown, { log }: Pick<JobContext, 'log'>): void {
+function logUnavailable(err: unknown, { log }: JobContext): void {
   log.outage({ err, store: 'members' }, 'the outbox cannot be written');
 }

@@ -3,9 +3,8 @@ import { startLoop } from '@partner-loyalty/runtime/eventloop/loop.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
-import { isPartnersMail, type Outbox } from '../tables/outbox.ts';
-import { handleJob, logUnavailable, type Sender } from './job.ts';
-import { createLane } from './lanes.ts';
+import { type Outbox, QUEUES } from '../tables/outbox.ts';
+import { handleJob, type Sender } from './job.ts';
 
 const POLL_MS = 1_000;
 /**
@@ -13,6 +12,12 @@ const POLL_MS = 1_000;
  * whether there was a recipient.
  */
 const WAKE_DELAY_MS = { min: 50, spread: 200 };
+/** How many mails of a kind are sent at the same time; a mail server takes up to 30 s for one. */
+const PLACES = [
+  { queues: QUEUES.codes, places: 12 },
+  { queues: QUEUES.partners, places: 8 },
+  { queues: QUEUES.changes, places: 4 },
+];
 /** Longer than it can take to deliver an email. */
 const LEASE_MS = 120_000;
 const CLEAN_INTERVAL_MS = 600_000;
@@ -29,19 +34,40 @@ export function startMailWorker(
   const { outbox, invitations, signIns, payloads, sandboxMails } = sender.store;
   const sending = new AbortController();
   const context = { sender, outbox, log, metrics, now, sending: sending.signal };
-  const freed = () => loop.wake();
-  const [ofPeople, ofPartners] = [createLane(outbox, freed), createLane(outbox, freed)];
+  const running = new Set<Promise<void>>();
+  // `taken` are the queues of what is being sent.
+  const kinds = PLACES.map((kind) => ({ ...kind, taken: [] as number[] }));
   let delay: NodeJS.Timeout | undefined;
   let cleanedAt = Number.NEGATIVE_INFINITY;
 
-  /** Starts as many jobs as are due and have room. */
+  /**
+   * Starts the next job that is due and has a place; resolves with whether there is one. A queue
+   * has two places while half of them are free, and one beyond.
+   */
+  async function startNext(
+    { queues, places, taken }: (typeof kinds)[number],
+    stopping: AbortSignal,
+  ): Promise<boolean> {
+    if (taken.length === places || stopping.aborted) return false;
+    const most = taken.length < places / 2 ? 2 : 1;
+    const accepts = (queue: number) => taken.filter((one) => one === queue).length < most;
+    const job = await outbox.claim(now(), LEASE_MS, queues, accepts);
+    if (job === undefined) return false;
+    taken.push(job.queue);
+    const run = handleJob(job, { ...context, stopping }).finally(() => {
+      taken.splice(taken.indexOf(job.queue), 1);
+      running.delete(run);
+      loop.wake();
+    });
+    running.add(run);
+    return true;
+  }
+
+  /** Starts as many jobs as are due and have places, of each kind in turn. */
   async function claim(stopping: AbortSignal): Promise<void> {
-    while (!ofPeople.isFull() && !stopping.aborted) {
-      const job = await outbox.claim(now(), LEASE_MS, ofPartners.isFull());
-      if (job === undefined) return;
-      const lane = isPartnersMail(job.task) ? ofPartners : ofPeople;
-      const run = () => handleJob(job, { ...context, stopping });
-      lane.add(job, now(), stopping, run).catch((err) => logUnavailable(err, context));
+    for (let isMore = true; isMore; ) {
+      isMore = false;
+      for (const kind of kinds) if (await startNext(kind, stopping)) isMore = true;
     }
   }
 
@@ -80,7 +106,7 @@ export function startMailWorker(
       clearTimeout(delay);
       const timeout = setTimeout(() => sending.abort(), STOP_TIMEOUT_MS);
       await loop.stop();
-      await Promise.all([ofPeople.empty(), ofPartners.empty()]);
+      await Promise.all(running);
       clearTimeout(timeout);
     },
   };

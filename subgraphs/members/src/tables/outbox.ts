@@ -1,4 +1,5 @@
-// The queue of mail to be sent and the counts that limit it, in domain words.
+// The queues of mail to be sent and the counts that limit it, in domain words.
+import { createHash } from 'node:crypto';
 import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { StaffNotice, StaffRecipient } from '@partner-loyalty/runtime/signin/staff.ts';
 import type { Transaction } from '@partner-loyalty/runtime/store/engine/store.ts';
@@ -35,21 +36,17 @@ type TaskOfKind =
   | ({ kind: 'notice' } & Omit<StaffNotice, 'noticeId' | 'recipients'> &
       Omit<StaffRecipient, 'staffId'>);
 
-/** Whether a partner has caused the mail. */
-export function isPartnersMail(
-  task: MailTask,
-): task is MailTask & { kind: 'magic-link' | 'invitation' | 'notice' } {
-  return task.kind === 'magic-link' || task.kind === 'invitation' || task.kind === 'notice';
-}
+type Requested = { jobId: string; task: MailTask; requestedAt: number };
 
-/** Times are in milliseconds since 1970. */
-type NewJob = { jobId: string; task: MailTask; requestedAt: number; delayMs?: number };
+/** Times are in milliseconds since 1970. `owner` is who asked for a code; it is not stored. */
+type NewJob = Requested & { delayMs?: number; owner?: string };
 
 /**
  * A job as one worker has claimed it. `dueAt` is when the claim expires, and distinguishes it from
  * other claims.
  */
-export type Job = NewJob & {
+export type Job = Requested & {
+  queue: number;
   dueAt: number;
   /** The number of claims so far, including this one. */
   attempts: number;
@@ -60,15 +57,30 @@ export type Job = NewJob & {
 /** At most `count` admissions of the key in any `windowMs`. */
 export type Limit = { key: string; count: number; windowMs: number };
 
-/** By how much mail that a person waits for comes before the mail that partners cause. */
-const HEAD_START_MS = 3_600_000;
-/** How many jobs are read to find the oldest. */
+/** The queues of a kind of mail, from `first` to before `end`. */
+export type Queues = { first: number; end: number };
+
+/**
+ * Each owner's mail has one queue of its kind, and few owners share it, so that nobody's mail waits
+ * for all of another's. The first one also has what was stored before there were queues.
+ */
+export const QUEUES = {
+  partners: { first: 0, end: 400 },
+  codes: { first: 400, end: 800 },
+  changes: { first: 800, end: 899 },
+} as const;
+const ALL: Queues = { first: 0, end: 899 };
+/** Stored, `dueAt` is this times the queue, and the time. It stays a safe integer. */
+const SPAN = 1e13;
+/** How many queues a claim looks at. */
+const MAX_VISITS = 100;
+/** How many jobs of a kind are read to find the oldest. */
 const LOOKED_AT = 500;
 /** How long failed jobs are kept. */
 const FAILED_KEPT_MS = 7 * 24 * 3_600_000;
 
 /** A job that is due or has failed. A claim changes `dueAt`, so its former holder finds no job. */
-type StoredJob = Omit<Job, 'dueAt'> & { dueAt?: number; failedAt?: number };
+type StoredJob = Omit<Job, 'queue' | 'dueAt'> & { dueAt?: number; failedAt?: number };
 /** When a limit admitted mail. `until` is when the last admission no longer counts. */
 type StoredCount = { key: string; admittedAt: number[]; until: number };
 
@@ -88,19 +100,16 @@ export type Outbox = Awaited<ReturnType<typeof openOutbox>>;
 export async function openOutbox(open: OpenTable) {
   const jobs = await open(OUTBOX);
   const counts = await open(MAIL_COUNTS);
+  /** The queue that is looked at next. */
+  const turns = new Map<Queues, number>();
 
   /** Changes the job as it is stored, which may be newer than the claim, if the claim holds. */
   const ifHeld = async (
-    { jobId, dueAt }: Job,
+    job: Job,
     change: (stored: StoredJob) => StoredJob | undefined,
   ): Promise<void> => {
-    await jobs.update(jobId, (stored) => (stored?.dueAt === dueAt ? change(stored) : stored));
+    await jobs.update(job.jobId, (stored) => (isHeld(stored, job) ? change(stored) : stored));
   };
-
-  const newJob = ({ jobId, task, requestedAt, delayMs = 0 }: NewJob): StoredJob => ({
-    ...{ jobId, task, requestedAt, attempts: 0, admitted: false },
-    dueAt: requestedAt + delayMs - (isPartnersMail(task) ? 0 : HEAD_START_MS),
-  });
 
   return {
     /** Resolves when the job is on disk; nothing changes if one with the ID waits or has failed. */
@@ -128,18 +137,41 @@ export async function openOutbox(open: OpenTable) {
         return true;
       }),
     /**
-     * Claims the job that has been due the longest until the lease ends, or only one that a person
-     * waits for; undefined if none is due. No two callers hold the same job at the same time.
+     * Claims the job that has been due the longest of the next queue that is accepted and has one,
+     * until the lease ends; undefined if none is found in 100 queues: the next call goes on from
+     * there. No two callers hold the same job at the same time.
      */
-    async claim(now: number, leaseMs: number, isForPeople = false): Promise<Job | undefined> {
-      const dueAt = now + leaseMs;
-      const until = isForPeople ? now - HEAD_START_MS : now;
-      const claimed = await jobs.updateFirst('dueAt', until, (job) => ({
-        ...job,
-        dueAt,
-        attempts: job.attempts + 1,
-      }));
-      return claimed && { ...claimed, dueAt };
+    async claim(
+      now: number,
+      leaseMs: number,
+      queues = ALL,
+      accepts: (queue: number) => boolean = () => true,
+    ): Promise<Job | undefined> {
+      let queue = turns.get(queues) ?? queues.first;
+      let isLastRound = queue === queues.first;
+      for (let visits = 0; visits < MAX_VISITS; visits += 1) {
+        const [job] = await jobs.range('dueAt', queue * SPAN, 1);
+        const storedAt = job?.dueAt ?? Number.POSITIVE_INFINITY;
+        queue = Math.floor(storedAt / SPAN);
+        if (job === undefined || queue >= queues.end) {
+          queue = queues.first;
+          if (isLastRound) break;
+          isLastRound = true;
+        } else if (storedAt > placeOf(queue, now) || !accepts(queue)) queue += 1;
+        else {
+          const dueAt = now + leaseMs;
+          const claimed = await jobs.update(job.jobId, (stored) =>
+            stored?.dueAt === storedAt
+              ? { ...stored, dueAt: placeOf(queue, dueAt), attempts: stored.attempts + 1 }
+              : stored,
+          );
+          if (claimed === undefined) continue; // Another caller was faster.
+          turns.set(queues, queue + 1);
+          return { ...claimed, queue, dueAt };
+        }
+      }
+      turns.set(queues, queue);
+      return undefined;
     },
     /**
      * Counts an admission unless the limit is reached. Exact across processes. What was counted
@@ -149,23 +181,20 @@ export async function openOutbox(open: OpenTable) {
     /** How often a limit has admitted since its window began, at most. */
     admittedOf: (key: string) => mapMaybe(counts.get(key), (row) => row?.admittedAt.length ?? 0),
     /**
-     * This and the next four methods do nothing if the claim has expired and another worker holds
+     * This and the next three methods do nothing if the claim has expired and another worker holds
      * the job.
      */
     markAdmitted: (job: Job) => ifHeld(job, (stored) => ({ ...stored, admitted: true })),
     /** Removes a job that is done. */
     finish: (job: Job) => ifHeld(job, () => undefined),
     /** Makes the job claimable again from `dueAt` on. */
-    postpone: (job: Job, dueAt: number) => ifHeld(job, (stored) => ({ ...stored, dueAt })),
-    /** The same, as if it had not been claimed. */
-    putBack: (job: Job, dueAt: number) =>
-      ifHeld(job, (stored) => ({ ...stored, dueAt, attempts: stored.attempts - 1 })),
+    postpone: (job: Job, dueAt: number) =>
+      ifHeld(job, (stored) => ({ ...stored, dueAt: placeOf(job.queue, dueAt) })),
     /** Sets the job aside as failed, for an operator to see. */
     giveUp: (job: Job, now: number) =>
       ifHeld(job, ({ dueAt, ...stored }) => ({ ...stored, failedAt: now })),
     /** Whether the claim still holds: neither expired nor discarded. */
-    holds: ({ jobId, dueAt }: Job) =>
-      mapMaybe(jobs.get(jobId), (stored) => stored?.dueAt === dueAt),
+    holds: (job: Job) => mapMaybe(jobs.get(job.jobId), (stored) => isHeld(stored, job)),
     /** The jobs whose tasks are wanted, failed ones too. */
     async select(isWanted: (task: MailTask) => boolean) {
       const found = await jobs.select(({ task }) => isWanted(task));
@@ -187,15 +216,16 @@ export async function openOutbox(open: OpenTable) {
     discardCounts: (isUnwanted: (key: string) => boolean) =>
       counts.removeWhere(({ key }) => isUnwanted(key)),
     /**
-     * The number of jobs that are neither done nor failed, and when the oldest of the 500 that
-     * are due first was requested: a job that is tried again is due later than newer ones.
+     * The number of jobs that are neither done nor failed, and when the oldest of the first 500 of
+     * each kind was requested: a job that is tried again is due later than newer ones.
      */
     async waiting(): Promise<{ count: number; oldestAt: number | undefined }> {
-      const first = await jobs.range('dueAt', 0, LOOKED_AT);
-      const requested = first.map(({ requestedAt }) => requestedAt);
+      const read = ({ first }: Queues) => jobs.range('dueAt', first * SPAN, LOOKED_AT);
+      const [all = [], ...others] = await Promise.all(Object.values(QUEUES).map(read));
+      const requested = [all, ...others].flat().map(({ requestedAt }) => requestedAt);
       return {
-        count: first.length < LOOKED_AT ? first.length : await jobs.count('dueAt'),
-        oldestAt: first.length === 0 ? undefined : Math.min(...requested),
+        count: all.length < LOOKED_AT ? all.length : await jobs.count('dueAt'),
+        oldestAt: all.length === 0 ? undefined : Math.min(...requested),
       };
     },
     /** The number of failed jobs. */
@@ -206,6 +236,30 @@ export async function openOutbox(open: OpenTable) {
       await counts.removeUntil('until', now);
     },
   };
+}
+
+function newJob({ jobId, task, requestedAt, delayMs = 0, owner }: NewJob): StoredJob {
+  const dueAt = placeOf(queueFor(task, owner), requestedAt + delayMs);
+  return { jobId, task, requestedAt, attempts: 0, admitted: false, dueAt };
+}
+
+function queueFor(task: MailTask, owner: string | undefined): number {
+  if (task.kind === 'code') return queueOf(owner ?? task.signInId, QUEUES.codes);
+  return 'memberId' in task
+    ? queueOf(task.memberId, QUEUES.changes)
+    : queueOf(task.partnerId, QUEUES.partners);
+}
+
+function queueOf(owner: string, { first, end }: Queues): number {
+  return first + (createHash('sha256').update(owner).digest().readUInt32BE() % (end - first));
+}
+
+function placeOf(queue: number, time: number): number {
+  return queue * SPAN + time;
+}
+
+function isHeld(stored: StoredJob | undefined, { queue, dueAt }: Job): stored is StoredJob {
+  return stored?.dueAt === placeOf(queue, dueAt);
 }
 
 /** One write at a time counts all that this process asks of a key meanwhile. */
