@@ -219,6 +219,14 @@ test('a body is parsed when there is memory for it', async () => {
   expect(await send({ key: await keyOf('inn'), body, admit })).toMatchObject({ status: 503 });
 });
 
+test('a name that V8 does not hash is refused before it is parsed', async () => {
+  const key = await keyOf('inn');
+  const sent = (length: number) =>
+    send({ key, query: '{ __typename }', variables: { ['x'.repeat(length)]: 1 } });
+  expect(await sent(16_383)).toMatchObject({ status: 200 });
+  expect(await sent(16_384)).toMatchObject({ status: 400, code: 'BAD_REQUEST' });
+});
+
 test('a suspended partner gets nothing, by its key or by a token that it holds', async () => {
   for (const credential of [{ key: await keyOf('out') }, { token: await tokenOf('m', 'out') }])
     for (const query of [READ, END, '{ memberProfile(id: "m") { email } }', INTROSPECTION, '{'])

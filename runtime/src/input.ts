@@ -195,6 +195,9 @@ function faultsOf(issue: z.core.$ZodIssue, subject: string): string[] {
 
 const BYTE_ORDER_MARK = 0xfeff;
 
+/** V8 takes the length of a longer text for its hash: a Map compares it with all of this length. */
+export const LONGEST_HASHED = 16_383;
+
 /** The text of UTF-8 bytes, without a byte order mark at the beginning; undefined for others. */
 export function utf8Text(bytes: Buffer): string | undefined {
   if (!isUtf8(bytes)) return undefined;

@@ -2,6 +2,7 @@
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { isJsonObject, utf8Text } from '@partner-loyalty/runtime/input.ts';
+import { hasLongName } from '@partner-loyalty/runtime/transport/parts.ts';
 
 /** In bytes (docs/callers/requests.md, HTTP). */
 export const BODY_LIMIT = 64 * 1024;
@@ -50,8 +51,12 @@ export function parseGraphqlSearch(search: string): GraphqlBody {
   };
 }
 
-/** The text without a byte order mark. Throws BAD_REQUEST if the bytes are not UTF-8. */
+/**
+ * The text of JSON without a byte order mark. Throws BAD_REQUEST if the bytes are not UTF-8, or a
+ * name has over 16,383 of them.
+ */
 export function textOf(bytes: Buffer): string {
+  if (hasLongName(bytes)) fail('BAD_REQUEST', 'the body has too long a name');
   return utf8Text(bytes) ?? fail('BAD_REQUEST', 'the body is not UTF-8');
 }
 

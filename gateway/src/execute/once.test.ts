@@ -12,6 +12,7 @@ import { repeats } from '../../../test/support/graphs/repeats.ts';
 import { ResponseSize } from '../document/responsesize.ts';
 import { openExecutor } from './executor.ts';
 import { Pace } from './pace.ts';
+import { copyOf } from './together.ts';
 
 type Asked = Pick<SubgraphRequest, 'query' | 'variables'> & { name: string };
 type Answer = (request: SubgraphRequest, name: string) => Promise<SubgraphResponse>;
@@ -309,9 +310,9 @@ test('what represents an object counts wherever it is written', async () => {
         data:
           name === 'list'
             ? {
-                all: Array.from({ length: places }, () => ({
+                all: Array.from({ length: places }, (_, place) => ({
                   ...{ __typename: 'T', id: '1' },
-                  s: structuredClone(s),
+                  s: typeof s === 'function' ? s(place) : structuredClone(s),
                 })),
               }
             : { _entities: entityTypes.map(() => ({ x: 1 })) },
@@ -325,8 +326,19 @@ test('what represents an object counts wherever it is written', async () => {
   const text = '\ud800'.repeat(400_000);
   expect((await askFor(1, text)).codes).toEqual([]);
   expect((await askFor(1, `${text}${text}`)).codes).toEqual(['OPERATION_TOO_COMPLEX']);
+  const long = (length: number) => (place: number) => 'x'.repeat(length - 1) + (place % 2);
+  expect((await askFor(1_000, long(16_000))).codes).toEqual([]);
+  expect((await askFor(1_000, long(16_400))).codes).toEqual(['OPERATION_TOO_COMPLEX']);
   expect((await askFor(1_000, [])).codes).toEqual([]);
   expect((await askFor(50_000, [])).codes).toEqual(['OPERATION_TOO_COMPLEX']);
+});
+
+test('a copy of objects whose names are numbers takes no more than they do', () => {
+  const value = JSON.parse(`[${Array(20_000).fill('{"1023":1}').join()}]`);
+  const before = process.memoryUsage().heapUsed;
+  const copy = copyOf(value, { pace: new Pace(() => undefined) });
+  expect(copy).toEqual(value);
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(100_000_000);
 });
 
 test('a run takes 4 MiB of responses at most', async () => {

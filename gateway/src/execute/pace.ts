@@ -1,4 +1,5 @@
 // What a run may take in all, and when others have their turn while it goes on.
+import { LONGEST_HASHED } from '@partner-loyalty/runtime/input.ts';
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { Reading } from '@partner-loyalty/runtime/transport/types.ts';
 import { WIRE } from '@partner-loyalty/runtime/transport/wire.ts';
@@ -140,4 +141,10 @@ function addText(text: string, sum: Written): void {
   sum.characters += isPlain ? length : 6 * length;
   if (isPlain) sum.steps += length >> 6;
   else sum.steps += length > SHORT_TEXT && LONE.test(text) ? 2 * length : length >> 3;
+}
+
+/** What it takes to look a value up in a Map, where texts are compared. */
+export function lookUpSteps(value: unknown): number {
+  if (typeof value !== 'string') return 0;
+  return value.length > LONGEST_HASHED ? value.length >> 2 : value.length >> 8;
 }

@@ -123,19 +123,19 @@ function createProcess(
   const { caller, requestId, sandboxNow, errors, trace: parent, data: root } = run;
 
   async function process(options: Parameters<ServiceMap[string]['process']>[0]) {
-    const waiting = run.pace.fetch();
-    if (waiting !== undefined) await waiting;
     const { variables = {}, operationName } = options.request;
     const asked = options.request.query ?? '';
     const query = withVerbatim(asked, variables);
     const path = 'pathInIncomingRequest' in options ? (options.pathInIncomingRequest ?? []) : [];
-    const { representations: all } = variables;
-    const once = Array.isArray(all) ? distinct(all, run) : undefined;
+    const all = Array.isArray(variables.representations) ? variables.representations : undefined;
+    // Before other responses change the data.
+    const placed = all && objectsOf(all, objectsAt(run, path.map(String)));
+    const waiting = run.pace.fetch();
+    if (waiting !== undefined) await waiting;
+    const once = all && (await distinct(all, run));
     if (once !== undefined) variables.representations = once.representations;
     for (const each of once?.representations ?? []) run.pace.write(written(each));
     run.pace.write({ characters: query === asked ? 0 : query.length, steps: 0 });
-    // Before other responses change the data.
-    const placed = once && objectsOf(all, objectsAt(run, path.map(String)));
     const trace = parent?.child(`subgraph ${name}`, 'client');
     const request: SubgraphRequest = {
       query,
@@ -151,7 +151,7 @@ function createProcess(
     };
     const response = await ask(name, transport, request, run);
     if (trace !== undefined) endFetch(trace, response);
-    const places = placed && (() => placesOf(placed, once.indexes));
+    const places = once && (() => placesOf(placed ?? [], once.indexes));
     addErrors(errors, response, places);
     const { data = null } = response;
     run.pace.work(passes * itemsIn(data));

@@ -13,7 +13,7 @@ import type {
 } from '@partner-loyalty/runtime/transport/types.ts';
 import { Verbatim, withVerbatim } from '../document/literals.ts';
 import { type Data, merge, mergeIntoAll, type Sharing } from './merge.ts';
-import { type Pace, TOO_MUCH, written } from './pace.ts';
+import { lookUpSteps, type Pace, TOO_MUCH, written } from './pace.ts';
 import { addErrors, type PlacedError, type Steps } from './places.ts';
 import { ask, Branch, type Meeting, WORK_OF_KEY, WORK_OF_TEXT } from './together.ts';
 
@@ -208,8 +208,7 @@ function branchOf(
     if (value === undefined) return undefined;
     const isWritten = typeof value === 'object' && value !== null;
     const step = isWritten ? textOf(value, selection, texts) : value;
-    // Equal texts are compared.
-    if (typeof step === 'string') texts.pace.work(step.length >> 8);
+    texts.pace.work(lookUpSteps(step));
     at = isWritten ? at.next(Branch).next(step) : at.next(step);
   }
   return at;

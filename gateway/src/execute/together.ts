@@ -1,5 +1,6 @@
 // Asks a subgraph once for what several fetches of one level need of it.
 import type { FetchNode, PlanNode } from '@apollo/query-planner';
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { isBuiltIn } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import {
   DEADLINE_MS,
@@ -15,7 +16,7 @@ import type {
   Transport,
 } from '@partner-loyalty/runtime/transport/types.ts';
 import { type ASTNode, Kind, parse, print, stripIgnoredCharacters } from 'graphql';
-import { type Pace, written } from './pace.ts';
+import { lookUpSteps, type Pace, written } from './pace.ts';
 
 type Data = Record<string, unknown>;
 
@@ -255,7 +256,7 @@ async function askAll(transport: Transport, all: readonly Asking[], run: Meeting
   const { together } = run;
   const startedAt = performance.now();
   const isApart = together === undefined || startedAt < together.apartUntil;
-  const merged = isApart ? undefined : mergedOf(all, together.operations, run);
+  const merged = isApart ? undefined : await mergedOf(all, together.operations, run);
   if (merged !== undefined && together !== undefined) {
     const asked = promised(transport.execute(merged.request));
     const response = await withDeadline(asked, DEADLINE_MS / 2);
@@ -282,11 +283,11 @@ type Field = { types: readonly unknown[]; indexes: ReadonlyMap<Asking, readonly 
 const MAX_OPERATIONS = 4;
 
 /** Undefined if there is nothing to merge, or too much. */
-function mergedOf(
+async function mergedOf(
   all: readonly Asking[],
   known: Together['operations'],
   run: Meeting,
-): Merged | undefined {
+): Promise<Merged | undefined> {
   const [first] = all;
   if (first === undefined || all.length === 1) return undefined;
   const parts = all.map(({ part }) => part);
@@ -299,13 +300,14 @@ function mergedOf(
     for (const [name, value] of Object.entries(request.variables ?? {}))
       if (name !== REPRESENTATIONS) variables[name] = value;
   let count = 0;
-  const fields = operation.fields.map((places, index) => {
+  const fields: Field[] = [];
+  for (const [index, places] of operation.fields.entries()) {
     const askings = places.flatMap((place) => all[place] ?? []);
-    const { representations, field } = fieldOf(askings, run);
+    const { representations, field } = await fieldOf(askings, run);
     variables[nameOf(index)] = representations;
     count += representations.length;
-    return field;
-  });
+    fields.push(field);
+  }
   if (count > MAX_ENTITIES) return undefined;
   const { query } = operation;
   const whole = { query, variables, operationName: undefined, entityTypes: undefined };
@@ -347,13 +349,13 @@ function union(all: readonly Definitions[]): Map<string, string> | undefined {
 }
 
 /** Each of all representations once. */
-function fieldOf(
+async function fieldOf(
   askings: readonly Asking[],
   run: Meeting,
-): { representations: readonly Data[]; field: Field } {
+): Promise<{ representations: readonly Data[]; field: Field }> {
   // Cast: the fetches have written them.
   const lists = askings.map(({ request }) => request.variables?.[REPRESENTATIONS] as Data[]);
-  const { representations, indexes } = distinct(lists.flat(), run);
+  const { representations, indexes } = await distinct(lists.flat(), run);
   const types: unknown[] = [];
   const ofAsking = new Map<Asking, number[]>();
   let from = 0;
@@ -417,27 +419,28 @@ function placesByIndex(indexes: Field['indexes']) {
   return places;
 }
 
+type Distinct = { representations: readonly Data[]; indexes: readonly number[] };
+
 /** Each representation once, and for each of all its index among these. */
-export function distinct(
-  all: readonly Data[],
-  { pace }: Meeting,
-): { representations: readonly Data[]; indexes: number[] } {
+export function distinct(all: readonly Data[], { pace }: Meeting): MaybePromise<Distinct> {
   const root = new Branch();
   const representations: Data[] = [];
-  const indexes = all.map((representation) => {
+  const indexes: number[] = [];
+  const added = pace.each(all, (representation) => {
     let at = root;
     for (const name of Object.keys(representation)) {
       const value = representation[name];
       const isWritten = typeof value === 'object';
       pace.work(isWritten ? WORK_OF_TEXT + written(value).steps : WORK_OF_KEY);
       const step = isWritten ? JSON.stringify(value) : value;
+      pace.work(lookUpSteps(step));
       at = at.next(name);
       at = isWritten ? at.next(Branch).next(step) : at.next(step);
     }
     at.index ??= representations.push(representation) - 1;
-    return at.index;
+    indexes.push(at.index);
   });
-  return { representations, indexes };
+  return mapMaybe(added, () => ({ representations, indexes }));
 }
 
 /** Where names and values lead to. Keys of text would have to be written and hashed for each. */
@@ -465,16 +468,20 @@ export class Branch {
 /** A copy of a value in JSON, down to its leaves; undefined if the run has copied too much. */
 export function copyOf(value: unknown, run: Meeting): unknown {
   if (typeof value !== 'object' || value === null) return value;
+  const names = Array.isArray(value) ? [] : Object.keys(value);
+  const isNumbered = /^\d/.test(names[0] ?? '');
   const values: unknown[] = Array.isArray(value) ? value : Object.values(value);
-  run.copied = (run.copied ?? 0) + values.length;
+  run.copied = (run.copied ?? 0) + (isNumbered ? written(value).steps : values.length);
+  if (run.copied > MAX_COPIED) return undefined;
+  // Filled one name after another, an object whose names are numbers takes up to 12 KB.
+  if (isNumbered) return JSON.parse(JSON.stringify(value));
   const copies: unknown[] = [];
   for (const each of values) {
-    if (run.copied > MAX_COPIED) return undefined;
     copies.push(copyOf(each, run));
+    if (run.copied > MAX_COPIED) return undefined;
   }
-  if (run.copied > MAX_COPIED) return undefined;
   if (Array.isArray(value)) return copies;
-  return Object.fromEntries(Object.keys(value).map((name, place) => [name, copies[place]]));
+  return Object.fromEntries(names.map((name, place) => [name, copies[place]]));
 }
 
 async function promised<T>(value: T | Promise<T>): Promise<T> {

@@ -1,6 +1,8 @@
 // The caches of one process: together they keep at most a quarter of its heap, whoever fills them.
+import { createHash } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';
 import { LRUCache } from 'lru-cache';
+import { LONGEST_HASHED } from '../input.ts';
 
 /** A cache that forgets what was not used for the longest time. */
 export type Cache<V> = {
@@ -26,6 +28,9 @@ const BYTES_PER_ENTRY = 320;
 const BYTES_PER_KEY_CHARACTER = 2;
 // A single entry beyond this part of the limit would evict too much that others use.
 const LARGEST_ENTRY_PARTS = 8;
+
+const hashed = (key: string) =>
+  key.length > LONGEST_HASHED ? createHash('sha256').update(key).digest('base64') : key;
 
 /** Callers choose the keys and the values, so only their bytes count, not their number. */
 export function createCaches(maxBytes = getHeapStatistics().heap_size_limit / HEAP_PARTS) {
@@ -65,19 +70,19 @@ export function createCaches(maxBytes = getHeapStatistics().heap_size_limit / HE
       opened.add(entries);
       const set = (key: string, value: V) => {
         if (!opened.has(entries)) return;
-        entries.set(key, { value });
+        entries.set(hashed(key), { value });
         shrink();
       };
       return {
-        get: (key) => entries.get(key)?.value,
-        peek: (key) => entries.peek(key)?.value,
+        get: (key) => entries.get(hashed(key))?.value,
+        peek: (key) => entries.peek(hashed(key))?.value,
         values: () => Array.from(entries.values(), ({ value }) => value),
         set,
         weighAgain(key) {
-          const entry = entries.peek(key);
+          const entry = entries.peek(hashed(key));
           if (entry !== undefined) set(key, entry.value);
         },
-        delete: (key) => void entries.delete(key),
+        delete: (key) => void entries.delete(hashed(key)),
         close() {
           entries.clear();
           opened.delete(entries);

@@ -20,7 +20,7 @@ import { createSubgraphHandler } from '../subgraph/server.ts';
 import type { Subgraph } from '../subgraph/types.ts';
 import { createHttpTransport } from './client.ts';
 import type { AllowsHost } from './hosts.ts';
-import { countParts, createReadBudget } from './parts.ts';
+import { countParts, createReadBudget, hasLongName } from './parts.ts';
 import { oneSecret, type SubgraphSecrets } from './secrets.ts';
 import { createArrays } from './send.ts';
 import type { Caller, SubgraphRequest, SubgraphResponse, Transport } from './types.ts';
@@ -577,6 +577,17 @@ describe('an answer', () => {
           expect(countParts(Buffer.from(JSON.stringify([text, 1, text])), 100)).toBe(2.5);
     },
   );
+
+  test('with a name that V8 does not hash is not parsed', () => {
+    const named = (length: number) => Buffer.from(`{"a":"","${'x'.repeat(length)}" :1}`);
+    const value = Buffer.from(`{"a":"${'x'.repeat(20_000)}"}`);
+    expect([named(16_383), value, named(16_384)].map(hasLongName)).toEqual([false, false, true]);
+    const excessOf = createReadBudget(false);
+    expect([excessOf(named(16_383)), excessOf(named(16_384))]).toEqual([
+      undefined,
+      'too many values',
+    ]);
+  });
 
   test('with a number that has an exponent counts more, and a word with an e does not', () => {
     expect(countParts(Buffer.from('[2e23,1E-7,true,false,12]'), 100)).toBe(1.5 + 4 * 0.5 + 2 * 2.5);

@@ -1,5 +1,6 @@
 // Counts what a JSON text costs to parse and to shape, before that holds the event loop.
 import { randomInt } from 'node:crypto';
+import { LONGEST_HASHED } from '../input.ts';
 
 /** What takes up to 50 ms to parse and to shape. A megabyte of ordinary data has up to 120,000. */
 const MAX_PARTS = 150_000;
@@ -27,7 +28,8 @@ const orders = new Uint8Array(1 << 16);
 /**
  * Counts 1.5 for each list and object of a JSON text, and 0.5 for each comma and colon: about 1 for
  * a member, and 0.5 for a number in a list, but 3 for one with an exponent, which V8 is slow to
- * write again. Stops above `most`.
+ * write again. Infinite with a name that V8 does not hash, and compares with all that it knows of
+ * this length. Stops above `most`.
  */
 export function countParts(text: Buffer, most: number): number {
   let parts = 0;
@@ -57,6 +59,7 @@ export function countParts(text: Buffer, most: number): number {
     } else if (byte === OBJECT_END) {
       order = around.pop() ?? 0;
     } else if (byte === COLON) {
+      if (until - from > LONGEST_HASHED + 1) return Number.POSITIVE_INFINITY;
       for (; from < until; from += 1) {
         order = Math.imul(order ^ (text[from] ?? 0), MULTIPLIER);
         order ^= order >>> 15;
@@ -67,6 +70,12 @@ export function countParts(text: Buffer, most: number): number {
     }
   }
   return parts;
+}
+
+/** Whether a JSON text has a name that takes V8 too long. */
+export function hasLongName(text: Buffer): boolean {
+  const most = Number.MAX_VALUE;
+  return text.length > LONGEST_HASHED && countParts(text, most) > most;
 }
 
 /** Names are short; beyond them, indexOf is faster than a loop. */
