@@ -31,17 +31,6 @@ function askLimits(task: MailTask): Limit[] {
   return letter === 'staffInvited' ? [partnerLimit(partnerId), ofAddress] : [ofAddress];
 }
 
-/** How many of a partner's mails in a window are sent at once, and how far apart the others are. */
-const AT_ONCE = 50;
-const APART_MS = 100;
-
-/** How long mail that was just admitted waits, so that others' mail is sent between it. */
-export async function delayOf(task: MailTask, outbox: Pick<Outbox, 'admittedOf'>): Promise<number> {
-  if (task.kind !== 'magic-link' && task.kind !== 'invitation') return 0;
-  const before = await outbox.admittedOf(partnerLimit(task.partnerId).key);
-  return Math.max(0, before - AT_ONCE) * APART_MS;
-}
-
 /** Counts the mail and says whether it may be stored, the same for unknown addresses. */
 export async function admitTask(
   task: MailTask,

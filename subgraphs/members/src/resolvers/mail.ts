@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { StaffNotice } from '@partner-loyalty/runtime/signin/staff.ts';
-import { admitTask, delayOf } from '../mail/limits.ts';
+import { admitTask } from '../mail/limits.ts';
 import { hashToken, type TokenUse } from '../rules/mailedtoken.ts';
 import { digest } from '../tables/access.ts';
 import type { MailTask, Outbox } from '../tables/outbox.ts';
@@ -15,13 +15,13 @@ export type EnqueueMail = (task: MailTask, jobId?: string) => Promise<{ accepted
  * on asking, it does nothing. Nothing about the response reveals whether there is a recipient.
  */
 export function createEnqueueMail(
-  outbox: Pick<Outbox, 'add' | 'admit' | 'admittedOf'>,
+  outbox: Pick<Outbox, 'add' | 'admit'>,
   wake: () => void,
 ): EnqueueMail {
   return async (task, jobId = randomUUID()) => {
     const requestedAt = Date.now();
     if (await admitTask(task, outbox, requestedAt)) {
-      await outbox.add({ jobId, task, requestedAt, delayMs: await delayOf(task, outbox) });
+      await outbox.add({ jobId, task, requestedAt });
       wake();
     }
     return { accepted: true };

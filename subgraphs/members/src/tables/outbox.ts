@@ -39,7 +39,7 @@ type TaskOfKind =
 type Requested = { jobId: string; task: MailTask; requestedAt: number };
 
 /** Times are in milliseconds since 1970. `owner` is who asked for a code; it is not stored. */
-type NewJob = Requested & { delayMs?: number; owner?: string };
+type NewJob = Requested & { owner?: string };
 
 /**
  * A job as one worker has claimed it. `dueAt` is when the claim expires, and distinguishes it from
@@ -178,8 +178,6 @@ export async function openOutbox(open: OpenTable) {
      * before the clock was put back counts as counted now.
      */
     admit: createAdmit(counts),
-    /** How often a limit has admitted since its window began, at most. */
-    admittedOf: (key: string) => mapMaybe(counts.get(key), (row) => row?.admittedAt.length ?? 0),
     /**
      * This and the next three methods do nothing if the claim has expired and another worker holds
      * the job.
@@ -238,8 +236,8 @@ export async function openOutbox(open: OpenTable) {
   };
 }
 
-function newJob({ jobId, task, requestedAt, delayMs = 0, owner }: NewJob): StoredJob {
-  const dueAt = placeOf(queueFor(task, owner), requestedAt + delayMs);
+function newJob({ jobId, task, requestedAt, owner }: NewJob): StoredJob {
+  const dueAt = placeOf(queueFor(task, owner), requestedAt);
   return { jobId, task, requestedAt, attempts: 0, admitted: false, dueAt };
 }
 
