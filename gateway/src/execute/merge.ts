@@ -1,7 +1,7 @@
 // Merges what subgraphs answer into the data of a run, and what its places share once.
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
-import { lookUpSteps, type Pace } from './pace.ts';
+import type { Pace } from './pace.ts';
 
 export type Data = Record<string, unknown>;
 
@@ -28,7 +28,7 @@ export function mergeIntoAll(
     const merged = new Map<unknown, unknown>();
     for (const target of targets) {
       const present = Object.hasOwn(target, name) ? target[name] : undefined;
-      sharing.pace.work(lookUpSteps(present));
+      if (typeof (present ?? {}) !== 'object') continue; // It stays.
       const own = merged.get(present);
       if (own === undefined) merge(target, { [name]: value }, sharing);
       else put(target, name, own);

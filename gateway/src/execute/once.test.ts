@@ -12,7 +12,7 @@ import { repeats } from '../../../test/support/graphs/repeats.ts';
 import { ResponseSize } from '../document/responsesize.ts';
 import { openExecutor } from './executor.ts';
 import { Pace } from './pace.ts';
-import { copyOf } from './together.ts';
+import { Branch, copyOf } from './together.ts';
 
 type Asked = Pick<SubgraphRequest, 'query' | 'variables'> & { name: string };
 type Answer = (request: SubgraphRequest, name: string) => Promise<SubgraphResponse>;
@@ -331,6 +331,27 @@ test('what represents an object counts wherever it is written', async () => {
   expect((await askFor(1_000, long(16_400))).codes).toEqual(['OPERATION_TOO_COMPLEX']);
   expect((await askFor(1_000, [])).codes).toEqual([]);
   expect((await askFor(50_000, [])).codes).toEqual(['OPERATION_TOO_COMPLEX']);
+});
+
+test('numbers of the same hash are told apart in no more time than others', () => {
+  const hashOf = (key: number) => {
+    let hash = (~key + (key << 15)) >>> 0;
+    hash = (hash ^ (hash >>> 12)) >>> 0;
+    hash = (hash + (hash << 2)) >>> 0;
+    hash = Math.imul((hash ^ (hash >>> 4)) >>> 0, 2057) >>> 0;
+    return (hash ^ (hash >>> 16)) & 0xfff;
+  };
+  const alike: number[] = [];
+  for (let key = 1; alike.length < 12_000; key += 1) if (hashOf(key) === 5) alike.push(key);
+  const took = (keys: readonly number[]) => {
+    const root = new Branch();
+    const began = process.cpuUsage();
+    for (const key of keys) root.to(key, false);
+    return process.cpuUsage(began).user;
+  };
+  const others = alike.map((_, place) => place * 7_919);
+  took(others);
+  expect(took(alike)).toBeLessThan(10 * took(others) + 20_000);
 });
 
 test('a copy of objects whose names are numbers takes no more than they do', () => {

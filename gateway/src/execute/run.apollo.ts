@@ -17,7 +17,7 @@ import {
 import { withVerbatim } from '../document/literals.ts';
 import { namedType } from '../schema/definitions.ts';
 import { type Data, merge } from './merge.ts';
-import { written } from './pace.ts';
+import { lookUpSteps, written } from './pace.ts';
 import { addErrors, type Steps } from './places.ts';
 import { endFetch, objectsAt, type PlacedObject, type PlanRun, refuse } from './run.direct.ts';
 import { ask, copyOf, distinct } from './together.ts';
@@ -205,7 +205,8 @@ function objectsOf(
   representations: readonly Data[],
   objects: readonly PlacedObject[],
 ): PlacedObject[] {
-  const typeNames = new Set(objects.map(({ object }) => object.__typename));
+  const isName = (name: unknown) => typeof name === 'string' && lookUpSteps(name) === 0;
+  const typeNames = new Set(objects.map(({ object }) => object.__typename).filter(isName));
   let next = 0;
   return objects.filter(({ object }) => {
     const representation = representations[next];

@@ -209,7 +209,7 @@ function branchOf(
     const isWritten = typeof value === 'object' && value !== null;
     const step = isWritten ? textOf(value, selection, texts) : value;
     texts.pace.work(lookUpSteps(step));
-    at = isWritten ? at.next(Branch).next(step) : at.next(step);
+    at = at.to(step, isWritten);
   }
   return at;
 }
@@ -334,9 +334,11 @@ function targetsAt(path: readonly string[], { data, shared, pace }: PlanRun): Da
   let values: unknown[] = [data];
   for (const step of path) {
     const next: unknown[] = [];
+    // No numbers, which may all have the same hash.
+    const add = (value: unknown) => void (typeof value === 'object' && next.push(value));
     for (const value of values)
-      if (Array.isArray(value)) for (const item of value) next.push(item);
-      else if (isJsonObject(value) && Object.hasOwn(value, step)) next.push(value[step]);
+      if (Array.isArray(value)) for (const item of value) add(item);
+      else if (isJsonObject(value) && Object.hasOwn(value, step)) add(value[step]);
     pace.work(next.length);
     values = shared === undefined ? next : [...new Set(next)];
   }

@@ -434,8 +434,7 @@ export function distinct(all: readonly Data[], { pace }: Meeting): MaybePromise<
       pace.work(isWritten ? WORK_OF_TEXT + written(value).steps : WORK_OF_KEY);
       const step = isWritten ? JSON.stringify(value) : value;
       pace.work(lookUpSteps(step));
-      at = at.next(name);
-      at = isWritten ? at.next(Branch).next(step) : at.next(step);
+      at = at.next(name).to(step, isWritten);
     }
     at.index ??= representations.push(representation) - 1;
     indexes.push(at.index);
@@ -449,6 +448,13 @@ export class Branch {
   /** Most lead to one other. */
   private first: { step: unknown; branch: Branch } | undefined = undefined;
   private others: Map<unknown, Branch> | undefined = undefined;
+
+  /** Where a value leads to, or the text of an object. */
+  to(step: unknown, isText: boolean): Branch {
+    if (isText) return this.next(Branch).next(step);
+    // Whoever knows V8 can find numbers that have the same hash.
+    return typeof step === 'number' ? this.next(Number).next(String(step)) : this.next(step);
+  }
 
   next(step: unknown): Branch {
     const { first } = this;
