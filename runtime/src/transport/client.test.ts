@@ -454,6 +454,20 @@ describe('an answer', () => {
     expect(asked[0]).toBe(3);
   });
 
+  test('of another team has a head of 4 KiB at most', async () => {
+    for (const [length, code] of [
+      [3_500, 'OK'],
+      [4_500, 'SERVICE_UNAVAILABLE'],
+    ] as const) {
+      const { transport } = await serveFake(
+        (_, response) =>
+          inJson(response.setHeader('x-long', 'x'.repeat(length))).end('{"data":{"a":1}}'),
+        { name: 'offers' },
+      );
+      expect(codeOf(await transport.execute(request('{ a }')))).toBe(code);
+    }
+  });
+
   test('is not read once its run has had enough', async () => {
     const { transport } = await serveFake((operations, response) => {
       const replies = operations.map(() => ({ data: { a: 'x'.repeat(1_000) } }));
@@ -589,8 +603,10 @@ describe('an answer', () => {
     ]);
   });
 
-  test('with a number that has an exponent counts more, and a word with an e does not', () => {
+  test('with numbers that have exponents or are names counts more, with words that have an e not', () => {
     expect(countParts(Buffer.from('[2e23,1E-7,true,false,12]'), 100)).toBe(1.5 + 4 * 0.5 + 2 * 2.5);
+    const parts = (name: string) => countParts(Buffer.from(`[{"${name}":1},{"${name}":1}]`), 100);
+    expect([parts('34'), parts('\\u00334')]).toEqual([parts('a') + 20, parts('a') + 20]);
   });
 
   test('of 140,000 values is read four times at once, and then each half second', () => {

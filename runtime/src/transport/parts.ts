@@ -16,6 +16,8 @@ const BYTES_PER_PART = 50;
 const PARTS_OF_NEW_ORDER = 24;
 
 const PARTS_OF_EXPONENT = 2.5;
+/** A name that is a number, or may be one: up to 35 places in memory. */
+const PARTS_OF_NUMBER_NAME = 10;
 
 const [QUOTE = 0, BACKSLASH, LIST, OBJECT, OBJECT_END, COLON, COMMA] = Buffer.from('"\\[{}:,');
 const [EXPONENT, SMALL_EXPONENT, ZERO = 0, NINE = 0] = Buffer.from('Ee09');
@@ -60,6 +62,7 @@ export function countParts(text: Buffer, most: number): number {
       order = around.pop() ?? 0;
     } else if (byte === COLON) {
       if (until - from > LONGEST_HASHED + 1) return Number.POSITIVE_INFINITY;
+      if (isDigit(text[from + 1]) || text[from + 1] === BACKSLASH) parts += PARTS_OF_NUMBER_NAME;
       for (; from < until; from += 1) {
         order = Math.imul(order ^ (text[from] ?? 0), MULTIPLIER);
         order ^= order >>> 15;
