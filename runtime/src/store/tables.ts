@@ -111,12 +111,10 @@ function createTable<Row extends object>(
         rows,
         ids.map((id) => [id]),
       );
-      const unwanted = ids.filter((_, place) => {
-        const row = found[place];
-        return row !== undefined && isUnwanted(row);
-      });
-      for (const id of unwanted) tx.remove(rows, [id]);
-      return unwanted.length;
+      // Removed again, those that are gone stay so until this is written.
+      const unwanted = found.map((row) => row === undefined || isUnwanted(row));
+      for (const [place, id] of ids.entries()) if (unwanted[place]) tx.remove(rows, [id]);
+      return found.filter((row, place) => row !== undefined && unwanted[place]).length;
     });
 
   return {

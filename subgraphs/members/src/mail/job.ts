@@ -8,12 +8,14 @@ import type { Job, Outbox } from '../tables/outbox.ts';
 import { type Composer, compose, type NotComposed } from './compose.ts';
 import type { Inbox } from './inbox.ts';
 import { isRefused, type Mailer, mailFault } from './mailer.ts';
+import { CROWDED } from './slow.ts';
 
 /** With the pauses between them, the attempts take about an hour. */
 const MAX_ATTEMPTS = 14;
 const MAX_PAUSE_MS = 600_000;
 /** In all attempts, more than a change may take. */
 const EARLY_PAUSE_MS = 5_000;
+const MAX_CROWDED_MS = 60_000;
 const FINISH_PAUSE_MS = 2_000;
 /** Nobody waits for a link any longer. */
 const MAX_WAIT_MS = 3_600_000;
@@ -28,7 +30,7 @@ export type Sender = Composer & {
 
 type JobContext = {
   sender: Sender;
-  outbox: Pick<Outbox, 'finish' | 'postpone' | 'giveUp'>;
+  outbox: Pick<Outbox, 'finish' | 'postpone' | 'putBack' | 'giveUp'>;
   log: Log;
   metrics: Metrics;
   now: () => number;
@@ -95,8 +97,12 @@ async function finish(job: Job, context: JobContext): Promise<void> {
 
 /** Retries with growing pauses. Rejects if the outbox is unavailable. */
 async function retryOrGiveUp(job: Job, err: unknown, context: JobContext): Promise<void> {
-  if (isRefused(err) || job.attempts >= MAX_ATTEMPTS) return giveUp(job, err, context);
   const { outbox, log, metrics, now } = context;
+  if (err === CROWDED) {
+    const pause = Math.min(Math.round((now() - job.requestedAt) / 4), MAX_CROWDED_MS);
+    return outbox.putBack(job, now() + Math.max(pause, EARLY_PAUSE_MS));
+  }
+  if (isRefused(err) || job.attempts >= MAX_ATTEMPTS) return giveUp(job, err, context);
   log.outage(explain(err), 'an email could not be sent yet');
   metrics.mail(job.task.kind, 'retried');
   await outbox.postpone(job, now() + Math.min(1_000 * 2 ** job.attempts, MAX_PAUSE_MS));

@@ -441,6 +441,23 @@ describe('the mail worker', () => {
       },
     );
 
+    test('to a domain, once that is known, has one place and does not count as tried', async () => {
+      server.hold('slow.test');
+      start();
+      for (let i = 0; i < 6; i += 1) await kinds.partner?.('one', `x${i}@a${i}.slow.test`);
+      await until(() => server.held.size === 2);
+      await new Promise((resolve) => setTimeout(resolve, 3_500));
+      server.hold('slow.test');
+      await until(() => server.held.size === 1);
+      await kinds.partner?.('one', 'x@example.com');
+      await until(isThere('x@example.com'));
+      expect(server.held.size).toBe(1);
+      ahead += 2 * MINUTE;
+      const left = [];
+      for (let i = 0; i < 3; i += 1) left.push(await store.outbox.claim(clock(), MINUTE));
+      expect(left).toEqual(Array(3).fill(expect.objectContaining({ attempts: 1 })));
+    });
+
     test('of many partners, which has all their places, holds up nobody who waits for a code', async () => {
       server.hold('@slow.test');
       start();

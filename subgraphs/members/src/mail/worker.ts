@@ -5,6 +5,7 @@ import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import { type Outbox, QUEUES } from '../tables/outbox.ts';
 import { handleJob, type Sender } from './job.ts';
+import { withSlowDomains } from './slow.ts';
 
 const POLL_MS = 1_000;
 /**
@@ -33,7 +34,8 @@ export function startMailWorker(
 ) {
   const { outbox, invitations, signIns, payloads, sandboxMails } = sender.store;
   const sending = new AbortController();
-  const context = { sender, outbox, log, metrics, now, sending: sending.signal };
+  const slow = { ...sender, mailer: withSlowDomains(sender.mailer) };
+  const context = { sender: slow, outbox, log, metrics, now, sending: sending.signal };
   const running = new Set<Promise<void>>();
   // `taken` are the queues of what is being sent.
   const kinds = PLACES.map((kind) => ({ ...kind, taken: [] as number[] }));

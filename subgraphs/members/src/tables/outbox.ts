@@ -1,5 +1,5 @@
 // The queues of mail to be sent and the counts that limit it, in domain words.
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { StaffNotice, StaffRecipient } from '@partner-loyalty/runtime/signin/staff.ts';
 import type { Transaction } from '@partner-loyalty/runtime/store/engine/store.ts';
@@ -72,6 +72,8 @@ export const QUEUES = {
 const ALL: Queues = { first: 0, end: 899 };
 /** Stored, `dueAt` is this times the queue, and the time. It stays a safe integer. */
 const SPAN = 1e13;
+/** Of this process, so that nobody can choose whose queue to share. */
+const SALT = randomBytes(16);
 /** How many queues a claim looks at. */
 const MAX_VISITS = 100;
 /** How many jobs of a kind are read to find the oldest. */
@@ -179,7 +181,7 @@ export async function openOutbox(open: OpenTable) {
      */
     admit: createAdmit(counts),
     /**
-     * This and the next three methods do nothing if the claim has expired and another worker holds
+     * This and the next four methods do nothing if the claim has expired and another worker holds
      * the job.
      */
     markAdmitted: (job: Job) => ifHeld(job, (stored) => ({ ...stored, admitted: true })),
@@ -188,6 +190,13 @@ export async function openOutbox(open: OpenTable) {
     /** Makes the job claimable again from `dueAt` on. */
     postpone: (job: Job, dueAt: number) =>
       ifHeld(job, (stored) => ({ ...stored, dueAt: placeOf(job.queue, dueAt) })),
+    /** The same, as if it had not been claimed. */
+    putBack: (job: Job, dueAt: number) =>
+      ifHeld(job, (stored) => ({
+        ...stored,
+        dueAt: placeOf(job.queue, dueAt),
+        attempts: stored.attempts - 1,
+      })),
     /** Sets the job aside as failed, for an operator to see. */
     giveUp: (job: Job, now: number) =>
       ifHeld(job, ({ dueAt, ...stored }) => ({ ...stored, failedAt: now })),
@@ -249,7 +258,10 @@ function queueFor(task: MailTask, owner: string | undefined): number {
 }
 
 function queueOf(owner: string, { first, end }: Queues): number {
-  return first + (createHash('sha256').update(owner).digest().readUInt32BE() % (end - first));
+  return (
+    first +
+    (createHash('sha256').update(SALT).update(owner).digest().readUInt32BE() % (end - first))
+  );
 }
 
 function placeOf(queue: number, time: number): number {
