@@ -253,6 +253,39 @@ describe('what many places share', () => {
   });
 });
 
+describe('a list of scalars that is shaped in pieces', () => {
+  const lists = openGraph({
+    subgraphs: { list: { sdl: 'type Query { all: [T] } type T { x: [Int] y: [Int!] }' } },
+  });
+  const askFor = (field: string, values: readonly unknown[], objects = 1) =>
+    ask(
+      `{ all { ${field} } }`,
+      async () => ({ data: { all: Array.from({ length: objects }, () => ({ [field]: values })) } }),
+      { opened: lists },
+    );
+  const ones = Array.from({ length: 16_000 }, () => 1);
+
+  test('is whole', async () => {
+    const { data } = await askFor('x', ones, 3);
+    expect(data.all).toEqual(Array(3).fill({ x: ones }));
+  });
+
+  test('is null with a null that its type forbids', async () => {
+    const { data, nulls } = await askFor('y', [...ones, null]);
+    expect([data.all, nulls]).toEqual([[{ y: null }], ['all.0.y.16000']]);
+  });
+
+  test('goes on nowhere once the response is too large', async () => {
+    const rejections: unknown[] = [];
+    const note = (reason: unknown) => void rejections.push(reason);
+    process.on('unhandledRejection', note);
+    await expect(askFor('x', ones, 40)).rejects.toMatchObject({ code: 'OPERATION_TOO_COMPLEX' });
+    for (let tick = 0; tick < 50; tick += 1) await nextTick();
+    process.off('unhandledRejection', note);
+    expect(rejections).toEqual([]);
+  });
+});
+
 test('what is merged in pieces is whole, whatever else is merged meanwhile', async () => {
   const FIELDS = Array.from({ length: 60 }, (_, n) => n);
   const fieldsOf = (name: string) => FIELDS.map((n) => `${name}${n}: Int`).join(' ');

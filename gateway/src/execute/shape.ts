@@ -13,9 +13,11 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
+  getNullableType,
   isAbstractType,
   isEnumType,
   isInterfaceType,
+  isLeafType,
   isListType,
   isNonNullType,
   isObjectType,
@@ -286,12 +288,12 @@ function compileField(
   if (node === undefined) throw new Error('a response key has a field');
   // With quotes, colon and comma.
   const bytes = responseKey.length + 4;
-  const isLeaf = node.selectionSet === undefined;
   const name = compilation.nameOf(node);
   // Only such a name has to be looked for twice.
   const isInherited = name in Object.prototype;
-  const field = { name, isInherited, responseKey, bytes, isLeaf };
-  if (node.name.value === '__typename') return { ...field, nonNull: true, completer: typename };
+  const field = { name, isInherited, responseKey, bytes };
+  if (node.name.value === '__typename')
+    return { ...field, isLeaf: true, nonNull: true, completer: typename };
   const definition = type.getFields()[node.name.value];
   if (definition === undefined)
     throw new Error(`a validated document selects ${type.name}.${node.name.value}`);
@@ -299,7 +301,9 @@ function compileField(
   const below =
     compilation.operation === '' ? { ...compilation, operation: node.name.value } : compilation;
   const completer = compileType(below, definition.type, sets);
-  return { ...field, nonNull: isNonNullType(definition.type), completer };
+  // A list is none, whatever it has: it may have to wait for its turn.
+  const isLeaf = isLeafType(getNullableType(definition.type));
+  return { ...field, isLeaf, nonNull: isNonNullType(definition.type), completer };
 }
 
 // Most fields are leaves. They share their completers, which would take most of a shape's memory.
