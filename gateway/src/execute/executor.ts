@@ -126,13 +126,14 @@ function resultOf(
   size: ResponseSize,
   accesses: MemberAccess[] | undefined,
 ): MaybePromise<ExecutionResult> {
-  const violations = new Violations();
-  const completed = completeAndRecord(data, shape, { size, violations, accesses, shared });
   const placed: PlacedError[] = [];
   for (const error of errors) {
     if (placed.length >= 2 * MAX_PLACED) break;
     placed.push(...placedIn(shape, error, placed.length >= MAX_PLACED));
   }
+  // Last: what throws beside it would leave a promise that nobody waits for.
+  const violations = new Violations();
+  const completed = completeAndRecord(data, shape, { size, violations, accesses, shared });
   const nullViolations = violations.paths;
   return mapMaybe(completed, (late) => ({ data: late, errors: placed, nullViolations }));
 }

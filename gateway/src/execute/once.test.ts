@@ -275,14 +275,36 @@ describe('a list of scalars that is shaped in pieces', () => {
     expect([data.all, nulls]).toEqual([[{ y: null }], ['all.0.y.16000']]);
   });
 
-  test('goes on nowhere once the response is too large', async () => {
+  /** What nobody waits for once a response is refused. */
+  async function straysOf(asked: Promise<unknown>): Promise<unknown[]> {
     const rejections: unknown[] = [];
     const note = (reason: unknown) => void rejections.push(reason);
     process.on('unhandledRejection', note);
-    await expect(askFor('x', ones, 40)).rejects.toMatchObject({ code: 'OPERATION_TOO_COMPLEX' });
+    await expect(asked).rejects.toMatchObject({ code: 'OPERATION_TOO_COMPLEX' });
     for (let tick = 0; tick < 50; tick += 1) await nextTick();
     process.off('unhandledRejection', note);
-    expect(rejections).toEqual([]);
+    return rejections;
+  }
+
+  test('goes on nowhere once the response is too large', async () => {
+    expect(await straysOf(askFor('x', ones, 40))).toEqual([]);
+  });
+
+  test('goes on nowhere once errors are at too many fields of too many types', async () => {
+    const types = Array.from({ length: 60 }, (_, n) => n);
+    const shared = Array.from({ length: 200 }, (_, n) => `a${n}: Int`).join(' ');
+    const sdl = `type Query { all: [T] any: I } type T { x: [Int] } interface I { ${shared} }
+      ${types.map((n) => `type T${n} implements I { ${shared} x${n}: Int }`).join(' ')}`;
+    const names = shared.replaceAll(': Int', '');
+    const fragments = types.map((n) => `... on T${n} { x${n} }`).join(' ');
+    const message = { message: 'x', extensions: { code: 'INTERNAL_SERVER_ERROR' } };
+    const answer: Answer = async () => ({
+      data: { all: Array.from({ length: 40 }, () => ({ x: ones })), any: null },
+      errors: types.map((n) => ({ ...message, path: ['any', `x${n}`] })),
+    });
+    const opened = openGraph({ subgraphs: { list: { sdl } } });
+    const query = `{ all { x } any { ${names} ${fragments} } }`;
+    expect(await straysOf(ask(query, answer, { opened }))).toEqual([]);
   });
 });
 

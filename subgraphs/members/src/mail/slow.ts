@@ -25,7 +25,7 @@ export function withSlowDomains({ send }: Mailer): Mailer {
   };
   return {
     async send(email, ...more) {
-      const domain = domainOf(email.to);
+      const domain = siteOf(email.to);
       const isSlow = (slow.get(domain) ?? 0) > performance.now();
       if (isSlow && sending.has(domain)) throw CROWDED;
       const timer = setTimeout(() => remember(domain), SLOW_MS);
@@ -41,7 +41,7 @@ export function withSlowDomains({ send }: Mailer): Mailer {
 }
 
 /** Without what whoever has a domain can put before it. */
-function domainOf(address: string): string {
+function siteOf(address: string): string {
   const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase();
   return domain.split('.').slice(-2).join('.');
 }
