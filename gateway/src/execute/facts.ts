@@ -1,5 +1,6 @@
 // What the gateway needs to know of a surface to prepare operations and complete responses.
-import { buildASTSchema, type DocumentNode, type GraphQLSchema, parse } from 'graphql';
+import { LONGEST_HASHED } from '@partner-loyalty/runtime/input.ts';
+import { buildASTSchema, type DocumentNode, type GraphQLSchema, isEnumType, parse } from 'graphql';
 import { type RootScopes, rootScopesOf } from '../schema/scopes.ts';
 import { joinedSubgraphs, partsIn, type ServiceParts } from '../schema/supergraph.ts';
 import { type SurfaceName, surfaceDocument } from '../schema/surfaces.ts';
@@ -39,6 +40,15 @@ export function graphAsSeen(supergraph: string, surface: SurfaceName | undefined
   return surface === undefined ? graph : surfaceDocument(graph, surface);
 }
 
+/** A schema that looks up no text from outside that is too long for V8 to hash. */
 export function schemaOf(document: DocumentNode): GraphQLSchema {
-  return buildASTSchema(document, { assumeValid: true });
+  const schema = buildASTSchema(document, { assumeValid: true });
+  const ifHashed =
+    <T>(find: (name: string) => T) =>
+    (name: string) =>
+      name.length > LONGEST_HASHED ? undefined : find(name);
+  for (const type of Object.values(schema.getTypeMap()))
+    if (isEnumType(type)) type.getValue = ifHashed(type.getValue.bind(type));
+  schema.getType = ifHashed(schema.getType.bind(schema));
+  return schema;
 }

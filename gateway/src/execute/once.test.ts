@@ -7,10 +7,12 @@ import type {
   SubgraphResponse,
   Transport,
 } from '@partner-loyalty/runtime/transport/types.ts';
+import { type GraphQLEnumType, parse } from 'graphql';
 import { openGraph } from '../../../test/support/graphs/graph.ts';
 import { repeats } from '../../../test/support/graphs/repeats.ts';
 import { ResponseSize } from '../document/responsesize.ts';
 import { openExecutor } from './executor.ts';
+import { schemaOf } from './facts.ts';
 import { Pace } from './pace.ts';
 import { Branch, copyOf } from './together.ts';
 
@@ -407,6 +409,23 @@ test('numbers of the same hash are told apart in no more time than others', () =
   const others = alike.map((_, place) => place * 7_919);
   took(others);
   expect(took(alike)).toBeLessThan(10 * took(others) + 20_000);
+});
+
+test('texts that V8 does not hash are no names, of types and of values of enums', async () => {
+  const schema = schemaOf(parse('type Query { colour: Colour } enum Colour { RED }'));
+  const colour = schema.getType('Colour') as GraphQLEnumType; // Cast: it is one above.
+  expect(colour.getValue('RED')).toMatchObject({ name: 'RED' });
+  const took = (length: number, find: (name: string) => unknown) => {
+    const names = Array.from({ length: 1_000 }, (_, place) => `${place}`.padStart(length, 'x'));
+    const began = process.cpuUsage();
+    for (const name of names) expect(find(name)).toBeUndefined();
+    return process.cpuUsage(began).user;
+  };
+  for (const find of [
+    (name: string) => schema.getType(name),
+    (name: string) => colour.getValue(name),
+  ])
+    expect(took(16_384, find)).toBeLessThan(2 * took(16_383, find) + 20_000);
 });
 
 test('a copy of objects whose names are numbers takes no more than they do', () => {

@@ -46,6 +46,8 @@ test.each([204, 304])('a response with %i has neither a type nor a length', asyn
 test.each([
   ['PUT /a/b?c=d?e', { method: 'PUT', path: '/a/b', search: '?c=d?e' }],
   ['GET http://other.example/a?b', { method: 'GET', path: '/a', search: '?b' }],
+  ['GET http://other.example', { method: 'GET', path: '/', search: '' }],
+  ['GET http://other.example?a=/b', { method: 'GET', path: '/', search: '?a=/b' }],
   ['OPTIONS *', { method: 'OPTIONS', path: '*', search: '' }],
 ])('the handler receives method, path and query of %s separately', async (line, received) => {
   const port = await serve(({ method, path, search }) => json({ method, path, search }));

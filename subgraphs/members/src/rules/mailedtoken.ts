@@ -106,6 +106,8 @@ export function hashToken(use: TokenUse, token: string): string | undefined {
 
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 const LENGTH = 8;
+/** Of what is read, since normalizing takes long: enough for a code with separators. */
+const MAX_TYPED = 64;
 
 export function makeCode(): string {
   return Array.from({ length: LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('');
@@ -114,6 +116,7 @@ export function makeCode(): string {
 /** The code as it is made, from what was typed: neither case, width nor separators matter. */
 export function readCode(typed: string): string {
   return typed
+    .slice(0, MAX_TYPED)
     .normalize('NFKC')
     .replace(/[^a-z]/gi, '')
     .toUpperCase();
