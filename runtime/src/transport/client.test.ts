@@ -194,18 +194,37 @@ test.each(['127.0.0.1', 'localhost'])(
   },
 );
 
-test("the name of another team's subgraph is looked up by DNS, once at a time", async () => {
-  const { url } = await serveFake((_, response) => inJson(response).end('{"data":{"a":1}}'));
+test("the name of another team's subgraph is looked up by DNS, once in some seconds", async () => {
+  const { url } = await serveFake((_, response) => {
+    response.setHeader('connection', 'close');
+    inJson(response).end('{"data":{"a":1}}');
+  });
   const server = await startDns(() => ['127.0.0.1']);
   closing.push(async () => server.close());
   const options = { dns: server.resolver, batching: false };
   const named = (name: string) =>
     connectTo(url.replace('127.0.0.1', `${name}.invalid`), { ...options, name });
   const [offers, members] = [named('offers'), named('members')];
-  for (const reply of await executeAll(offers, ['{ a }', '{ a }', '{ a }']))
-    expect(reply).toEqual({ data: { a: 1 } });
+  for (let round = 1; round <= 2; round += 1)
+    for (const reply of await executeAll(offers, ['{ a }', '{ a }', '{ a }']))
+      expect(reply).toEqual({ data: { a: 1 } });
   expect(await members.execute(request('{ a }'))).toEqual(UNAVAILABLE);
   expect(server.questions()).toBe(1);
+});
+
+test('of the addresses of a name, 100 of each family are looked at', async () => {
+  const server = await startDns(() => Array(1_000).fill('127.0.0.1'));
+  closing.push(async () => server.close());
+  let asked = 0;
+  const allows = () => {
+    asked += 1;
+    return false;
+  };
+  const options = { name: 'offers', dns: server.resolver, allows };
+  expect(await connectTo('http://offers.invalid', options).execute(request('{ a }'))).toEqual(
+    UNAVAILABLE,
+  );
+  expect(asked).toBe(100);
 });
 
 describe('a connection that ends', () => {
@@ -755,7 +774,8 @@ describe('a batch that is not answered as one', () => {
     const { transport } = await serveFake(
       (operations, response) => {
         if (operations.length > 1) inJson(response).end('{}');
-        else asked += 1;
+        // Whether it is there again is asked, too.
+        else if (operations[0]?.query === '{ a }') asked += 1;
       },
       { deadlineMs: 300, counted },
     );

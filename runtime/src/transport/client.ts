@@ -151,6 +151,9 @@ function openConnections(
   };
 }
 
+/** Reading what a name server of another team answers takes up to 80 ms. */
+const ADDRESSES_KEPT_MS = 5_000;
+
 /**
  * Connects to allowed addresses and to no others, whatever a name resolved to before. Fails with
  * the code ADDRESS if there is none.
@@ -158,14 +161,17 @@ function openConnections(
 function connectorTo({ name, allows, dns }: HttpTransportOptions, url: URL, timeoutMs: number) {
   const isTrusted = isBuiltIn(name);
   const resolver = dns ?? new Resolver({ timeout: 500, tries: 3 });
-  // A name is looked up once at a time.
   let looking: Addresses | undefined;
   return createConnector({
     lookUp(hostname) {
       if (looking !== undefined) return looking;
       looking = isTrusted ? lookUpBySystem(hostname) : lookUpUntrusted(hostname, resolver);
       void Promise.allSettled(looking).then(() => {
-        looking = undefined;
+        const forget = () => {
+          looking = undefined;
+        };
+        if (isTrusted) forget();
+        else setTimeout(forget, ADDRESSES_KEPT_MS).unref();
       });
       return looking;
     },
