@@ -112,6 +112,8 @@ test('the limits for callers are those of the code', () => {
     1,
     LIMITS.introspectionDepth,
     LIMITS.name,
+    LIMITS.fetches,
+    LIMITS.fetched,
     MAX_RESPONSE_BYTES,
   ]);
   expect(table('Limits of an argument')).toEqual([

@@ -3,6 +3,7 @@ import { eachNode } from '@partner-loyalty/runtime/cache/document.ts';
 import {
   type ASTNode,
   type DocumentNode,
+  type EnumValueNode,
   type FloatValueNode,
   type GraphQLInputType,
   type GraphQLSchema,
@@ -47,9 +48,10 @@ const NO_LITERAL: StringValueNode = { kind: Kind.STRING, value: '' };
  * therefore written into the operation for a subgraph.
  */
 export class Verbatim {
-  readonly node: ValueNode;
+  readonly text: string;
   constructor(node: ValueNode) {
-    this.node = node;
+    // A text in lines would be looked through for each line.
+    this.text = print(visit(node, { StringValue: ({ kind, value }) => ({ kind, value }) }));
   }
 }
 
@@ -112,15 +114,27 @@ export function liftLiterals(
   return { document: withVariables(lifted, definitions), literals };
 }
 
-/** The operation for a subgraph, with the literals in it that JSON would change. */
-export function withVerbatim(query: string, variables: Record<string, unknown>): string {
-  const literals = new Map<string, ValueNode>();
+/**
+ * The operation for a subgraph, with the literals in it that JSON would change. `write` is called
+ * with the characters of each before it is written.
+ */
+export function withVerbatim(
+  query: string,
+  variables: Record<string, unknown>,
+  write: (characters: number) => void,
+): string {
+  const literals = new Map<string, string>();
   for (const [name, value] of Object.entries(variables))
-    if (value instanceof Verbatim) literals.set(name, value.node);
+    if (value instanceof Verbatim) literals.set(name, value.text);
   if (literals.size === 0) return query;
   const written = visit(parse(query, { noLocation: true }), {
     VariableDefinition: ({ variable }) => (literals.has(variable.name.value) ? null : undefined),
-    Variable: ({ name }) => literals.get(name.value),
+    Variable({ name }): EnumValueNode | undefined {
+      const text = literals.get(name.value);
+      if (text === undefined) return undefined;
+      write(text.length);
+      return { kind: Kind.ENUM, value: text }; // It is printed as it is.
+    },
   });
   for (const name of literals.keys()) delete variables[name];
   return stripIgnoredCharacters(print(written));

@@ -18,6 +18,9 @@ export const LIMITS = {
   introspectionDepth: 15,
   /** `__type` in an operation; `__schema` only once, and without these. */
   types: 10,
+  /** From subgraphs, and the characters of these operations: a plan is made in one piece. */
+  fetches: 256,
+  fetched: 262_144,
   /** In characters: of a field, alias, argument, variable, fragment, operation or other name. */
   name: 128,
 } as const;

@@ -26,6 +26,7 @@ import {
   type VariableDefinitionNode,
   visit,
 } from 'graphql';
+import { LIMITS } from '../document/measure.ts';
 import { argumentsOf, withoutUnreachable } from '../schema/definitions.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
 import { factsOf, graphAsSeen, type SurfaceFacts, schemaOf } from './facts.ts';
@@ -97,8 +98,11 @@ function textOf(apiSchema: Schema): string {
   return shown.definitions.length === all.definitions.length ? text : print(shown);
 }
 
-/** With the default values of variables as they were: Apollo's planner changes their numbers. */
-function planText(plan: QueryPlan, { definitions }: DocumentNode): string {
+/**
+ * With the default values of variables as they were: Apollo's planner changes their numbers.
+ * Undefined if it is too large.
+ */
+function planText(plan: QueryPlan, { definitions }: DocumentNode): string | undefined {
   const defaults = new Map<string, VariableDefinitionNode>();
   for (const node of definitions)
     for (const each of ('variableDefinitions' in node && node.variableDefinitions) || [])
@@ -108,11 +112,17 @@ function planText(plan: QueryPlan, { definitions }: DocumentNode): string {
     visit(parse(operation), {
       VariableDefinition: ({ variable }) => defaults.get(variable.name.value),
     });
-  return JSON.stringify(plan, (key, value) =>
-    defaults.size > 0 && key === 'operation'
-      ? stripIgnoredCharacters(print(withDefaults(value)))
-      : value,
-  );
+  let [fetches, fetched] = [0, 0];
+  const text = JSON.stringify(plan, (key, value) => {
+    if (key !== 'operation') return value;
+    const isKept = fetches >= LIMITS.fetches || fetched > LIMITS.fetched || defaults.size === 0;
+    const operation = isKept ? value : stripIgnoredCharacters(print(withDefaults(value)));
+    fetches += 1;
+    fetched += operation.length;
+    return operation;
+  });
+  const isTooLarge = fetches > LIMITS.fetches || fetched > LIMITS.fetched;
+  return isTooLarge || text.length > 2 * LIMITS.fetched ? undefined : text;
 }
 
 /**

@@ -274,8 +274,8 @@ export type PlannerResponse = { id: number } & (
 );
 
 export type PlannedText = {
-  /** A QueryPlan in JSON. */
-  plan: string;
+  /** A QueryPlan in JSON; undefined if it is too large. */
+  plan: string | undefined;
   /** Whether runDirectPlan can run it. */
   isDirect: boolean;
   /** How long it took. */

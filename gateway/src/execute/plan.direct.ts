@@ -4,6 +4,7 @@
 // Apollo's planner, which compares all plans, takes milliseconds to find it.
 import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-planner';
 import { fragmentsOf } from '@partner-loyalty/runtime/cache/document.ts';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 import {
   type ArgumentNode,
   type DirectiveNode,
@@ -17,19 +18,20 @@ import {
   isNonNullType,
   isObjectType,
   Kind,
-  type OperationDefinitionNode,
   OperationTypeNode,
   print,
   type SelectionSetNode,
   visit,
 } from 'graphql';
+import { LIMITS } from '../document/measure.ts';
 import type { OwnedType, Ownership } from './ownership.ts';
 
 /**
  * Plans a validated operation whose fields have been renamed by renameFields. Returns undefined if
  * it has abstract types, a field under several conditions, several fields of a mutation over
  * several subgraphs, or fields for which a subgraph is to be chosen. Apollo's planner plans those.
- * The node is undefined if no field needs a subgraph.
+ * The node is undefined if no field needs a subgraph. Throws OPERATION_TOO_COMPLEX if the plan gets
+ * too large.
  */
 export function planDirectly(
   document: DocumentNode,
@@ -55,8 +57,30 @@ type Planning = {
   schema: GraphQLSchema;
   ownership: Ownership;
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  operation: OperationDefinitionNode;
+  /** The definitions of variables, printed, by name. */
+  definitions: ReadonlyMap<string, string>;
+  size: PlanSize;
 };
+
+/** How large a plan is so far. */
+class PlanSize {
+  private fetches = 0;
+  private characters = 0;
+
+  addFetch(): void {
+    this.fetches += 1;
+    if (this.fetches > LIMITS.fetches) tooLarge();
+  }
+
+  add({ length }: string): void {
+    this.characters += length;
+    if (this.characters > LIMITS.fetched) tooLarge();
+  }
+}
+
+export function tooLarge(): never {
+  fail('OPERATION_TOO_COMPLEX', 'the operation needs too many or too large fetches from subgraphs');
+}
 
 /** What is selected of an object, by response name, with fragments and repetitions merged. */
 type Selected = Map<string, SelectedField>;
@@ -96,7 +120,13 @@ function planOperation(
   const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
   const root = operation && schema.getRootType(operation.operation);
   if (operation === undefined || !root) return notDirect();
-  const planning: Planning = { schema, ownership, fragments, operation };
+  const definitions = new Map(
+    (operation.variableDefinitions ?? []).map((each) => [
+      each.variable.name.value,
+      print({ ...each, directives: [] }),
+    ]),
+  );
+  const planning = { schema, ownership, fragments, definitions, size: new PlanSize() };
 
   const selected: Selected = new Map();
   collect(planning, root, operation.selectionSet, [], selected);
@@ -109,7 +139,7 @@ function planOperation(
     if (fetches.length > 1 || fetches.some(({ dependents }) => dependents.length > 0))
       return notDirect();
   const nodes = fetches.map((fetch) => {
-    const node = fetchNode(operation, fetch, operation.operation, [], fetch.text);
+    const node = fetchNode(planning, fetch, operation.operation, [], fetch.text);
     return sequenceOf(planning, node, fetch);
   });
   return inParallel(nodes);
@@ -228,6 +258,7 @@ function fetchOf(
   selected: Selected,
   path: readonly string[],
 ): SubgraphFetch {
+  planning.size.addFetch();
   const condition = commonCondition(selected);
   const fetch: SubgraphFetch = {
     subgraph,
@@ -335,6 +366,7 @@ function fieldText(
   for (const each of [...args, ...conditions]) addVariables(each, fetch);
   const head = args.length === 0 ? called : `${called}(${args.map(print).join(',')})`;
   const text = head + conditionsText(conditions);
+  planning.size.add(text);
   if (below === undefined || type === undefined) return text;
   return text + selectionText(planning, fetch, below, [...path, responseName, ...listSteps(type)]);
 }
@@ -350,11 +382,11 @@ function listSteps(type: GraphQLOutputType): string[] {
 }
 
 function dependentNode(
-  { operation }: Planning,
+  planning: Planning,
   { path, typeName, needed, fetch }: DependentFetch,
 ): PlanNode {
   const fields = `{_entities(${REPRESENTATIONS}:$${REPRESENTATIONS}){...on ${typeName}${fetch.text}}}`;
-  const node = fetchNode(operation, fetch, OperationTypeNode.QUERY, [ENTITIES], fields);
+  const node = fetchNode(planning, fetch, OperationTypeNode.QUERY, [ENTITIES], fields);
   const selections: QueryPlanSelectionNode[] = [TYPE_NAME, ...needed].map((name) => ({
     kind: 'Field',
     name,
@@ -368,16 +400,16 @@ function dependentNode(
 const ENTITIES = `$${REPRESENTATIONS}:[_Any!]!`;
 
 function fetchNode(
-  { variableDefinitions = [] }: OperationDefinitionNode,
+  { definitions, size }: Planning,
   { subgraph, variables }: SubgraphFetch,
   operationKind: OperationTypeNode,
   declared: readonly string[],
   text: string,
 ): FetchNode {
-  const used = variableDefinitions.filter(({ variable }) => variables.has(variable.name.value));
-  const plain = used.map((each) => print({ ...each, directives: [] }));
-  const definitions = [...declared, ...plain];
-  const head = definitions.length === 0 ? '' : `(${definitions.join(',')})`;
+  const all = [...declared];
+  for (const [name, definition] of definitions) if (variables.has(name)) all.push(definition);
+  const head = all.length === 0 ? '' : `(${all.join(',')})`;
+  size.add(head);
   return {
     kind: 'Fetch',
     serviceName: subgraph,

@@ -11,7 +11,7 @@ import { committedFacts } from './committed.ts';
 import { graphAsSeen, type SurfaceFacts, schemaOf } from './facts.ts';
 import { hiddenMembersOf, withMemberIds } from './members.ts';
 import { openThreadPlanner } from './plan.apollo.ts';
-import { planDirectly } from './plan.direct.ts';
+import { planDirectly, tooLarge } from './plan.direct.ts';
 import { type RenamedOperation, renameFields } from './rename.ts';
 import type { ApolloPlan } from './run.apollo.ts';
 import { compileShape, type Shape } from './shape.ts';
@@ -114,6 +114,7 @@ export async function openPlanner(
     asked: { isAbstract: boolean; isWhole: boolean; owner: string | undefined },
   ): Promise<Plan> {
     const { plan: text, isDirect } = await thread.plan(key, asked);
+    if (text === undefined) return tooLarge();
     // Cast: the thread wrote it from a QueryPlan.
     const plan = JSON.parse(text) as QueryPlan;
     // No surface has subscriptions.

@@ -125,7 +125,7 @@ function createProcess(
   async function process(options: Parameters<ServiceMap[string]['process']>[0]) {
     const { variables = {}, operationName } = options.request;
     const asked = options.request.query ?? '';
-    const query = withVerbatim(asked, variables);
+    const query = withVerbatim(asked, variables, run.pace.writeLiteral);
     const path = 'pathInIncomingRequest' in options ? (options.pathInIncomingRequest ?? []) : [];
     const all = Array.isArray(variables.representations) ? variables.representations : undefined;
     // Before other responses change the data.
@@ -134,8 +134,7 @@ function createProcess(
     if (waiting !== undefined) await waiting;
     const once = all && (await distinct(all, run));
     if (once !== undefined) variables.representations = once.representations;
-    for (const each of once?.representations ?? []) run.pace.write(written(each));
-    run.pace.write({ characters: query === asked ? 0 : query.length, steps: 0 });
+    run.pace.write(written(variables));
     const trace = parent?.child(`subgraph ${name}`, 'client');
     const request: SubgraphRequest = {
       query,

@@ -113,8 +113,8 @@ function askFor(fetch: FetchNode, run: PlanRun, asked: Asked | undefined): Maybe
     variables[name] = run.variables[name];
     isVerbatim ||= variables[name] instanceof Verbatim;
   }
-  const query = isVerbatim ? withVerbatim(operation, variables) : operation;
-  run.pace.write({ characters: query === operation ? 0 : query.length, steps: 0 });
+  const query = isVerbatim ? withVerbatim(operation, variables, run.pace.writeLiteral) : operation;
+  run.pace.write(written(variables));
   if (asked !== undefined) variables.representations = asked.representations;
   const trace = run.trace?.child(`subgraph ${serviceName}`, 'client');
   const request: SubgraphRequest = {

@@ -138,9 +138,10 @@ function sideBySide(branches: readonly PlanNode[]): Leaf[][] {
 
 /** What no other fetch waits for, in the last level that asks its subgraph. */
 function withLast(levels: readonly Leaf[][]): Leaf[][] {
+  const asked = levels.map((level) => new Set(level.flatMap(askedBy)));
   const depthOf = (leaf: Leaf, depth: number) => {
     const [name] = askedBy(leaf);
-    const last = levels.findLastIndex((level) => level.flatMap(askedBy).includes(name ?? ''));
+    const last = asked.findLastIndex((names) => names.has(name ?? ''));
     return leaf.isLast && last > depth ? last : depth;
   };
   const moved: Leaf[][] = levels.map(() => []);
