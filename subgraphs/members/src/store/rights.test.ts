@@ -6,7 +6,8 @@ import { address, memberImport, newPlace, type Place } from '../../test/engine.t
 import { deliver } from '../mail/job.ts';
 import { openMailer } from '../mail/mailer.ts';
 import { makeToken } from '../rules/mailedtoken.ts';
-import type { MembersStore } from '../store/store.ts';
+import { createKeyVault } from '../signingkeys/signingkey.ts';
+import { createMembersStore, type MembersStore, openRows } from '../store/store.ts';
 import type { Job, MailTask } from '../tables/outbox.ts';
 
 const NOW = Date.now();
@@ -256,6 +257,41 @@ describe('rights', () => {
     // What failed or raced is repeated, as an operator would.
     await store.rights.erase(ID);
     expect(await store.member(ID)).toBeUndefined();
+    await acknowledgeAll();
+    expect(await everything()).not.toMatch(PERSONAL);
+  });
+
+  test('ends while the member is written all the time, and finds addresses that come', async () => {
+    await fill();
+    const rows = await openRows({ ...place.settings, environment: 'sandbox' });
+    let writes = 0;
+    /** Another process writes the member before each transaction of the erasure. */
+    async function write() {
+      writes += 1;
+      if (writes > 200) throw new Error('the erasure has begun again too often');
+      await store.updateNames('inn', ID, { firstName: `Zerubbabel ${writes}` });
+      if (writes !== 2) return;
+      const late = address('zerubbabel@late.example');
+      const token = { hash: makeToken('change').hash, expiresAt: LATER };
+      await store.tokens.addChange({ use: 'change', ...token, address: late }, ID, NOW);
+      await store.invitations.add('c'.repeat(64), { partnerId: 'pub', address: late }, LATER);
+    }
+    const written: typeof rows = {
+      ...rows,
+      transact: async (...args) => {
+        await write();
+        return rows.transact(...args);
+      },
+    };
+    const { dataDir } = place.settings;
+    const vault = createKeyVault(undefined);
+    const erasing = await createMembersStore(written, {
+      vault,
+      dataDir,
+      onErasure: async () => {},
+    });
+    expect(await erasing.rights.erase(ID)).toBe(true);
+    await erasing.close();
     await acknowledgeAll();
     expect(await everything()).not.toMatch(PERSONAL);
   });

@@ -10,7 +10,7 @@ import { addressKey, type MemberRecord } from '../rules/record.ts';
 import type { MembersTables } from '../tables/tables.ts';
 import type { ApplyRule } from './apply.ts';
 import type { EventStore } from './eventstore.ts';
-import { isMerged, MEMBERS, MENTIONS, type MemberRow } from './rows.ts';
+import { isMerged, MEMBERS, MENTIONS } from './rows.ts';
 import type { FindRecord } from './tokenstore.ts';
 import { addressesIn, isAbout, isLimitOf, type Traces, withoutAddresses } from './traces.ts';
 
@@ -74,8 +74,7 @@ export function createRights(parts: Parts) {
         // The record comes last: only it leads to the rest.
         await removeQueued(traces, parts);
         await forgetAddresses(traces, parts);
-        const isGone = row === undefined || (await remove(memberId, row));
-        if (!isGone) continue;
+        if (!(await remove(traces))) continue;
         await events.forget(memberId);
         // What was queued as long as there was a member.
         await removeQueued(traces, parts);
@@ -84,14 +83,18 @@ export function createRights(parts: Parts) {
     },
   };
 
-  /** False if it was written since it was read. */
-  function remove(memberId: string, row: MemberRow): Promise<boolean> {
-    const partnerIds = isMerged(row)
-      ? row.partnerIds
-      : row.enrollments.map(({ partnerId }) => partnerId);
+  /** False if it has an address by now that nothing was looked for by. */
+  function remove({ memberId, addresses }: Traces): Promise<boolean> {
     return apply((records, tx) => {
-      const stored = tx.get(MEMBERS, [memberId]);
-      if (JSON.stringify(stored) !== JSON.stringify(row)) return false;
+      const row = tx.get(MEMBERS, [memberId]);
+      if (row === undefined) return true;
+      const isNew = (address: string) =>
+        !addresses.has(address) &&
+        (records.byKey(addressKey(address))?.memberId ?? memberId) === memberId;
+      if (!isMerged(row) && [...addressesIn(row)].some(isNew)) return false;
+      const partnerIds = isMerged(row)
+        ? row.partnerIds
+        : row.enrollments.map(({ partnerId }) => partnerId);
       for (const partnerId of partnerIds) marks.add(tx, enrolledMark(partnerId, memberId));
       records.remove(memberId, row);
       return true;
