@@ -27,6 +27,8 @@ const NOTICE_PATHS = {
   webhookDisabled: '/webhooks',
   staffInvited: '',
 };
+/** The kinds of mail that go to the address in the task, not to the current one of its member. */
+const OWN: readonly string[] = ['change', 'undone', 'notice'];
 /** How long a notice waits for its change of address, or for the undoing of one. */
 const CHANGE_MS = 60_000;
 
@@ -40,6 +42,22 @@ export function compose(job: Job, composer: Composer, now: number): Promise<Emai
   if (task.kind === 'undone') return composeUndoNotice(task, context);
   if (task.kind === 'notice') return composeStaffNotice(task, context);
   return composeInvitation(task, context);
+}
+
+/** Where the mail goes; undefined if nothing is to be mailed, or not yet. */
+export async function recipientOf(
+  task: MailTask,
+  { member, locks }: MembersStore,
+): Promise<string | undefined> {
+  if (task.kind === 'changed') {
+    const record = await member(task.memberId);
+    return record?.changes?.find(({ id }) => id === task.changeId)?.from.canonical;
+  }
+  const { address } = task;
+  const canonical = typeof address === 'string' ? address : address.canonical;
+  const isOwn = task.kind === 'code' ? task.staff !== undefined : OWN.includes(task.kind);
+  if (isOwn) return canonical;
+  return (await locks.mailbox({ typed: canonical, canonical }))?.address.canonical;
 }
 
 async function composeMagicLink(

@@ -1,11 +1,13 @@
 // Which mail goes to which address, and how much of it.
 import { randomUUID } from 'node:crypto';
+import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import { tokenIn } from '../../../../test/support/servers/mailserver.ts';
 import { address, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import { createEnqueueMail } from '../resolvers/mail.ts';
 import { hashToken } from '../rules/mailedtoken.ts';
 import type { MembersStore } from '../store/store.ts';
 import type { Job, MailTask } from '../tables/outbox.ts';
+import { recipientOf } from './compose.ts';
 import { deliver, type Sender } from './job.ts';
 import { admitTask, strangersLimit } from './limits.ts';
 import type { Email } from './template.ts';
@@ -58,7 +60,9 @@ describe('mail from a store', () => {
     return job && again(job, now);
   };
   const again = async (job: Job, now = NOW) => {
+    const recipient = await recipientOf(job.task, store);
     const outcome = await deliver(job, sender, now, SIGNAL);
+    if (outcome === 'sent') expect(recipient).toBe(canonicalEmail(emails.at(-1)?.to ?? ''));
     if (outcome !== 'early') await store.outbox.finish(job);
     return outcome;
   };
@@ -312,6 +316,9 @@ describe('mail from a store', () => {
       const hash = hashToken('undo', tokenIn(emails[1]?.text)) ?? '';
       const undo = { undoId: 'u1', taken: ['next@example.com'] };
       expect((await store.tokens.undoChange(hash, undo, NOW + 2 * MINUTE)).outcome).toBe('changed');
+      const undone = { kind: 'undone', memberId: 'ada', undoId: 'u1' } as const;
+      const lost = { ...undone, address: 'next@example.com' };
+      expect(await run(lost, NOW + 3 * MINUTE)).toBe('sent');
     });
 
     test.each<MailTask>([

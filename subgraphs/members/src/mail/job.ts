@@ -5,10 +5,10 @@ import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Job, Outbox } from '../tables/outbox.ts';
-import { type Composer, compose, type NotComposed } from './compose.ts';
+import { type Composer, compose, type NotComposed, recipientOf } from './compose.ts';
 import type { Inbox } from './inbox.ts';
 import { isRefused, type Mailer, mailFault } from './mailer.ts';
-import { CROWDED } from './slow.ts';
+import type { InPlace } from './slow.ts';
 
 /** With the pauses between them, the attempts take about an hour. */
 const MAX_ATTEMPTS = 14;
@@ -30,6 +30,7 @@ export type Sender = Composer & {
 
 type JobContext = {
   sender: Sender;
+  inPlace: InPlace;
   outbox: Pick<Outbox, 'finish' | 'postpone' | 'putBack' | 'giveUp'>;
   log: Log;
   metrics: Metrics;
@@ -49,7 +50,14 @@ export async function handleJob(job: Job, context: JobContext): Promise<void> {
     const waited = job.task.kind === 'magic-link' ? now() - job.requestedAt : 0;
     if (job.attempts === 1 && waited > MAX_WAIT_MS)
       return await giveUp(job, 'waited too long', context);
-    const outcome = await deliver(job, sender, now(), sending);
+    // Before composing, which would write a token at each try.
+    const to = await recipientOf(job.task, sender.store);
+    const send = () => deliver(job, sender, now(), sending);
+    const outcome = to === undefined ? await send() : await context.inPlace(to, send);
+    if (outcome === 'crowded') {
+      const pause = Math.min(Math.round((now() - job.requestedAt) / 4), MAX_CROWDED_MS);
+      return await outbox.putBack(job, now() + Math.max(pause, EARLY_PAUSE_MS));
+    }
     if (outcome === 'early') return await outbox.postpone(job, now() + EARLY_PAUSE_MS);
     const { task } = job;
     if (outcome === 'limited' && 'partnerId' in task && task.partnerId !== undefined)
@@ -98,10 +106,6 @@ async function finish(job: Job, context: JobContext): Promise<void> {
 /** Retries with growing pauses. Rejects if the outbox is unavailable. */
 async function retryOrGiveUp(job: Job, err: unknown, context: JobContext): Promise<void> {
   const { outbox, log, metrics, now } = context;
-  if (err === CROWDED) {
-    const pause = Math.min(Math.round((now() - job.requestedAt) / 4), MAX_CROWDED_MS);
-    return outbox.putBack(job, now() + Math.max(pause, EARLY_PAUSE_MS));
-  }
   if (isRefused(err) || job.attempts >= MAX_ATTEMPTS) return giveUp(job, err, context);
   log.outage(explain(err), 'an email could not be sent yet');
   metrics.mail(job.task.kind, 'retried');

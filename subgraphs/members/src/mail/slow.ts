@@ -1,4 +1,6 @@
-// Domains whose mail the mail server is slow to take, so that they hold one place alone.
+// Domains whose mail the mail server is slow to take, so that they hold few of the places.
+import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
+import { getDomain } from 'tldts';
 import type { Mailer } from './mailer.ts';
 
 /** Well above what a mail takes, unless the server asks the recipient's first. */
@@ -6,42 +8,52 @@ const SLOW_MS = 3_000;
 const REMEMBERED_MS = 300_000;
 const MAX_REMEMBERED = 10_000;
 
-/** Mail to a slow domain is being sent: this one has to wait. */
-export const CROWDED = new Error('another mail to a slow domain is being sent');
+/** Delivers mail to the address in a place; `crowded` if that has to wait for a slow domain's. */
+export type InPlace = <T>(to: string, deliver: () => Promise<T>) => Promise<T | 'crowded'>;
 
-/** Rejects with CROWDED, and sends nothing, while another mail to the same slow domain is sent. */
-export function withSlowDomains({ send }: Mailer): Mailer {
+/** The mailer, by which slow domains become known, and the places of a kind of mail. */
+export function watchDomains({ send }: Mailer) {
   /** Until when each is taken for one. */
   const slow = new Map<string, number>();
-  const sending = new Map<string, number>();
-  const count = (domain: string, by: 1 | -1) => {
-    const left = (sending.get(domain) ?? 0) + by;
-    if (left > 0) sending.set(domain, left);
-    else sending.delete(domain);
-  };
+  const isSlow = (domain: string) => (slow.get(domain) ?? 0) > performance.now();
   const remember = (domain: string) => {
     if (slow.size >= MAX_REMEMBERED) slow.clear();
     slow.set(domain, performance.now() + REMEMBERED_MS);
   };
-  return {
+  const mailer: Mailer = {
     async send(email, ...more) {
-      const domain = siteOf(email.to);
-      const isSlow = (slow.get(domain) ?? 0) > performance.now();
-      if (isSlow && sending.has(domain)) throw CROWDED;
-      const timer = setTimeout(() => remember(domain), SLOW_MS);
-      count(domain, 1);
+      const timer = setTimeout(() => remember(siteOf(email.to)), SLOW_MS);
       try {
         await send(email, ...more);
       } finally {
         clearTimeout(timer);
-        count(domain, -1);
       }
+    },
+  };
+  return {
+    mailer,
+    /** A slow domain has one place, and all together have `most`. */
+    createPlaces(most: number): InPlace {
+      /** The domains of what is being delivered. */
+      const taken: string[] = [];
+      return async (to, deliver) => {
+        const domain = siteOf(to);
+        const isFull = () => taken.includes(domain) || taken.filter(isSlow).length >= most;
+        if (isSlow(domain) && isFull()) return 'crowded';
+        taken.push(domain);
+        try {
+          return await deliver();
+        } finally {
+          taken.splice(taken.indexOf(domain), 1);
+        }
+      };
     },
   };
 }
 
 /** Without what whoever has a domain can put before it. */
 function siteOf(address: string): string {
-  const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase();
-  return domain.split('.').slice(-2).join('.');
+  const canonical = canonicalEmail(address) ?? address;
+  const domain = canonical.slice(canonical.lastIndexOf('@') + 1);
+  return getDomain(domain, { allowPrivateDomains: true }) ?? domain;
 }

@@ -5,7 +5,7 @@ import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import { type Outbox, QUEUES } from '../tables/outbox.ts';
 import { handleJob, type Sender } from './job.ts';
-import { withSlowDomains } from './slow.ts';
+import { watchDomains } from './slow.ts';
 
 const POLL_MS = 1_000;
 /**
@@ -34,11 +34,16 @@ export function startMailWorker(
 ) {
   const { outbox, invitations, signIns, payloads, sandboxMails } = sender.store;
   const sending = new AbortController();
-  const slow = { ...sender, mailer: withSlowDomains(sender.mailer) };
-  const context = { sender: slow, outbox, log, metrics, now, sending: sending.signal };
+  const { mailer, createPlaces } = watchDomains(sender.mailer);
+  const watched = { ...sender, mailer };
+  const context = { sender: watched, outbox, log, metrics, now, sending: sending.signal };
   const running = new Set<Promise<void>>();
   // `taken` are the queues of what is being sent.
-  const kinds = PLACES.map((kind) => ({ ...kind, taken: [] as number[] }));
+  const kinds = PLACES.map((kind) => ({
+    ...kind,
+    taken: [] as number[],
+    inPlace: createPlaces(kind.places / 2),
+  }));
   let delay: NodeJS.Timeout | undefined;
   let cleanedAt = Number.NEGATIVE_INFINITY;
 
@@ -47,7 +52,7 @@ export function startMailWorker(
    * has two places while half of them are free, and one beyond.
    */
   async function startNext(
-    { queues, places, taken }: (typeof kinds)[number],
+    { queues, places, taken, inPlace }: (typeof kinds)[number],
     stopping: AbortSignal,
   ): Promise<boolean> {
     if (taken.length === places || stopping.aborted) return false;
@@ -56,7 +61,7 @@ export function startMailWorker(
     const job = await outbox.claim(now(), LEASE_MS, queues, accepts);
     if (job === undefined) return false;
     taken.push(job.queue);
-    const run = handleJob(job, { ...context, stopping }).finally(() => {
+    const run = handleJob(job, { ...context, inPlace, stopping }).finally(() => {
       taken.splice(taken.indexOf(job.queue), 1);
       running.delete(run);
       loop.wake();
