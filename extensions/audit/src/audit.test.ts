@@ -11,9 +11,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
 import { loyalty, loyaltyJson } from '../../../test/support/service/loyalty.ts';
 import { until } from '../../../test/support/until.ts';
+import { openAudit } from './audit.ts';
 import { type AuditSink, openAuditFile } from './file.ts';
 
 // `loyalty audit`: which lines it prints, of which files, and what it skips.
@@ -119,6 +122,45 @@ describe('command', () => {
     expect(stderr).toMatch(/^loyalty: .*\n$/);
     expect(stderr).toContain(reason);
   });
+});
+
+test('a line for each member, but names of fields up to a megabyte', async () => {
+  const folder = temporaryFolder();
+  const auditLog = join(folder.path, 'audit.log');
+  const audit = openAudit({ auditLog }, { log: createLog('silent'), metrics: createMetrics() });
+  const principal = {
+    ...{
+      id: 'key_1',
+      surface: 'partner' as const,
+      owner: 'acme',
+      budget: 1,
+      policy: 'key' as const,
+    },
+    ...{ caller: { kind: 'partner' as const, partnerId: 'acme' }, scopes: 0, isSuspended: false },
+  };
+  const accesses = audit?.begin(principal);
+  const fields = Array.from({ length: 64 }, (_, place) => 'x'.repeat(126) + place);
+  const operation = 'offers';
+  for (let member = 0; member < 1_000; member += 1)
+    accesses?.push({ operation, memberId: `m${member}`, fields });
+  accesses?.push({ operation, memberId: 'm0', fields: ['a', 'b'] });
+  audit?.record('r-1', principal, accesses ?? []);
+  await audit?.close();
+  const text = readFileSync(auditLog, 'utf8');
+  const lines = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines.map(({ memberId }) => memberId)).toEqual(
+    Array.from({ length: 1_000 }, (_, member) => `m${member}`),
+  );
+  expect(lines[0]).toMatchObject({
+    ...{ partner: 'acme', keyId: 'key_1', requestId: 'r-1', operation },
+    fields: [...fields, 'a', 'b'],
+  });
+  expect(lines.filter((line) => line.fields.length === 0).length).toBeGreaterThan(800);
+  expect(text.length).toBeLessThan(1_300_000);
+  folder.remove();
 });
 
 // The audit log in a file: its mode, whole lines, log rotation, and a disk that fails.

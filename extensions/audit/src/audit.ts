@@ -9,6 +9,9 @@ import { withoutSecrets } from '@partner-loyalty/runtime/observe/secrets.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { type AuditSink, openAuditFile } from './file.ts';
 
+/** In characters: beyond them, the lines of a response name members without their fields. */
+const MAX_NAMES = 1_048_576;
+
 /** Undefined if AUDIT_LOG is not set. Throws if the file cannot be opened. */
 export function openAudit(
   { auditLog: path }: Pick<Settings, 'auditLog'>,
@@ -30,8 +33,14 @@ function createAudit(sink: AuditSink): Audit {
         // Callers choose it, and some of them paste a secret there.
         requestId: withoutSecrets(requestId),
       };
-      for (const access of merged(accesses))
-        sink.write(`${JSON.stringify({ ...caller, ...access })}\n`);
+      const head = JSON.stringify(caller).slice(0, -1);
+      let left = MAX_NAMES;
+      for (const { operation, memberId, fields } of merged(accesses)) {
+        const names = left > 0 ? JSON.stringify(fields) : '[]';
+        left -= names.length;
+        const member = JSON.stringify({ operation, memberId }).slice(1, -1);
+        sink.write(`${head},${member},"fields":${names}}\n`);
+      }
     },
     staff({ requestId, staff: { staffId, partnerId }, ...action }) {
       const caller = { partner: partnerId, staffId, requestId: withoutSecrets(requestId) };
@@ -47,18 +56,18 @@ export function auditLine(action: object): string {
   return `${JSON.stringify({ time: new Date().toISOString(), ...action })}\n`;
 }
 
-function merged(accesses: readonly MemberAccess[]): Iterable<MemberAccess> {
-  const [only] = accesses;
-  if (accesses.length === 1 && only !== undefined) return [only];
-  const found = new Map<string, MemberAccess>();
+/** One access for each operation and member, with all fields of theirs. */
+function* merged(accesses: readonly MemberAccess[]): Iterable<MemberAccess> {
+  // Objects of one type share their list of fields.
+  const found = new Map<string, { access: MemberAccess; lists: Set<readonly string[]> }>();
   for (const access of accesses) {
-    const { operation, memberId, fields } = access;
-    const name = `${operation}\n${memberId}`;
+    const name = `${access.operation}\n${access.memberId}`;
     const known = found.get(name);
-    const all = known === undefined ? fields : [...new Set([...known.fields, ...fields])];
-    found.set(name, { operation, memberId, fields: all });
+    if (known === undefined) found.set(name, { access, lists: new Set([access.fields]) });
+    else known.lists.add(access.fields);
   }
-  return found.values();
+  for (const { access, lists } of found.values())
+    yield lists.size === 1 ? access : { ...access, fields: [...new Set([...lists].flat())] };
 }
 
 /** Shares stdout with the log, line by line. */

@@ -74,10 +74,11 @@ export type Route = {
 /** Content may lack what a store could not give, and be made again after this. */
 const KEPT_MS = 60_000;
 
-/** Prepares the content at its first request for each graph, and again after a minute. */
+/** Prepares the content at its first request for each graph, and again after a while. */
 export function onceForEach(
   current: () => DocumentedGraph,
   make: (graph: DocumentedGraph) => Promise<Prepared>,
+  keptMs = KEPT_MS,
 ): () => Promise<Prepared> {
   const all = new WeakMap<DocumentedGraph, { content: Promise<Prepared>; until: number }>();
   return () => {
@@ -85,7 +86,11 @@ export function onceForEach(
     const known = all.get(graph);
     if (known !== undefined && performance.now() < known.until) return known.content;
     const content = make(graph);
-    all.set(graph, { content, until: performance.now() + KEPT_MS });
+    const made = { content, until: performance.now() + keptMs };
+    content.catch(() => {
+      made.until = performance.now() + KEPT_MS;
+    });
+    all.set(graph, made);
     return content;
   };
 }

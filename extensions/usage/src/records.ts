@@ -65,7 +65,7 @@ export const KEPT_DAYS = 60;
 export const KEPT_OPERATIONS = 500;
 /** If a day has more operations, the store removes all but those it keeps. */
 export const MAX_OPERATIONS = 2 * KEPT_OPERATIONS;
-/** For each caller and day in a write; others are not counted. A graph has far fewer. */
+/** For each caller and day; others are not counted. A graph has far fewer. */
 const MAX_COORDINATES = 10_000;
 /** The rest of an operation is cut off. */
 const MAX_OPERATION_CHARACTERS = 4_000;
@@ -79,13 +79,23 @@ export function fieldCounts(fields: readonly FieldUsage[]): Addition[] {
     const row = rows.get(id) ?? { key, counts: new Map() };
     rows.set(id, row);
     const name = countName(coordinate);
-    if (row.counts.size < MAX_COORDINATES || row.counts.has(name))
-      row.counts.set(name, (row.counts.get(name) ?? 0) + count);
+    row.counts.set(name, (row.counts.get(name) ?? 0) + count);
   }
   return Array.from(rows.values(), ({ key, counts }) => ({
     key,
     amounts: Object.fromEntries(counts),
   }));
+}
+
+/** What a stored row has room for. */
+export function withinRoom({ key, amounts }: Addition, stored: Counts = {}): Addition {
+  let room = MAX_COORDINATES - Object.keys(stored).length;
+  const isCounted = ([name]: [string, number]) => {
+    if (Object.hasOwn(stored, name)) return true;
+    room -= 1;
+    return room >= 0;
+  };
+  return { key, amounts: Object.fromEntries(Object.entries(amounts).filter(isCounted)) };
 }
 
 // Names of what is added have no dots, and no coordinate has a slash.

@@ -126,6 +126,18 @@ describe('the usage store', () => {
     );
   });
 
+  test('a caller has 10,000 coordinates in a day, however many writes there are', async () => {
+    const write = (from: number, count: number) => {
+      const fields = Array.from({ length: count }, (_, place) => field(`T.f${from + place}`, 1));
+      return store.add({ fields, operations: [] });
+    };
+    for (const from of [0, 6_000, 12_000]) await write(from, 6_000);
+    await write(9_999, 2);
+    const found = await store.fields(DAY);
+    expect(found).toHaveLength(10_000);
+    expect(found.find(({ coordinate }) => coordinate === 'T.f9999')?.count).toBe(2);
+  });
+
   test('concurrent processes lose no count', async () => {
     const both = [store, await open()];
     await Promise.all(

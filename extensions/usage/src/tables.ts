@@ -30,6 +30,7 @@ import {
   mostUsed,
   operationCounts,
   type UsageStore,
+  withinRoom,
 } from './records.ts';
 import { CHUNKS, createRequestTables, HOURS } from './requesttables.ts';
 
@@ -73,7 +74,15 @@ function createUsageStore(store: Store): UsageStore {
   let lastHour = '';
   return {
     async add(usage) {
-      await store.add(FIELDS, fieldCounts(usage.fields));
+      const counts = fieldCounts(usage.fields);
+      const stored = await store.getAll(
+        FIELDS,
+        counts.map(({ key }) => key),
+      );
+      await store.add(
+        FIELDS,
+        counts.map((each, place) => withinRoom(each, stored[place])),
+      );
       await store.add(OPERATIONS, operationCounts(usage.operations));
       const days = daysOf(usage);
       for (const day of days) await removeRare(store, day);
@@ -86,7 +95,8 @@ function createUsageStore(store: Store): UsageStore {
     async fields(since) {
       const found: FieldUsage[] = [];
       for await (const page of pagesOf(store, FIELDS, { prefix: [], from: [since] }))
-        for (const { key, row } of page) found.push(...fieldsIn(callerIn(key), row));
+        for (const { key, row } of page)
+          for (const field of fieldsIn(callerIn(key), row)) found.push(field);
       return found;
     },
     async fieldsOf(partnerId, days) {

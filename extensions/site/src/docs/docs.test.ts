@@ -257,3 +257,16 @@ test('a beginning of a word, or one with a typing error, finds it', () => {
   expect(ids('therd')).toEqual(['/docs#c']);
   expect(ids('secret')).toEqual([]);
 });
+
+test('pages are indexed up to 400,000 words', () => {
+  const page = (place: number) =>
+    `<h1>P</h1><div class="text"><h2 id="p${place}">Title${place}</h2>${'word '.repeat(150_000)}`;
+  const text = indexOf(new Map([1, 2, 3].map((place) => [`/${place}`, page(place)])));
+  const index = MiniSearch.loadJSON<Entry>(text, INDEX_OPTIONS);
+  expect(
+    index
+      .search('word')
+      .map(({ id }) => id)
+      .sort(),
+  ).toEqual(['/1#p1', '/2#p2']);
+});

@@ -12,12 +12,18 @@ export const INDEX_OPTIONS = {
   searchOptions: { boost: { title: 4 }, prefix: true, fuzzy: 0.2, combineWith: 'AND' as const },
 };
 
-/** Indexes pages by their paths. */
+/** Each takes some 200 bytes. Our own pages have 40,000. */
+const MAX_WORDS = 400_000;
+
+/** Indexes pages by their paths, until they have too many words. */
 export function indexOf(pages: ReadonlyMap<string, string>): string {
   const index = new MiniSearch<Entry>(INDEX_OPTIONS);
+  let words = 0;
   for (const [path, page] of pages) {
     // Schemas of other teams may have names that give the same ID.
     const unique = new Map(entriesOf(path, page).map((entry) => [entry.id, entry]));
+    for (const { place, text } of unique.values()) words += `${place} ${text}`.split(' ').length;
+    if (words > MAX_WORDS) break;
     index.addAll([...unique.values()]);
   }
   return JSON.stringify(index);
