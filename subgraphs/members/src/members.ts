@@ -57,7 +57,7 @@ export async function startMembers(
     await store.close();
   };
   const { wake } = worker;
-  const enqueueMail = createEnqueueMail(store.outbox, wake);
+  const enqueueMail = createEnqueueMail(store, wake);
   const core = { store, settings, issuer: baseAddress, log, metrics, enqueueMail, wake, inbox };
   const [provider] = extensions.map(({ openProvider }) => openProvider(core));
   return { ...createMembers(store, { baseAddress, wake, inbox, ...provider }), close };

@@ -10,13 +10,16 @@ export type Composer = {
   store: MembersStore;
   /** The environment's base address, without a slash at the end. */
   baseAddress: string;
+  /** Whether mail to the address may be sent now; it is asked before anything is written for it. */
+  hasPlace?: (to: string) => boolean;
 };
 
 /**
  * `dropped`: there is no recipient, or another limit is reached. `limited`: the partner has reached
  * its number of mails to strangers. `early`: the change that the mail is about may still be made.
+ * `crowded`: it waits for a place.
  */
-export type NotComposed = 'dropped' | 'limited' | 'early';
+export type NotComposed = 'dropped' | 'limited' | 'early' | 'crowded';
 
 type Context = Composer & { job: Job; now: number };
 type TaskOf<Kind extends MailTask['kind']> = Extract<MailTask, { kind: Kind }>;
@@ -44,8 +47,19 @@ export function compose(job: Job, composer: Composer, now: number): Promise<Emai
   return composeInvitation(task, context);
 }
 
+/** Why a mail is not composed: the limits, which count it once, or no place. */
+async function refusalOf(
+  limits: Parameters<typeof admit>[1],
+  { job, store, now, hasPlace }: Context,
+): Promise<NotComposed | undefined> {
+  const admission = limits.length === 0 ? 'admitted' : await admit(job, limits, store.outbox, now);
+  if (admission !== 'admitted') return admission;
+  const to = await recipientOf(job.task, store);
+  return to === undefined || hasPlace?.(to) !== false ? undefined : 'crowded';
+}
+
 /** Where the mail goes; undefined if nothing is to be mailed, or not yet. */
-export async function recipientOf(
+async function recipientOf(
   task: MailTask,
   { member, locks }: MembersStore,
 ): Promise<string | undefined> {
@@ -62,15 +76,16 @@ export async function recipientOf(
 
 async function composeMagicLink(
   { partnerId, address }: TaskOf<'magic-link'>,
-  { store, baseAddress, job, now }: Context,
+  context: Context,
 ): Promise<Email | NotComposed> {
+  const { store, baseAddress, job, now } = context;
   const recipient = await store.tokens.findRecipient(partnerId, address);
   if (recipient === undefined) return 'dropped';
   const partner = (await store.partners.get(partnerId)) ?? { partnerId, name: partnerId };
   const { memberId, isConfirmed } = recipient;
   const limits = partnerLimits('link', partner, memberId, !isConfirmed);
-  const admission = await admit(job, limits, store.outbox, now);
-  if (admission !== 'admitted') return admission;
+  const refusal = await refusalOf(limits, context);
+  if (refusal !== undefined) return refusal;
 
   const ownPage = partner.magicLinkUrl === undefined;
   const { token, hash } = makeToken('sign-in');
@@ -87,10 +102,10 @@ async function composeMagicLink(
 }
 
 /** Its limits were checked when the sign-in was begun. */
-async function composeCode(
-  task: TaskOf<'code'>,
-  { store, baseAddress, job }: Context,
-): Promise<Email | NotComposed> {
+async function composeCode(task: TaskOf<'code'>, context: Context): Promise<Email | NotComposed> {
+  const { store, baseAddress, job } = context;
+  const refusal = await refusalOf([], context);
+  if (refusal !== undefined) return refusal;
   const { signInId, staff } = task;
   const reader = await readerOf(task, store);
   const isOpen = (await store.signIns.find(signInId)) !== undefined;
@@ -128,13 +143,14 @@ async function readerOf(
 
 async function composeChange(
   { memberId, address }: TaskOf<'change'>,
-  { store, baseAddress, job, now }: Context,
+  context: Context,
 ): Promise<Email | NotComposed> {
+  const { store, baseAddress, job, now } = context;
   // Before the limits count: nothing is kept about somebody who was erased.
   if ((await store.member(memberId)) === undefined) return 'dropped';
   const limits = [targetLimit(address.canonical)];
-  const admission = await admit(job, limits, store.outbox, now);
-  if (admission !== 'admitted') return admission;
+  const refusal = await refusalOf(limits, context);
+  if (refusal !== undefined) return refusal;
 
   const { token, hash } = makeToken('change');
   const { lifetimeMs } = TOKEN_USES.change;
@@ -151,8 +167,11 @@ async function composeChange(
 
 async function composeChangeNotice(
   { memberId, changeId }: TaskOf<'changed'>,
-  { store, baseAddress, job, now }: Context,
+  context: Context,
 ): Promise<Email | NotComposed> {
+  const { store, baseAddress, job, now } = context;
+  const refusal = await refusalOf([], context);
+  if (refusal !== undefined) return refusal;
   const { token, hash } = makeToken('undo');
   const change = await store.tokens.addUndo(hash, memberId, changeId, now);
   if (change === undefined) return now - job.requestedAt < CHANGE_MS ? 'early' : 'dropped';
@@ -164,8 +183,11 @@ async function composeChangeNotice(
 
 async function composeUndoNotice(
   { address, ...undo }: TaskOf<'undone'>,
-  { store, baseAddress, job, now }: Context,
+  context: Context,
 ): Promise<Email | NotComposed> {
+  const { store, baseAddress, job, now } = context;
+  const refusal = await refusalOf([], context);
+  if (refusal !== undefined) return refusal;
   const { token, hash } = makeToken('contest');
   const loss = await store.locks.addContest(hash, { ...undo, address }, now);
   if (loss === undefined) return now - job.requestedAt < CHANGE_MS ? 'early' : 'dropped';
@@ -177,8 +199,9 @@ async function composeUndoNotice(
 
 async function composeInvitation(
   { kind: _, ...input }: TaskOf<'invitation'>,
-  { store, baseAddress, job, now }: Context,
+  context: Context,
 ): Promise<Email | NotComposed> {
+  const { store, baseAddress, job, now } = context;
   const { partnerId } = input;
   const mailbox = await store.locks.mailbox(input.address);
   if (mailbox === undefined) return 'dropped';
@@ -188,8 +211,8 @@ async function composeInvitation(
   const { memberId = address.canonical } = mailbox;
   const partner = (await store.partners.get(partnerId)) ?? { partnerId, name: partnerId };
   const limits = partnerLimits('invitation', partner, memberId, true);
-  const admission = await admit(job, limits, store.outbox, now);
-  if (admission !== 'admitted') return admission;
+  const refusal = await refusalOf(limits, context);
+  if (refusal !== undefined) return refusal;
 
   const { token, hash } = makeToken('invitation');
   const { lifetimeMs } = TOKEN_USES.invitation;
@@ -207,12 +230,13 @@ async function composeInvitation(
 
 async function composeStaffNotice(
   { letter, partnerId, about, until, address, email, language }: TaskOf<'notice'>,
-  { store, baseAddress, job, now }: Context,
+  context: Context,
 ): Promise<Email | NotComposed> {
+  const { store, baseAddress } = context;
   const partner = (await store.partners.get(partnerId)) ?? { partnerId, name: partnerId };
   const limits = letter === 'staffInvited' ? [strangersLimit(partner)] : [];
-  const admission = await admit(job, limits, store.outbox, now);
-  if (admission !== 'admitted') return admission;
+  const refusal = await refusalOf(limits, context);
+  if (refusal !== undefined) return refusal;
   const link = `${baseAddress}/console${NOTICE_PATHS[letter]}`;
   const words = {
     partner: partner.name,

@@ -7,7 +7,6 @@ import { createEnqueueMail } from '../resolvers/mail.ts';
 import { hashToken } from '../rules/mailedtoken.ts';
 import type { MembersStore } from '../store/store.ts';
 import type { Job, MailTask } from '../tables/outbox.ts';
-import { recipientOf } from './compose.ts';
 import { deliver, type Sender } from './job.ts';
 import { admitTask, strangersLimit } from './limits.ts';
 import type { Email } from './template.ts';
@@ -60,8 +59,12 @@ describe('mail from a store', () => {
     return job && again(job, now);
   };
   const again = async (job: Job, now = NOW) => {
-    const recipient = await recipientOf(job.task, store);
-    const outcome = await deliver(job, sender, now, SIGNAL);
+    let recipient: string | undefined;
+    const hasPlace = (to: string) => {
+      recipient = to;
+      return true;
+    };
+    const outcome = await deliver(job, { ...sender, hasPlace }, now, SIGNAL);
     if (outcome === 'sent') expect(recipient).toBe(canonicalEmail(emails.at(-1)?.to ?? ''));
     if (outcome !== 'early') await store.outbox.finish(job);
     return outcome;
@@ -73,7 +76,7 @@ describe('mail from a store', () => {
 
   test('flood: what is asked for beyond a limit is answered alike and stored nowhere', async () => {
     let woken = 0;
-    const enqueueMail = createEnqueueMail(store.outbox, () => {
+    const enqueueMail = createEnqueueMail(store, () => {
       woken += 1;
     });
     const limit = { key: 'partner\ninn', count: 1_000, windowMs: 15 * MINUTE };
@@ -93,6 +96,39 @@ describe('mail from a store', () => {
     const counts = tasks.map(({ kind }) => stored.filter(({ task }) => task.kind === kind).length);
     expect(counts).toEqual([1, 1, 21, 21, 5]);
     expect(woken).toBe(stored.length);
+  });
+
+  test('exhaustion: changes by all members of a partner have one queue', async () => {
+    const memberIds = ['eve', 'bob', 'kim', 'pat'];
+    await store.importMembers(
+      memberIds.map((memberId) =>
+        memberImport(`${memberId}@example.com`, { memberId, enrollments: [{ partnerId: 'bar' }] }),
+      ),
+    );
+    const enqueueMail = createEnqueueMail(store, () => {});
+    for (const memberId of memberIds)
+      await enqueueMail({ kind: 'change', memberId, address: address('new@example.com') });
+    const queues = new Set<number | undefined>();
+    for (const _ of memberIds) queues.add((await store.outbox.claim(Date.now(), MINUTE))?.queue);
+    expect([...queues]).toEqual([expect.any(Number)]);
+  });
+
+  test('exhaustion: what waits for a place counts for the limits once, and has written nothing', async () => {
+    await store.partners.put({ partnerId: 'inn', name: 'The Inn', invitations: 1 });
+    const crowded = { ...sender, hasPlace: () => false };
+    const jobs = [];
+    for (const sought of ['eve@example.com', 'bob@example.com']) {
+      const task: MailTask = { kind: 'invitation', partnerId: 'inn', address: address(sought) };
+      await store.outbox.add({ jobId: sought, task, requestedAt: NOW });
+      jobs.push(await store.outbox.claim(NOW, MINUTE));
+    }
+    const [first, second] = jobs as [Job, Job];
+    expect(await deliver(first, crowded, NOW, SIGNAL)).toBe('crowded');
+    expect(await deliver(second, crowded, NOW, SIGNAL)).toBe('limited');
+    expect(await store.invitations.select(() => true)).toEqual([]);
+    await store.outbox.putBack(first, NOW);
+    const again = await store.outbox.claim(NOW, MINUTE);
+    expect(again && (await deliver(again, sender, NOW, SIGNAL))).toBe('sent');
   });
 
   describe('invitations', () => {

@@ -5,10 +5,10 @@ import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Job, Outbox } from '../tables/outbox.ts';
-import { type Composer, compose, type NotComposed, recipientOf } from './compose.ts';
+import { type Composer, compose, type NotComposed } from './compose.ts';
 import type { Inbox } from './inbox.ts';
 import { isRefused, type Mailer, mailFault } from './mailer.ts';
-import type { InPlace } from './slow.ts';
+import type { TakePlace } from './slow.ts';
 
 /** With the pauses between them, the attempts take about an hour. */
 const MAX_ATTEMPTS = 14;
@@ -30,7 +30,7 @@ export type Sender = Composer & {
 
 type JobContext = {
   sender: Sender;
-  inPlace: InPlace;
+  takePlace: TakePlace;
   outbox: Pick<Outbox, 'finish' | 'postpone' | 'putBack' | 'giveUp'>;
   log: Log;
   metrics: Metrics;
@@ -43,17 +43,19 @@ type JobContext = {
 
 /** Never rejects. If the outbox is unavailable, the claim expires and the job is claimed again. */
 export async function handleJob(job: Job, context: JobContext): Promise<void> {
-  const { sender, outbox, metrics, now, sending } = context;
+  const { sender, takePlace, outbox, metrics, now, sending } = context;
+  let leave: (() => void) | undefined;
   try {
     // The claims before this one ended without a result, perhaps in a crash.
     if (job.attempts > MAX_ATTEMPTS) return await giveUp(job, 'tried too often', context);
     const waited = job.task.kind === 'magic-link' ? now() - job.requestedAt : 0;
     if (job.attempts === 1 && waited > MAX_WAIT_MS)
       return await giveUp(job, 'waited too long', context);
-    // Before composing, which would write a token at each try.
-    const to = await recipientOf(job.task, sender.store);
-    const send = () => deliver(job, sender, now(), sending);
-    const outcome = to === undefined ? await send() : await context.inPlace(to, send);
+    const hasPlace = (to: string) => {
+      leave = takePlace(to);
+      return leave !== undefined;
+    };
+    const outcome = await deliver(job, { ...sender, hasPlace }, now(), sending);
     if (outcome === 'crowded') {
       const pause = Math.min(Math.round((now() - job.requestedAt) / 4), MAX_CROWDED_MS);
       return await outbox.putBack(job, now() + Math.max(pause, EARLY_PAUSE_MS));
@@ -66,6 +68,8 @@ export async function handleJob(job: Job, context: JobContext): Promise<void> {
     await finish(job, context);
   } catch (err) {
     await retryOrGiveUp(job, err, context).catch((cause) => logUnavailable(cause, context));
+  } finally {
+    leave?.();
   }
 }
 

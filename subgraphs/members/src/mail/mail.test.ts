@@ -398,11 +398,12 @@ describe('the mail worker', () => {
 
   describe('exhaustion: mail that the mail server is slow to take', () => {
     const to = (email: string) => ({ typed: email, canonical: email });
-    const add = (task: MailTask) =>
-      store.outbox.add({ jobId: randomUUID(), task, requestedAt: clock() });
+    const add = (task: MailTask, owner?: string) =>
+      store.outbox.add({ jobId: randomUUID(), task, requestedAt: clock(), owner });
     const kinds: Record<string, (owner: string, email: string) => Promise<void>> = {
       partner: (partnerId, email) => add({ kind: 'invitation', partnerId, address: to(email) }),
-      member: (memberId, email) => add({ kind: 'change', memberId, address: to(email) }),
+      member: (memberId, email) =>
+        add({ kind: 'change', memberId, address: to(email) }, `partner of ${memberId}`),
       async client(client, email) {
         await store.importMembers([memberImport(email)]);
         const [signInId, address, requestedAt] = [randomUUID(), to(email), clock()];

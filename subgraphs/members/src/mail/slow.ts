@@ -8,8 +8,8 @@ const SLOW_MS = 3_000;
 const REMEMBERED_MS = 300_000;
 const MAX_REMEMBERED = 10_000;
 
-/** Delivers mail to the address in a place; `crowded` if that has to wait for a slow domain's. */
-export type InPlace = <T>(to: string, deliver: () => Promise<T>) => Promise<T | 'crowded'>;
+/** Takes a place for mail to the address, to be left; undefined if it waits for a slow domain's. */
+export type TakePlace = (to: string) => (() => void) | undefined;
 
 /** The mailer, by which slow domains become known, and the places of a kind of mail. */
 export function watchDomains({ send }: Mailer) {
@@ -33,19 +33,15 @@ export function watchDomains({ send }: Mailer) {
   return {
     mailer,
     /** A slow domain has one place, and all together have `most`. */
-    createPlaces(most: number): InPlace {
+    createPlaces(most: number): TakePlace {
       /** The domains of what is being delivered. */
       const taken: string[] = [];
-      return async (to, deliver) => {
+      return (to) => {
         const domain = siteOf(to);
         const isFull = () => taken.includes(domain) || taken.filter(isSlow).length >= most;
-        if (isSlow(domain) && isFull()) return 'crowded';
+        if (isSlow(domain) && isFull()) return undefined;
         taken.push(domain);
-        try {
-          return await deliver();
-        } finally {
-          taken.splice(taken.indexOf(domain), 1);
-        }
+        return () => void taken.splice(taken.indexOf(domain), 1);
       };
     },
   };

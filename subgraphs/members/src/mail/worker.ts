@@ -17,7 +17,7 @@ const WAKE_DELAY_MS = { min: 50, spread: 200 };
 const PLACES = [
   { queues: QUEUES.codes, places: 12 },
   { queues: QUEUES.partners, places: 8 },
-  { queues: QUEUES.changes, places: 4 },
+  { queues: QUEUES.changes, places: 8 },
 ];
 /** Longer than it can take to deliver an email. */
 const LEASE_MS = 120_000;
@@ -42,7 +42,7 @@ export function startMailWorker(
   const kinds = PLACES.map((kind) => ({
     ...kind,
     taken: [] as number[],
-    inPlace: createPlaces(kind.places / 2),
+    takePlace: createPlaces(kind.places / 2),
   }));
   let delay: NodeJS.Timeout | undefined;
   let cleanedAt = Number.NEGATIVE_INFINITY;
@@ -52,7 +52,7 @@ export function startMailWorker(
    * has two places while half of them are free, and one beyond.
    */
   async function startNext(
-    { queues, places, taken, inPlace }: (typeof kinds)[number],
+    { queues, places, taken, takePlace }: (typeof kinds)[number],
     stopping: AbortSignal,
   ): Promise<boolean> {
     if (taken.length === places || stopping.aborted) return false;
@@ -61,7 +61,7 @@ export function startMailWorker(
     const job = await outbox.claim(now(), LEASE_MS, queues, accepts);
     if (job === undefined) return false;
     taken.push(job.queue);
-    const run = handleJob(job, { ...context, inPlace, stopping }).finally(() => {
+    const run = handleJob(job, { ...context, takePlace, stopping }).finally(() => {
       taken.splice(taken.indexOf(job.queue), 1);
       running.delete(run);
       loop.wake();

@@ -4,8 +4,9 @@ import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { StaffNotice } from '@partner-loyalty/runtime/signin/staff.ts';
 import { admitTask } from '../mail/limits.ts';
 import { hashToken, type TokenUse } from '../rules/mailedtoken.ts';
+import type { MembersStore } from '../store/store.ts';
 import { digest } from '../tables/access.ts';
-import type { MailTask, Outbox } from '../tables/outbox.ts';
+import type { MailTask } from '../tables/outbox.ts';
 import { parseText } from './input.ts';
 
 export type EnqueueMail = (task: MailTask, jobId?: string) => Promise<{ accepted: true }>;
@@ -15,13 +16,16 @@ export type EnqueueMail = (task: MailTask, jobId?: string) => Promise<{ accepted
  * on asking, it does nothing. Nothing about the response reveals whether there is a recipient.
  */
 export function createEnqueueMail(
-  outbox: Pick<Outbox, 'add' | 'admit'>,
+  { outbox, member }: Pick<MembersStore, 'outbox' | 'member'>,
   wake: () => void,
 ): EnqueueMail {
   return async (task, jobId = randomUUID()) => {
     const requestedAt = Date.now();
     if (await admitTask(task, outbox, requestedAt)) {
-      await outbox.add({ jobId, task, requestedAt });
+      // A partner can make as many members as it likes.
+      const record = 'memberId' in task ? await member(task.memberId) : undefined;
+      const owner = record?.enrollments[0]?.partnerId;
+      await outbox.add({ jobId, task, requestedAt, owner });
       wake();
     }
     return { accepted: true };

@@ -31,7 +31,7 @@ export function createResolvers(
   store: MembersStore,
   { baseAddress, wake, inbox, ...parts }: MembersOptions,
 ): SubgraphResolvers {
-  const enqueueMail = createEnqueueMail(store.outbox, wake);
+  const enqueueMail = createEnqueueMail(store, wake);
   const lookups = createLookups(store);
   const enrollment = createEnrollment(store);
   const magicLink = createMagicLink(store, baseAddress, enqueueMail);

@@ -38,8 +38,11 @@ type TaskOfKind =
 
 type Requested = { jobId: string; task: MailTask; requestedAt: number };
 
-/** Times are in milliseconds since 1970. `owner` is who asked for a code; it is not stored. */
-type NewJob = Requested & { owner?: string };
+/**
+ * Times are in milliseconds since 1970. `owner` is who asked for a code, or the partner of the member
+ * that a change is about; it is not stored.
+ */
+type NewJob = Requested & { owner?: string | undefined };
 
 /**
  * A job as one worker has claimed it. `dueAt` is when the claim expires, and distinguishes it from
@@ -253,7 +256,7 @@ function newJob({ jobId, task, requestedAt, owner }: NewJob): StoredJob {
 function queueFor(task: MailTask, owner: string | undefined): number {
   if (task.kind === 'code') return queueOf(owner ?? task.signInId, QUEUES.codes);
   return 'memberId' in task
-    ? queueOf(task.memberId, QUEUES.changes)
+    ? queueOf(owner ?? '', QUEUES.changes)
     : queueOf(task.partnerId, QUEUES.partners);
 }
 
