@@ -231,14 +231,23 @@ function guardDecoder(table: Database, health: StoreHealth): void {
   };
 }
 
-/** Makes each transaction reject with the reason of its failure. */
+/** In transactions. */
+const READERS_CHECKED = 1_000;
+
+/**
+ * Makes each transaction reject with the reason of its failure. What a process that was killed was
+ * reading is let go of now and then: its pages would never be used again.
+ */
 export function guardWrites(root: RootDatabase, health: StoreHealth): void {
+  let writes = 0;
   const guard = (kind: 'transaction' | 'childTransaction') => {
     const write = root[kind].bind(root);
     root[kind] = async <T>(change: () => T): Promise<T> => {
       health.check();
       try {
         const result = await write(change);
+        writes += 1;
+        if (writes % READERS_CHECKED === 0) root.readerCheck();
         health.hadNoRoomAt = Number.NEGATIVE_INFINITY;
         return result;
       } catch (error) {

@@ -418,6 +418,25 @@ describe('rewrite', () => {
     expect(await withDataDirAlone(dataDir, async () => 'alone')).toBe('alone');
   });
 
+  test('what a process was reading that was killed is used again', async () => {
+    const { root } = await openIn(dataDir, 'keys');
+    const path = join(dataDir, 'keys');
+    const script = `
+    const db = require('lmdb').open({ path: ${JSON.stringify(path)} });
+    db.get('key');
+    process.kill(process.pid, 'SIGKILL');`;
+    const reader = spawn(process.execPath, ['-e', script], { cwd: import.meta.dirname });
+    await once(reader, 'close');
+    expect(root.readerList()).toContain(String(reader.pid));
+    const size = () => statSync(join(path, 'data.mdb')).size;
+    const write = (place: number) =>
+      root.transaction(() => void root.put(`key${place % 50}`, 'x'.repeat(1_000)));
+    for (let place = 0; place < 1_000; place += 1) await write(place);
+    const before = size();
+    for (let place = 0; place < 1_000; place += 1) await write(place);
+    expect(size()).toBe(before);
+  });
+
   test.each([
     ['empty', () => Buffer.alloc(0)],
     ['cut off', (whole: Buffer) => whole.subarray(0, whole.length / 2)],
