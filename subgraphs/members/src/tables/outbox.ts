@@ -39,8 +39,8 @@ type TaskOfKind =
 type Requested = { jobId: string; task: MailTask; requestedAt: number };
 
 /**
- * Times are in milliseconds since 1970. `owner` is who asked for a code, or the partner of the member
- * that a change is about; it is not stored.
+ * Times are in milliseconds since 1970. `owner` is who asked for a code, or the partner of the
+ * member that a change is about; it is not stored.
  */
 type NewJob = Requested & { owner?: string | undefined };
 
