@@ -87,7 +87,7 @@ export async function changeGraph(
         const result = await append(registry, publisher, { version, planned, assessed });
         if (result === undefined || base === version)
           return result && { changes, notices, lines, result };
-        const others = await registry.store.versions(version - base + 1);
+        const others = await registry.store.history(version - base + 1);
         const leftOut = others.slice(1).map((each) => `${each.change} (version ${each.version})`);
         return { changes, notices, lines, result: { ...result, leftOut: leftOut.join(', ') } };
       });
@@ -101,7 +101,7 @@ export async function changeGraph(
 async function requireFewVersions({ store }: Registry, publisher: Publisher): Promise<void> {
   if (publisher.kind === 'operator') return;
   const since = Date.now() - HOUR_MS;
-  const recent = (await store.versions(MAX_RECENT)).filter(
+  const recent = (await store.history(MAX_RECENT)).filter(
     ({ publishedAt, change, owner }) =>
       owner !== undefined &&
       subgraphOf(change) === publisher.subgraph &&

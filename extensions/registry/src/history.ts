@@ -1,5 +1,5 @@
 // What a subgraph was before: versions of the graph as a history of each subgraph.
-import type { GraphVersionSummary } from '@partner-loyalty/gateway/graph/graph.ts';
+import type { GraphVersionEntry } from '@partner-loyalty/gateway/graph/graph.ts';
 
 /** A state of the subgraph, which a version has; `below` is what it replaced. */
 type State = { version: number; below: State | undefined };
@@ -11,7 +11,7 @@ type State = { version: number; below: State | undefined };
  */
 export function versionBefore(
   name: string,
-  versions: readonly Pick<GraphVersionSummary, 'version' | 'change'>[],
+  versions: readonly Pick<GraphVersionEntry, 'version' | 'change'>[],
 ): number | undefined {
   const states = new Map<number, State>();
   let state: State = { version: 0, below: undefined };

@@ -12,7 +12,7 @@ const MAX_VERSIONS = 200;
 const JOINED = /^( *\w+ @join__graph\(name: "([^"\n]*)", url: )"(?:[^"\\\n]|\\.)*"\)$/gm;
 
 export const list: Run<'list'> = async ({ store }) => {
-  const versions = await store.versions(MAX_VERSIONS);
+  const versions = await store.history(MAX_VERSIONS);
   const lines =
     versions.length > 0
       ? []

@@ -54,7 +54,7 @@ async function planOf(
 
 /** The entry of a subgraph when it was last taken out of the graph: its secret may be left. */
 async function removedEntry({ store }: Registry, name: string): Promise<SubgraphEntry | undefined> {
-  for (const { version, change } of await store.versions()) {
+  for (const { version, change } of await store.history()) {
     if (change !== `remove ${name}` && subgraphOf(change) !== undefined) continue;
     const former = await store.version(version - 1);
     const entry = former?.subgraphs.find((each) => each.name === name);
@@ -87,7 +87,7 @@ export const rollback: Run<'rollback'> = (registry, publisher, request) => {
 
 /** The plan to give a subgraph what it had before its last change that was not rolled back. */
 async function rollbackOf({ store }: Registry, before: Current['before'], name: string) {
-  const earlier = versionBefore(name, await store.versions());
+  const earlier = versionBefore(name, await store.history());
   const former = earlier === undefined ? undefined : await versionOf(store, earlier);
   const entry = former?.subgraphs.find((each) => each.name === name);
   const sdl = former?.schemas[name];

@@ -26,7 +26,7 @@ export function whoIs(publisher: Publisher): { owner?: string; tokenId?: string 
 /** What operations work on. */
 export type Registry = {
   settings: Settings;
-  store: Pick<GraphStore, 'latest' | 'version' | 'versions' | 'append' | 'tables'>;
+  store: Pick<GraphStore, 'latest' | 'version' | 'history' | 'append' | 'tables'>;
   /** How often fields were used since a day. */
   usage(since: string): Promise<FieldUsage[]>;
   /** Writes a line into the audit log, if there is one. */

@@ -259,6 +259,36 @@ function openPlanners(sdl: string) {
   return { schema, plan };
 }
 
+test('exhaustion: the key from one subgraph to another is looked for once in a plan', () => {
+  let looks = 0;
+  class Fields extends Map<string, ReadonlyMap<string, readonly string[]>> {
+    override get(name: string) {
+      if (name === 'missing') looks += 1;
+      return super.get(name);
+    }
+  }
+  const schema = buildSchema('type Query { k: K } type K { n: Int k(i: Int): K v: Int }');
+  const own = (subgraph: string) => new Map([[subgraph, []]]);
+  const ownership = new Map([
+    ['Query', { fields: new Fields([['k', own('keys')]]), keys: new Map() }],
+    [
+      'K',
+      {
+        fields: new Fields([
+          ['n', own('keys')],
+          ['k', own('keys')],
+          ['v', own('values')],
+        ]),
+        keys: new Map([['values', [['missing'], ['n']]]]),
+      },
+    ],
+  ]);
+  const ks = Array.from({ length: 20 }, (_, place) => `k${place}:k(i:${place}){v}`);
+  const planned = planDirectly(parse(`{k{${ks.join(' ')}}}`), schema, ownership);
+  expect(JSON.stringify(planned).match(/Flatten/g)).toHaveLength(20);
+  expect(looks).toBe(1);
+});
+
 const ARGUMENTS: Readonly<Record<string, unknown>> = {
   first: 5,
   keys: [{ email: 'a@example.com' }],

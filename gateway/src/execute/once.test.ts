@@ -308,6 +308,29 @@ describe('an operation of many fetches', () => {
     });
   });
 
+  test('has no more than 256 KiB of names that its fetches need', async () => {
+    const names = Array.from({ length: 300 }, (_, place) => `needed${place}`);
+    const needy = openGraph({
+      subgraphs: {
+        keys: {
+          sdl: `type Query { k: K } type K @key(fields: "n") {
+                  n: Int! k(i: Int): K ${names.map((name) => `${name}: Int`).join(' ')} }`,
+        },
+        values: {
+          sdl: `type K @key(fields: "n") {
+                  n: Int! v: Int @requires(fields: "${names.join(' ')}")
+                  ${names.map((name) => `${name}: Int @external`).join(' ')} }`,
+        },
+      },
+    });
+    const askTimes = (count: number) => {
+      const ks = Array.from({ length: count }, (_, place) => `k${place}:k(i:${place}){v}`);
+      return ask(`{k{${ks.join(' ')}}}`, async () => ({ data: { k: {} } }), { opened: needy });
+    };
+    await expect(askTimes(50)).resolves.toMatchObject({ codes: [] });
+    await expect(askTimes(150)).rejects.toMatchObject({ code: 'OPERATION_TOO_COMPLEX' });
+  });
+
   test('has no more than a million characters of literals that are written into it', async () => {
     const values = { literal0: new Verbatim(parseValue(`[X "${'x'.repeat(60_000)}"]`)) };
     const askTimes = async (count: number) => {

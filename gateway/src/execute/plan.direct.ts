@@ -59,6 +59,8 @@ type Planning = {
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /** The definitions of variables, printed, by name. */
   definitions: ReadonlyMap<string, string>;
+  /** The keys by which objects of a type go from one subgraph to another. */
+  keys: Map<string, readonly string[] | undefined>;
   size: PlanSize;
 };
 
@@ -126,7 +128,10 @@ function planOperation(
       print({ ...each, directives: [] }),
     ]),
   );
-  const planning = { schema, ownership, fragments, definitions, size: new PlanSize() };
+  const planning: Planning = {
+    ...{ schema, ownership, fragments, definitions },
+    ...{ keys: new Map(), size: new PlanSize() },
+  };
 
   const selected: Selected = new Map();
   collect(planning, root, operation.selectionSet, [], selected);
@@ -298,7 +303,7 @@ function selectionText(
     else addTo(elsewhere, owner, responseName, field);
   }
   for (const [subgraph, fields] of elsewhere) {
-    const needed = neededBy(planning.ownership.get(type.name), fetch.subgraph, subgraph, fields);
+    const needed = neededBy(planning, type.name, fetch.subgraph, subgraph, fields);
     for (const name of [TYPE_NAME, ...needed]) {
       if (!isPlain(selected.get(name), name)) return notDirect();
       texts.add(name);
@@ -332,18 +337,28 @@ function isPlainIn(type: OwnedType | undefined, subgraph: string, fieldName: str
 
 /** The names of the fields of `from` that another subgraph needs to resolve `fields`. */
 function neededBy(
-  type: OwnedType | undefined,
+  { ownership, keys, size }: Planning,
+  typeName: string,
   from: string,
   subgraph: string,
   fields: Selected,
 ): ReadonlySet<string> {
+  const type = ownership.get(typeName);
   const isKnown = (name: string) => isPlainIn(type, from, name);
-  const key = type?.keys.get(subgraph)?.find((names) => names.every(isKnown));
-  if (key === undefined) return notDirect();
-  const needed = new Set(key);
+  const way = [typeName, from, subgraph].join();
+  const known = keys.has(way)
+    ? keys.get(way)
+    : type?.keys.get(subgraph)?.find((names) => names.every(isKnown));
+  const key = keys.set(way, known).get(way) ?? notDirect();
+  const needed = new Set<string>();
+  const need = (name: string) => {
+    size.add(name);
+    needed.add(name);
+  };
+  key.forEach(need);
   for (const { node } of fields.values())
     for (const name of type?.fields.get(node.name.value)?.get(subgraph) ?? [])
-      isKnown(name) ? needed.add(name) : notDirect();
+      isKnown(name) ? need(name) : notDirect();
   return needed;
 }
 

@@ -124,7 +124,7 @@ describe('the graph store', () => {
     };
     const supergraph = 'type T { f: Int }\n'.repeat(60_000);
     const large = graph(2, { supergraph, change: 'é → 2', ...about });
-    expect([await store.latest(), await store.versions()]).toEqual([0, []]);
+    expect([await store.latest(), await store.versions(9)]).toEqual([0, []]);
     for (const version of [0, 2, -1]) expect(await store.append(graph(version))).toBe(false);
     expect(await store.append(graph(1))).toBe(true);
     expect(await store.append(graph(1, { change: 'other' }))).toBe(false);
@@ -134,10 +134,12 @@ describe('the graph store', () => {
     expect(await store.version(2)).toEqual(large);
     expect(await store.version(3)).toBeUndefined();
     const { publishedAt } = large;
-    expect(await store.versions()).toEqual([
-      { version: 2, publishedAt, change: 'é → 2', changes: [], ...about },
-      { version: 1, publishedAt, change: 'publish of-fers', changes: [] },
-    ]);
+    const second = { version: 2, publishedAt, change: 'é → 2', ...about };
+    const first = { version: 1, publishedAt, change: 'publish of-fers' };
+    expect(await store.history()).toEqual([second, first]);
+    const all = [second, first].map((entry) => ({ ...entry, changes: [] }));
+    expect(await store.versions(9)).toEqual(all);
+    expect(await store.versions(1)).toEqual(all.slice(0, 1));
   });
 
   test('of concurrent publishers, one wins each version', async () => {

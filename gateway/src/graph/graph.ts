@@ -63,6 +63,8 @@ export type VersionChange = {
 };
 
 export type GraphVersionSummary = Omit<GraphVersion, 'supergraph' | 'subgraphs' | 'schemas'>;
+/** What was done, by whom. */
+export type GraphVersionEntry = Omit<GraphVersionSummary, 'changes'>;
 
 /** The stored forms; times are milliseconds since 1970. */
 type Stored<T extends { publishedAt: Date }> = Omit<T, 'publishedAt'> & { publishedAt: number };
@@ -86,8 +88,26 @@ export const GRAPH_TABLES = [GRAPHS, ...REGISTRY_TABLES.map(storedTable)];
 /** Versions are only ever added: a rollback is a new version with the content of an old one. */
 export type GraphStore = Awaited<ReturnType<typeof createGraphStore>>;
 
+/** Each has up to 64 KiB of changes. */
+const VERSIONS_IN_A_PAGE = 10;
+
 export async function createGraphStore(store: Store) {
   const tables = await openRegistryTables(tablesIn(store));
+
+  /** The newest `limit` versions, newest first. */
+  async function newest<T>(
+    limit: number,
+    read: (stored: Stored<GraphVersionSummary>) => T,
+  ): Promise<T[]> {
+    const found: T[] = [];
+    const range = { prefix: [], reverse: true };
+    for await (const page of pagesOf(store, SUMMARIES, range, VERSIONS_IN_A_PAGE)) {
+      for (const { row } of page) found.push(read(row));
+      if (found.length >= limit) break;
+    }
+    return found.slice(0, limit);
+  }
+
   return {
     /** The number of the newest version; 0 if nothing is published. One small read. */
     async latest(): Promise<number> {
@@ -98,15 +118,15 @@ export async function createGraphStore(store: Store) {
       const stored = await store.get(GRAPHS, [version]);
       return stored && { ...stored, publishedAt: new Date(stored.publishedAt) };
     },
-    /** The newest `limit` versions, newest first; all by default. */
-    async versions(limit = Number.POSITIVE_INFINITY): Promise<GraphVersionSummary[]> {
-      const found: GraphVersionSummary[] = [];
-      for await (const page of pagesOf(store, SUMMARIES, { prefix: [], reverse: true })) {
-        for (const { row } of page) found.push({ ...row, publishedAt: new Date(row.publishedAt) });
-        if (found.length >= limit) break;
-      }
-      return found.slice(0, limit);
-    },
+    /** The newest `limit` versions, newest first. */
+    versions: (limit: number): Promise<GraphVersionSummary[]> =>
+      newest(limit, (stored) => ({ ...stored, publishedAt: new Date(stored.publishedAt) })),
+    /** The same without their changes; all by default. */
+    history: (limit = Number.POSITIVE_INFINITY): Promise<GraphVersionEntry[]> =>
+      newest(limit, ({ changes: _, publishedAt, ...entry }) => ({
+        ...entry,
+        publishedAt: new Date(publishedAt),
+      })),
     /** False if its version is not the next one: somebody else has published in the meantime. */
     append: ({ publishedAt, ...graph }: GraphVersion): Promise<boolean> =>
       store.transact((tx) => {

@@ -152,6 +152,8 @@ const MAX_CHANGES = 200;
 /** The others of them are one line. */
 const MAX_ADDED = 20;
 const MAX_TEXT = 300;
+/** Of the coordinates and texts of a version on a surface. */
+const MAX_CHARACTERS = 32_768;
 
 /**
  * What is deprecated has its reason as the text, with the dates. If there are many additions on a
@@ -168,6 +170,7 @@ export function versionChanges(
   return SURFACE_NAMES.flatMap((surface) => {
     const lines: VersionChange[] = [];
     let added = 0;
+    let left = MAX_CHARACTERS;
     for (const { kind, coordinate, message } of changes.filter(
       (each) => each.surface === surface,
     )) {
@@ -175,7 +178,9 @@ export function versionChanges(
       const isFolded = kind === 'added' && added > MAX_ADDED;
       if (kind === undefined || isFolded || lines.length === MAX_CHANGES) continue;
       const reason = kind === 'deprecated' ? reasons.get(`${surface} ${coordinate}`) : undefined;
-      lines.push({ surface, kind, coordinate, text: cut(reason ?? message) });
+      const text = cut(reason ?? message);
+      left -= coordinate.length + text.length;
+      if (left >= 0) lines.push({ surface, kind, coordinate, text });
     }
     const more = (added - MAX_ADDED).toLocaleString('en');
     const text = `… and ${more} more ${more === '1' ? 'addition' : 'additions'}`;

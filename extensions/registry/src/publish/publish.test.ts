@@ -726,3 +726,13 @@ test('the lines for the changelog have kind, coordinate and reason, for each sur
   expect(text).toMatch(/^long long .*….* Deprecated since 2026-11-22, kept until 2027-05-22\.$/);
   expect(text.length).toBeLessThan(310);
 });
+
+test('changes of a version have 32 KiB at most on a surface', () => {
+  const after = schemasOf(FIELD);
+  const changes = Array.from({ length: 150 }, (_, place) => ({
+    ...{ surface: 'partner' as const, level: 'breaking' as const, kind: 'removed' as const },
+    ...{ coordinate: `Query.${'x'.repeat(124)}${place}`, message: 'm'.repeat(300) },
+  }));
+  const lines = versionChanges(changes, after);
+  expect(lines.length).toBe(75);
+});

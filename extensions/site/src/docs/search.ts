@@ -15,6 +15,8 @@ export const INDEX_OPTIONS = {
 /** Each takes some 200 bytes. Our own pages have 40,000. */
 const MAX_WORDS = 400_000;
 
+const wordsIn: (text: string) => string[] = MiniSearch.getDefault('tokenize');
+
 /** Indexes pages by their paths, until they have too many words. */
 export function indexOf(pages: ReadonlyMap<string, string>): string {
   const index = new MiniSearch<Entry>(INDEX_OPTIONS);
@@ -22,7 +24,7 @@ export function indexOf(pages: ReadonlyMap<string, string>): string {
   for (const [path, page] of pages) {
     // Schemas of other teams may have names that give the same ID.
     const unique = new Map(entriesOf(path, page).map((entry) => [entry.id, entry]));
-    for (const { place, text } of unique.values()) words += `${place} ${text}`.split(' ').length;
+    for (const { place, text } of unique.values()) words += wordsIn(`${place} ${text}`).length;
     if (words > MAX_WORDS) break;
     index.addAll([...unique.values()]);
   }

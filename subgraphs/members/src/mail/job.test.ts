@@ -102,9 +102,13 @@ describe('mail from a store', () => {
     const memberIds = ['eve', 'bob', 'kim', 'pat'];
     await store.importMembers(
       memberIds.map((memberId) =>
-        memberImport(`${memberId}@example.com`, { memberId, enrollments: [{ partnerId: 'bar' }] }),
+        memberImport(`${memberId}@example.com`, {
+          memberId,
+          enrollments: [{ partnerId: memberId === 'eve' ? 'gone' : 'bar' }, { partnerId: 'bar' }],
+        }),
       ),
     );
+    await store.endEnrollment('gone', 'eve');
     const enqueueMail = createEnqueueMail(store, () => {});
     for (const memberId of memberIds)
       await enqueueMail({ kind: 'change', memberId, address: address('new@example.com') });

@@ -22,9 +22,10 @@ export function createEnqueueMail(
   return async (task, jobId = randomUUID()) => {
     const requestedAt = Date.now();
     if (await admitTask(task, outbox, requestedAt)) {
-      // A partner can make as many members as it likes.
+      // A partner can make as many members as it likes, and enroll those of others, unconfirmed.
       const record = 'memberId' in task ? await member(task.memberId) : undefined;
-      const owner = record?.enrollments[0]?.partnerId;
+      const active = record?.enrollments.filter(({ status }) => status === 'ACTIVE') ?? [];
+      const owner = (active.find(({ unconfirmed }) => !unconfirmed) ?? active[0])?.partnerId;
       await outbox.add({ jobId, task, requestedAt, owner });
       wake();
     }
