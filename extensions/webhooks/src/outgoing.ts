@@ -1,8 +1,8 @@
 // Sends requests to untrusted URLs, with bounds on the addresses, the time and the response.
-import { Resolver } from 'node:dns/promises';
+import { createDns, type Dns } from '@partner-loyalty/runtime/http/dns.ts';
 import { createConnector } from '@partner-loyalty/runtime/http/happyeyeballs.ts';
 import { limitBytes } from '@partner-loyalty/runtime/http/limitbytes.ts';
-import { type Dns, lookUpByDns } from '@partner-loyalty/runtime/http/names.ts';
+import { lookUpByDns } from '@partner-loyalty/runtime/http/names.ts';
 import { type Reach, reachOf } from '@partner-loyalty/runtime/http/publicaddress.ts';
 import { Agent } from 'undici';
 
@@ -41,7 +41,7 @@ const KEEP_ALIVE_MS = 4_000;
  */
 export function createOutgoing(
   allows: (reach: Reach) => boolean,
-  resolver: Dns = new Resolver({ timeout: 3_000, tries: 2 }),
+  resolver: Dns = createDns({ timeoutMs: 3_000, tries: 2 }),
   keeps: (reach: Reach) => boolean = (reach) => reach === 'public',
 ) {
   const connector = createConnector({

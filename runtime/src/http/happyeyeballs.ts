@@ -9,8 +9,7 @@ import type { Addresses } from './names.ts';
 const RESOLUTION_DELAY_MS = 50;
 /** How long after an attempt that has not failed the next one begins. */
 const ATTEMPT_DELAY_MS = 250;
-/** The most addresses of each family that are looked at, and tried. */
-const MAX_LOOKED_AT = 100;
+/** The most addresses of each family that are tried. */
 const MAX_ADDRESSES = 10;
 
 type ConnectorOptions = {
@@ -74,9 +73,8 @@ async function connectFirst(
       failure = error;
       return [];
     });
-    const some = found.slice(0, MAX_LOOKED_AT);
-    const allowed = some.filter(isAllowed);
-    if (allowed.length < some.length) failure = failed('ADDRESS');
+    const allowed = found.filter(isAllowed);
+    if (allowed.length < found.length) failure = failed('ADDRESS');
     families[index]?.push(...allowed.slice(0, MAX_ADDRESSES));
     lookupsLeft -= 1;
     wake();

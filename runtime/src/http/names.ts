@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { isIPv4, isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Dns } from './dns.ts';
 
 /** The addresses of both families, the preferred one first. */
 export type Addresses = readonly [Promise<string[]>, Promise<string[]>];
-export type Dns = Pick<promises.Resolver, 'resolve4' | 'resolve6'>;
 
 /** RFC 6761, section 6.3: no name server is asked. */
 const LOCALHOST = /(^|\.)localhost\.?$/;

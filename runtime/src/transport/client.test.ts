@@ -11,7 +11,7 @@ import { startDns } from '../../../test/support/servers/dns.ts';
 import { until } from '../../../test/support/until.ts';
 import { createCaches } from '../cache/caches.ts';
 import { fail } from '../errors.ts';
-import type { Dns } from '../http/names.ts';
+import type { Dns } from '../http/dns.ts';
 import { serveHttp } from '../http/server.ts';
 import type { LogFields } from '../observe/fields.ts';
 import { createLog } from '../observe/log.ts';
@@ -210,21 +210,6 @@ test("the name of another team's subgraph is looked up by DNS, once in some seco
       expect(reply).toEqual({ data: { a: 1 } });
   expect(await members.execute(request('{ a }'))).toEqual(UNAVAILABLE);
   expect(server.questions()).toBe(1);
-});
-
-test('of the addresses of a name, 100 of each family are looked at', async () => {
-  const server = await startDns(() => Array(1_000).fill('127.0.0.1'));
-  closing.push(async () => server.close());
-  let asked = 0;
-  const allows = () => {
-    asked += 1;
-    return false;
-  };
-  const options = { name: 'offers', dns: server.resolver, allows };
-  expect(await connectTo('http://offers.invalid', options).execute(request('{ a }'))).toEqual(
-    UNAVAILABLE,
-  );
-  expect(asked).toBe(100);
 });
 
 describe('a connection that ends', () => {

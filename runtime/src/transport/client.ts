@@ -1,10 +1,10 @@
 // Calls a subgraph by GraphQL over HTTP, in signed requests, as docs/teams/protocol.md describes.
-import { Resolver } from 'node:dns/promises';
 import { Pool } from 'undici';
 import { afterPoll } from '../eventloop/afterpoll.ts';
+import { createDns, type Dns } from '../http/dns.ts';
 import { createConnector } from '../http/happyeyeballs.ts';
 import { limitBytes } from '../http/limitbytes.ts';
-import { type Addresses, type Dns, lookUpBySystem, lookUpUntrusted } from '../http/names.ts';
+import { type Addresses, lookUpBySystem, lookUpUntrusted } from '../http/names.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { isBuiltIn } from '../settings/subgraphs.ts';
@@ -151,7 +151,7 @@ function openConnections(
   };
 }
 
-/** Reading what a name server of another team answers takes up to 80 ms. */
+/** A server may close each connection, for which its name would be looked up again. */
 const ADDRESSES_KEPT_MS = 5_000;
 
 /**
@@ -160,7 +160,7 @@ const ADDRESSES_KEPT_MS = 5_000;
  */
 function connectorTo({ name, allows, dns }: HttpTransportOptions, url: URL, timeoutMs: number) {
   const isTrusted = isBuiltIn(name);
-  const resolver = dns ?? new Resolver({ timeout: 500, tries: 3 });
+  const resolver = dns ?? createDns({ timeoutMs: 500, tries: 3 });
   let looking: Addresses | undefined;
   return createConnector({
     lookUp(hostname) {

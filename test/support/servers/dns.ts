@@ -1,8 +1,8 @@
 // A name server for tests, whose answers can change between two questions.
 import { createSocket } from 'node:dgram';
-import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { createDns } from '@partner-loyalty/runtime/http/dns.ts';
 import ipaddr from 'ipaddr.js';
 
 type Addresses = string[] | 'no such name' | undefined;
@@ -46,14 +46,13 @@ export async function startDns(
   });
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
-  const resolver = new Resolver({ timeout, tries: 2 });
-  resolver.setServers([`127.0.0.1:${(socket.address() as AddressInfo).port}`]);
+  const servers = [`127.0.0.1:${(socket.address() as AddressInfo).port}`];
+  const resolver = createDns({ servers, timeoutMs: timeout, tries: 2 });
   return {
     resolver,
     /** Questions for IPv4 addresses. */
     questions: () => questions,
     close() {
-      resolver.cancel();
       socket.close();
     },
   };

@@ -1,0 +1,75 @@
+// What name servers may answer, and what is not listened to.
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { type DecodedPacket, decode, encode, type Packet } from 'dns-packet';
+import { createDns } from './dns.ts';
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+/** A server that sends these messages for each question, or nothing. */
+async function serve(answer: (query: DecodedPacket) => readonly Buffer[]): Promise<string> {
+  const socket = createSocket('udp4');
+  socket.on('message', (message, { port, address }) => {
+    for (const each of answer(decode(message))) socket.send(each, port, address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  closing.push(() => socket.close());
+  return `127.0.0.1:${(socket.address() as AddressInfo).port}`;
+}
+
+const NXDOMAIN = 3;
+const SERVFAIL = 2;
+const answerTo = ({ id, questions = [] }: DecodedPacket, addresses: string[], more: Packet = {}) =>
+  encode({
+    ...{ type: 'response', id, questions },
+    answers: addresses.map((data) => ({ type: 'A', name: 'a.example', data })),
+    ...more,
+  } as Packet);
+
+const resolve = (...servers: string[]) =>
+  createDns({ servers, timeoutMs: 200, tries: 2 }).resolve4('A.example');
+
+test('a name has the addresses of the first server that answers', async () => {
+  const silent = await serve(() => []);
+  const failing = await serve((query) => [answerTo(query, [], { flags: SERVFAIL })]);
+  const right = await serve((query) => [answerTo(query, ['192.0.2.1', '192.0.2.2'])]);
+  expect(await resolve(silent, failing, right)).toEqual(['192.0.2.1', '192.0.2.2']);
+});
+
+test('a name without addresses is asked for once', async () => {
+  let asked = 0;
+  const count = (query: DecodedPacket, flags: number) => {
+    asked += 1;
+    return [answerTo(query, [], { flags })];
+  };
+  const none = await serve((query) => count(query, NXDOMAIN));
+  await expect(resolve(none, none)).rejects.toMatchObject({ code: 'ENOTFOUND' });
+  const empty = await serve((query) => count(query, 0));
+  await expect(resolve(empty, empty)).rejects.toMatchObject({ code: 'ENODATA' });
+  expect(asked).toBe(2);
+});
+
+test('attack: a message that is large, cannot be read or answers something else is not heard', async () => {
+  const other = { type: 'A', name: 'b.example' } as const;
+  const server = await serve((query) => [
+    Buffer.from('no message'),
+    answerTo({ ...query, id: ((query.id ?? 0) + 1) & 0xffff }, ['192.0.2.3']),
+    answerTo({ ...query, questions: [other] }, ['192.0.2.4']),
+    answerTo(query, Array<string>(200).fill('192.0.2.5')),
+    answerTo(query, ['192.0.2.1']),
+  ]);
+  expect(await resolve(server)).toEqual(['192.0.2.1']);
+});
+
+test('attack: what was cut off is not asked for over TCP', async () => {
+  const CUT_OFF = 1 << 9;
+  const server = await serve((query) => [answerTo(query, ['192.0.2.1'], { flags: CUT_OFF })]);
+  expect(await resolve(server)).toEqual(['192.0.2.1']);
+  const silent = await serve(() => []);
+  await expect(resolve(silent)).rejects.toMatchObject({ code: 'ETIMEOUT' });
+});
