@@ -308,6 +308,25 @@ describe('an operation of many fetches', () => {
     });
   });
 
+  test('has paths of 262,144 steps at most, through lists of lists too', async () => {
+    const nested = openGraph({
+      subgraphs: {
+        keys: {
+          sdl: `type Query { k(i: Int): ${'['.repeat(100)}K${']'.repeat(100)} }
+                type K @key(fields: "n") { n: Int! k(i: Int): ${'['.repeat(100)}K${']'.repeat(100)} }`,
+        },
+        values: { sdl: 'type K @key(fields: "n") { n: Int! v: Int }' },
+      },
+    });
+    const askTimes = (count: number) => {
+      const ks = Array.from({ length: count }, (_, place) => `k${place}:k(i:${place}){v}`);
+      const query = `{k{k{k{k{k{k{k{k{k{k{${ks.join(' ')}}}}}}}}}}}}`;
+      return ask(query, async () => ({ data: { k: null } }), { opened: nested });
+    };
+    await expect(askTimes(200)).resolves.toMatchObject({ codes: [] });
+    await expect(askTimes(250)).rejects.toMatchObject({ code: 'OPERATION_TOO_COMPLEX' });
+  });
+
   test('has no more than 256 KiB of names that its fetches need', async () => {
     const names = Array.from({ length: 300 }, (_, place) => `needed${place}`);
     const needy = openGraph({

@@ -14,8 +14,9 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
+  getNamedType,
+  getNullableType,
   isListType,
-  isNonNullType,
   isObjectType,
   Kind,
   OperationTypeNode,
@@ -74,7 +75,8 @@ class PlanSize {
     if (this.fetches > LIMITS.fetches) tooLarge();
   }
 
-  add({ length }: string): void {
+  /** A text, or the steps of a path. */
+  add({ length }: { readonly length: number }): void {
     this.characters += length;
     if (this.characters > LIMITS.fetched) tooLarge();
   }
@@ -220,8 +222,8 @@ function conditionsText(conditions: readonly DirectiveNode[]): string {
 }
 
 function objectTypeOf(type: GraphQLOutputType): GraphQLObjectType | undefined {
-  if (isNonNullType(type) || isListType(type)) return objectTypeOf(type.ofType);
-  return isObjectType(type) ? type : undefined;
+  const named = getNamedType(type);
+  return isObjectType(named) ? named : undefined;
 }
 
 /** The selected fields of a root type, by the subgraph that each has. */
@@ -264,6 +266,7 @@ function fetchOf(
   path: readonly string[],
 ): SubgraphFetch {
   planning.size.addFetch();
+  planning.size.add(path);
   const condition = commonCondition(selected);
   const fetch: SubgraphFetch = {
     subgraph,
@@ -392,8 +395,10 @@ function addVariables(node: ArgumentNode | DirectiveNode, { variables }: Subgrap
 
 /** The steps of a plan's path into the lists of a type. */
 function listSteps(type: GraphQLOutputType): string[] {
-  if (isNonNullType(type)) return listSteps(type.ofType);
-  return isListType(type) ? ['@', ...listSteps(type.ofType)] : [];
+  const steps: string[] = [];
+  for (let at = getNullableType(type); isListType(at); at = getNullableType(at.ofType))
+    steps.push('@');
+  return steps;
 }
 
 function dependentNode(
