@@ -67,7 +67,8 @@ function ask(server: string, hostname: string, type: Type, timeoutMs: number): P
       else if (found !== undefined) resolve(found);
     });
     // From a port that nobody can guess, and no other server is heard.
-    socket.connect(port, host, () => socket.send(query));
+    socket.once('connect', () => socket.send(query));
+    socket.connect(port, host);
   }).finally(() => socket.close());
 }
 

@@ -126,6 +126,22 @@ describe('rights', () => {
     expect(await store.rights.find('nobody')).toBeUndefined();
   });
 
+  test('attack: shows and takes nothing of an address that the member only asked for', async () => {
+    await store.importMembers([memberImport(EMAIL, { memberId: ID })]);
+    const eve = address('eve@others.example');
+    const token = { hash: makeToken('change').hash, expiresAt: LATER };
+    await store.tokens.addChange({ use: 'change', ...token, address: eve }, ID, NOW);
+    const invitation = { partnerId: 'pub', address: eve, firstName: 'Eve' };
+    await store.invitations.add('e'.repeat(64), invitation, LATER);
+    await queue('hers', { kind: 'invitation', ...invitation });
+    await store.outbox.admit({ key: `target\n${eve.canonical}`, count: 5, windowMs: 60_000 }, NOW);
+    const found = await store.rights.find(ID);
+    expect([found?.invitations, found?.mail, found?.mailCounts]).toEqual([[], [], []]);
+    expect(await store.rights.erase(ID)).toBe(true);
+    expect(await store.invitations.select(() => true)).toHaveLength(1);
+    expect(await store.outbox.select(() => true)).toHaveLength(1);
+  });
+
   test('leaves nothing after erasing, and takes nothing from others', async () => {
     await fill();
     expect(await everything()).toMatch(PERSONAL);
@@ -274,6 +290,7 @@ describe('rights', () => {
       const late = address('zerubbabel@late.example');
       const token = { hash: makeToken('change').hash, expiresAt: LATER };
       await store.tokens.addChange({ use: 'change', ...token, address: late }, ID, NOW);
+      await store.tokens.confirmChange(token.hash, 'late', NOW);
       await store.invitations.add('c'.repeat(64), { partnerId: 'pub', address: late }, LATER);
     }
     const written: typeof rows = {

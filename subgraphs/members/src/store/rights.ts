@@ -12,7 +12,7 @@ import type { ApplyRule } from './apply.ts';
 import type { EventStore } from './eventstore.ts';
 import { isMerged, MEMBERS, MENTIONS } from './rows.ts';
 import type { FindRecord } from './tokenstore.ts';
-import { addressesIn, isAbout, isLimitOf, type Traces, withoutAddresses } from './traces.ts';
+import { isAbout, isLimitOf, ownAddresses, type Traces, withoutAddresses } from './traces.ts';
 
 type Parts = {
   store: Store;
@@ -91,7 +91,7 @@ export function createRights(parts: Parts) {
       const isNew = (address: string) =>
         !addresses.has(address) &&
         (records.byKey(addressKey(address))?.memberId ?? memberId) === memberId;
-      if (!isMerged(row) && [...addressesIn(row)].some(isNew)) return false;
+      if (!isMerged(row) && [...ownAddresses(row)].some(isNew)) return false;
       const partnerIds = isMerged(row)
         ? row.partnerIds
         : row.enrollments.map(({ partnerId }) => partnerId);
@@ -106,7 +106,7 @@ export function createRights(parts: Parts) {
 async function tracesOf(record: MemberRecord, find: FindRecord): Promise<Traces> {
   const { memberId } = record;
   const addresses = new Set<string>();
-  for (const address of addressesIn(record)) {
+  for (const address of ownAddresses(record)) {
     const holder = await find(addressKey(address));
     if (holder === undefined || holder.memberId === memberId) addresses.add(address);
   }

@@ -6,15 +6,25 @@ import { type MailTask, mailboxOf } from '../tables/outbox.ts';
 /** Canonical addresses that are or were the member's, and that lead to nobody else. */
 export type Traces = { memberId: string; addresses: ReadonlySet<string> };
 
+/**
+ * The addresses that the member has or had, as far as anybody knows. Whoever asks to change to an
+ * address, or had one until that was undone, may have nothing to do with it.
+ */
+export function ownAddresses(record: MemberRecord): Set<string> {
+  const { address, earlier, locked = [], tokens = [], changes = [] } = record;
+  const mailed = tokens.flatMap((token) => (token.use === 'sign-in' ? [token.address] : []));
+  const changed = changes.flatMap(({ from, to }) => [from.canonical, to]);
+  return new Set([address, ...earlier, ...locked, ...mailed, ...changed]);
+}
+
 /** Every address that a record has. Some may be other members' by now. */
 export function addressesIn(record: MemberRecord): Set<string> {
-  const { address, earlier, released, locked = [], tokens = [], changes = [] } = record;
+  const { released, tokens = [], takenAway = [] } = record;
   const mailed = tokens.flatMap((token) =>
     'address' in token ? [canonicalOf(token.address)] : [],
   );
-  const changed = changes.flatMap(({ from, to }) => [from.canonical, to]);
-  const taken = (record.takenAway ?? []).map((one) => one.address);
-  return new Set([address, ...earlier, ...released, ...locked, ...mailed, ...changed, ...taken]);
+  const taken = takenAway.map((one) => one.address);
+  return new Set([...ownAddresses(record), ...released, ...mailed, ...taken]);
 }
 
 /** Whether mail is about the member, or goes to the member. */
