@@ -38,14 +38,17 @@ export function planDirectly(
   document: DocumentNode,
   schema: GraphQLSchema,
   ownership: Ownership,
-): { node: PlanNode | undefined } | undefined {
+): DirectPlan | undefined {
   try {
-    return { node: planOperation(document, schema, ownership) };
+    return planOperation(document, schema, ownership);
   } catch (error) {
     if (error === NOT_DIRECT) return undefined;
     throw error;
   }
 }
+
+/** With the characters of its JSON, about. */
+type DirectPlan = { node: PlanNode | undefined; characters: number };
 
 /** Thrown if only Apollo's planner can plan the operation. */
 const NOT_DIRECT = new Error('the operation needs the whole planner');
@@ -65,19 +68,24 @@ type Planning = {
   size: PlanSize;
 };
 
+/** What the JSON of a fetch has beside its text, and that of a name that it needs. */
+const CHARACTERS_OF_FETCH = 200;
+const CHARACTERS_OF_NAME = 40;
+
 /** How large a plan is so far. */
 class PlanSize {
   private fetches = 0;
-  private characters = 0;
+  characters = 0;
 
   addFetch(): void {
     this.fetches += 1;
+    this.characters += CHARACTERS_OF_FETCH;
     if (this.fetches > LIMITS.fetches) tooLarge();
   }
 
   /** A text, or the steps of a path. */
-  add({ length }: { readonly length: number }): void {
-    this.characters += length;
+  add({ length }: { readonly length: number }, more = 0): void {
+    this.characters += length + more;
     if (this.characters > LIMITS.fetched) tooLarge();
   }
 }
@@ -119,7 +127,7 @@ function planOperation(
   document: DocumentNode,
   schema: GraphQLSchema,
   ownership: Ownership,
-): PlanNode | undefined {
+): DirectPlan {
   const fragments = fragmentsOf(document);
   const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
   const root = operation && schema.getRootType(operation.operation);
@@ -149,7 +157,7 @@ function planOperation(
     const node = fetchNode(planning, fetch, operation.operation, [], fetch.text);
     return sequenceOf(planning, node, fetch);
   });
-  return inParallel(nodes);
+  return { node: inParallel(nodes), characters: planning.size.characters };
 }
 
 const REPRESENTATIONS = 'representations';
@@ -355,7 +363,7 @@ function neededBy(
   const key = keys.set(way, known).get(way) ?? notDirect();
   const needed = new Set<string>();
   const need = (name: string) => {
-    size.add(name);
+    size.add(name, CHARACTERS_OF_NAME);
     needed.add(name);
   };
   key.forEach(need);

@@ -104,7 +104,7 @@ export async function openPlanner(
     return keepPlan(key, {
       kind: 'direct',
       ...inLevels(direct.node),
-      characters: JSON.stringify(direct).length,
+      characters: direct.characters,
     });
   }
 

@@ -159,7 +159,7 @@ function askedAt(
   const texts: Texts = { known: new Map(), pace };
   const keys = Math.max(...requires.map(({ selections }) => selections?.length ?? 1));
   const added = pace.each(targetsAt(path, run), (object) => {
-    pace.work(WORK_OF_KEY * keys);
+    pace.work(WORK_OF_KEY * keys * (keys > MANY_KEYS ? 5 : 1));
     const branch = branchOf(object, requires, root, texts);
     if (branch === undefined) return;
     branch.index ??= addRepresentation(object, requires, representations, pace);
@@ -170,6 +170,8 @@ function askedAt(
   return mapMaybe(added, () => ({ path, requires, representations, root, objects, copies }));
 }
 
+/** V8 is slow with objects of more fields. */
+const MANY_KEYS = 100;
 /** The index of an object that another subgraph cannot identify. */
 const NONE = -1;
 

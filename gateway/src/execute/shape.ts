@@ -88,8 +88,9 @@ type Complete = (value: unknown, before: Steps, step: string | number, shaping: 
 type Completer = {
   complete: Complete;
   /** What is below, by the step of the data's path: the steps of the response's path. */
-  below(step: string | number): readonly { step: string | number; completer: Completer }[];
+  below(step: string | number): readonly Below[];
 };
+type Below = { step: string | number; completer: Completer };
 type ObjectCompleter = Completer & {
   completeAt(value: unknown, path: Steps, shaping: Shaping): MaybePromise<Data | null>;
 };
@@ -176,6 +177,7 @@ function compileObject(
     compileField(compilation, type, typename, responseKey, nodes),
   );
   compilation.onCompiled(fields.length);
+  let byName: ReturnType<typeof belowByName> | undefined;
 
   function completeAt(value: unknown, path: Steps, shaping: Shaping): MaybePromise<Data | null> {
     if (!isJsonObject(value)) return nullAt(path, shaping);
@@ -233,11 +235,24 @@ function compileObject(
   return {
     completeAt,
     complete: (value, before, step, shaping) => completeAt(value, { before, step }, shaping),
-    below: (step) =>
-      fields
-        .filter(({ name }) => name === step)
-        .map(({ responseKey, completer }) => ({ step: responseKey, completer })),
+    below(step) {
+      byName ??= belowByName(fields);
+      return byName.get(step) ?? [];
+    },
   };
+}
+
+/** Errors may be at thousands of places: what is below them is looked for once. */
+function belowByName(
+  fields: readonly { name: string; responseKey: string; completer: Completer }[],
+): ReadonlyMap<string | number, Below[]> {
+  const found = new Map<string, Below[]>();
+  for (const { name, responseKey, completer } of fields) {
+    const all = found.get(name) ?? [];
+    all.push({ step: responseKey, completer });
+    found.set(name, all);
+  }
+  return found;
 }
 
 /** Shapes what places share once, unless there is something to be said of each of them. */
@@ -337,6 +352,7 @@ function compileAbstract(
     return compileObject(compilation, type, sets);
   let selected: ReturnType<typeof selectedTypes> | undefined;
   const byType = new Map<GraphQLObjectType, Completer>();
+  const known = new Map<string | number, readonly Below[]>();
   const completerOf = (found: GraphQLObjectType): Completer => {
     const completer = byType.get(found) ?? compileObject(compilation, found, sets);
     byType.set(found, completer);
@@ -354,11 +370,15 @@ function compileAbstract(
     // The data may be null, so the first type that has the field decides.
     below(step) {
       selected ??= selectedTypes(compilation, type, sets);
-      for (const found of selected.get(step) ?? []) {
-        const below = completerOf(found).below(step);
-        if (below.length > 0) return below;
+      const types = selected.get(step);
+      if (types === undefined) return [];
+      let below = known.get(step);
+      for (const found of below === undefined ? types : []) {
+        below = completerOf(found).below(step);
+        if (below.length > 0) break;
       }
-      return [];
+      known.set(step, below ?? []);
+      return below ?? [];
     },
   };
 }
