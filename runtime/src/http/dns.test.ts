@@ -39,7 +39,10 @@ test('a name has the addresses of the first server that answers', async () => {
   const failing = await serve((query) => [answerTo(query, [], { flags: SERVFAIL })]);
   const right = await serve((query) => [answerTo(query, ['192.0.2.1', '192.0.2.2'])]);
   // The system sends nothing to the last but one.
-  expect(await resolve(silent, failing, '255.255.255.255', right)).toEqual(['192.0.2.1', '192.0.2.2']);
+  expect(await resolve(silent, failing, '255.255.255.255', right)).toEqual([
+    '192.0.2.1',
+    '192.0.2.2',
+  ]);
 });
 
 test('a name without addresses is asked for once', async () => {

@@ -1,7 +1,7 @@
 // Asks name servers over UDP alone, since what comes over TCP may take a second to read.
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
-import { getServers } from 'node:dns';
+import { Resolver } from 'node:dns';
 import { isIP, isIPv6 } from 'node:net';
 import { decode, encode } from 'dns-packet';
 
@@ -19,7 +19,7 @@ const MAX_BYTES = 1_232;
 const RECURSION_DESIRED = 1 << 8;
 
 type DnsOptions = {
-  /** As `dns.getServers` has them. */
+  /** As `dns.getServers` has them; by default those of the system at the time of a look-up. */
   servers?: readonly string[];
   /** How long a server has to answer. */
   timeoutMs: number;
@@ -27,8 +27,9 @@ type DnsOptions = {
   tries: number;
 };
 
-export function createDns({ servers = getServers(), timeoutMs, tries }: DnsOptions): Dns {
+export function createDns({ servers: given, timeoutMs, tries }: DnsOptions): Dns {
   const resolve = async (hostname: string, type: Type): Promise<string[]> => {
+    const servers = given ?? new Resolver().getServers();
     let failure = failed('ENOTFOUND');
     for (let asked = 0; asked < tries * servers.length; asked += 1)
       try {
