@@ -208,11 +208,14 @@ describe('rights', () => {
       created: true,
     });
     const other = memberImport('other@x.example', { memberId: ID });
+    expect(await store.endedSessions.find(ID)).toBeUndefined();
     expect([await store.rights.liftMark(ID), await store.rights.liftMark(ID)]).toEqual([
       true,
       false,
     ]);
     expect(await store.importMembers([other])).toEqual(['added']);
+    // Tokens of before the erasure are not the new member's.
+    expect(await store.endedSessions.find(ID)).toEqual(expect.any(Number));
   });
 
   test('keeps the mark, but not the ID that it is for', async () => {

@@ -31,8 +31,14 @@ export function createRights(parts: Parts) {
   const { outbox, invitations, endedSessions, access, signIns, sandboxMails } = parts.others;
   return {
     isErased: async (memberId: string) => marks.has(memberId),
-    /** Takes the mark away that `erase` left. Whether there was one. */
-    liftMark: (memberId: string) => store.transact((tx) => marks.remove(tx, memberId)),
+    /**
+     * Takes the mark away that `erase` left, after ending the sessions of before, whose tokens the
+     * ID leads to again. Whether there was one.
+     */
+    async liftMark(memberId: string): Promise<boolean> {
+      await endedSessions.end({ memberId, endedAt: Date.now() });
+      return store.transact((tx) => marks.remove(tx, memberId));
+    },
     /**
      * All that is kept of a member; undefined if there is no such member. Tokens, sessions and apps
      * are without the hashes that they are found by.
