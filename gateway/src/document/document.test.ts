@@ -297,6 +297,26 @@ test.each(['{"a":', '{"l":', '{"any":'])(
   },
 );
 
+test('exhaustion: the rules of variables deep in an argument take no more than their document', () => {
+  const name = 'n'.repeat(128);
+  const schema = buildSchema(`type Query { f(i: I): Int } input I { ${name}: I b: [Int] }`);
+  const variables = Array.from({ length: 80 }, (_, place) => `$v${place}`);
+  const text = `query(${variables.join(':Int ')}:Int){f(i:${`{${name}:`.repeat(100)}{b:[${variables}]}${'}'.repeat(100)})}`;
+  const rulesOf = () => {
+    const document = parse(text, { noLocation: true });
+    const [operation] = document.definitions;
+    const definitions =
+      operation && 'variableDefinitions' in operation && operation.variableDefinitions;
+    return variableRulesOf(document, definitions || [], schema);
+  };
+  const before = process.memoryUsage().heapUsed;
+  const all = Array.from({ length: 100 }, rulesOf);
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(80_000_000);
+  const [rules] = all;
+  const wrong = () => rules && coerceVariables(schema, rules, { v7: 'x' });
+  expect(wrong).toThrow(expect.objectContaining({ code: 'BAD_USER_INPUT' }));
+});
+
 test('a wrong name is compared with others unless these are many and long', () => {
   const messageFor = (length: number) => {
     const names = Array.from({ length: 200 }, (_, n) => `V${'x'.repeat(length)}${n}`);

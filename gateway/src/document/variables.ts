@@ -2,6 +2,7 @@
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import {
   type ArgumentNode,
+  BREAK,
   coerceInputValue,
   type DocumentNode,
   GraphQLError,
@@ -35,8 +36,8 @@ export type VariableRules = {
   nonNullVariables: readonly string[];
   /** The names of all variables, if each is a required string or ID; undefined otherwise. */
   texts: readonly string[] | undefined;
-  /** By variable, the path of the first argument that it is given to, such as `input.email`. */
-  argumentPaths: ReadonlyMap<string, string>;
+  /** Whose variables they are. */
+  document: DocumentNode;
 };
 
 /** The rules for the variables of an operation, which is the only one of its document. */
@@ -51,7 +52,7 @@ export function variableRulesOf(
     texts: definitions.every(isRequiredText)
       ? definitions.map(({ variable }) => variable.name.value)
       : undefined,
-    argumentPaths: definitions.length === 0 ? NO_PATHS : argumentPathsOf(document),
+    document,
   };
 }
 
@@ -80,12 +81,12 @@ export function coerceVariables(
   const [name, ...path] = inexactId(result.coerced, variables) ?? [];
   if (name !== undefined)
     fail('BAD_USER_INPUT', `Variable "$${name}" has an ID beyond 2^53: send it as a string.`, {
-      argument: [rules.argumentPaths.get(name), ...path].join('.'),
+      argument: [argumentPathOf(rules.document, name), ...path].join('.'),
     });
   const nullName = nonNullVariables.find((name) => variables[name] === null);
   if (nullName !== undefined)
     fail('BAD_USER_INPUT', `Variable "$${nullName}" is used where null is not allowed.`, {
-      argument: rules.argumentPaths.get(nullName),
+      argument: argumentPathOf(rules.document, nullName),
     });
   return result.coerced;
 }
@@ -165,12 +166,13 @@ function requireFewFields(
   }
 }
 
-const NO_PATHS: ReadonlyMap<string, string> = new Map();
-
-/** Paths in a list go without the index: the items may be variables of their own. */
-function argumentPathsOf(document: DocumentNode): Map<string, string> {
-  const paths = new Map<string, string>();
+/**
+ * The path of the first argument that a variable is given to, such as `input.email`. Paths in a
+ * list go without the index: the items may be variables of their own.
+ */
+function argumentPathOf(document: DocumentNode, variable: string): string | undefined {
   const path: string[] = [];
+  let found: string | undefined;
   const named = {
     enter: ({ name }: ArgumentNode | ObjectFieldNode) => void path.push(name.value),
     leave: () => void path.pop(),
@@ -178,18 +180,20 @@ function argumentPathsOf(document: DocumentNode): Map<string, string> {
   visit(document, {
     Argument: named,
     ObjectField: named,
-    Variable: ({ name }) => {
-      if (path.length > 0 && !paths.has(name.value)) paths.set(name.value, path.join('.'));
+    Variable({ name }) {
+      if (name.value !== variable || path.length === 0) return undefined;
+      found = path.join('.');
+      return BREAK;
     },
   });
-  return paths;
+  return found;
 }
 
 /** graphql-js names the place of a fault only in its message: coerce again for the path. */
 function withArguments(
   errors: readonly GraphQLError[],
   schema: GraphQLSchema,
-  { argumentPaths }: VariableRules,
+  { document }: VariableRules,
   variables: Record<string, unknown>,
 ): GraphQLError[] {
   const places = new Map<string, (readonly (string | number)[])[]>();
@@ -199,7 +203,7 @@ function withArguments(
     const name = node.variable.name.value;
     const known = places.get(name) ?? faultsOf(variables[name], node, schema);
     places.set(name, known.slice(1));
-    const argument = [argumentPaths.get(name), ...(known[0] ?? [])].join('.');
+    const argument = [argumentPathOf(document, name), ...(known[0] ?? [])].join('.');
     return new GraphQLError(error.message, { nodes: [node], extensions: { argument } });
   });
 }

@@ -50,6 +50,18 @@ export function selectedTypes(
   sets: readonly SelectionSetNode[],
 ): ReadonlyMap<string | number, ReadonlySet<GraphQLObjectType>> {
   const selected = new Map<string, Set<GraphQLObjectType>>();
+  // Fragments are at many places, and unions have many types.
+  const known = new Map<readonly GraphQLObjectType[], Map<string, GraphQLObjectType[]>>();
+  const typesOn = (types: readonly GraphQLObjectType[], name: string) => {
+    const byName = known.get(types) ?? new Map<string, GraphQLObjectType[]>();
+    known.set(types, byName);
+    const on = schema.getType(name);
+    const isOn = (each: GraphQLObjectType) =>
+      isAbstractType(on) ? schema.isSubType(on, each) : on === each;
+    const found = byName.get(name) ?? types.filter(isOn);
+    byName.set(name, found);
+    return found;
+  };
   const select = (set: SelectionSetNode, types: readonly GraphQLObjectType[]) => {
     for (const node of set.selections) {
       if (node.kind === Kind.FIELD) {
@@ -60,10 +72,8 @@ export function selectedTypes(
       }
       const fragment = node.kind === Kind.FRAGMENT_SPREAD ? fragments.get(node.name.value) : node;
       if (fragment === undefined) continue;
-      const on = schema.getType(fragment.typeCondition?.name.value ?? type.name);
-      const isOn = (each: GraphQLObjectType) =>
-        isAbstractType(on) ? schema.isSubType(on, each) : on === each;
-      select(fragment.selectionSet, types.filter(isOn));
+      const on = fragment.typeCondition?.name.value;
+      select(fragment.selectionSet, on === undefined ? types : typesOn(types, on));
     }
   };
   for (const set of sets) select(set, schema.getPossibleTypes(type));

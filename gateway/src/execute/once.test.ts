@@ -537,6 +537,24 @@ test('errors at many places look once for what many types have below them', () =
   expect(took(names)).toBeLessThan(3 * took(names.slice(0, 1)) + 20_000);
 });
 
+test('fragments at many places find their types once', () => {
+  const names = Array.from({ length: 100 }, (_, place) => `T${place}`);
+  const types = names.map((name) => `type ${name} implements I { a: Int }`).join(' ');
+  const schema = buildSchema(
+    `type Query { u: U } union U = ${names.join('|')} interface I { a: Int } ${types}`,
+  );
+  let looks = 0;
+  const isSubType = schema.isSubType.bind(schema);
+  schema.isSubType = (...of) => {
+    looks += 1;
+    return isSubType(...of);
+  };
+  const document = parse(`{u{${'...F '.repeat(50)}}} fragment F on U {...G} fragment G on I {a}`);
+  const shape = compileShape(schema, document, {}, ({ name }) => name.value);
+  expect(shape.responsePaths(['u', 'a'], false)).toEqual([['u', 'a']]);
+  expect(looks).toBeLessThan(500);
+});
+
 test('texts that V8 does not hash are no names, of types and of values of enums', async () => {
   const schema = schemaOf(parse('type Query { colour: Colour } enum Colour { RED }'));
   const colour = schema.getType('Colour') as GraphQLEnumType; // Cast: it is one above.
