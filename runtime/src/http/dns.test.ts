@@ -70,6 +70,26 @@ test('attack: a message that is large, cannot be read or answers something else 
   expect(await resolve(server)).toEqual(['192.0.2.1']);
 });
 
+test('attack: a name that cannot be asked for is not, and what is no address is none', async () => {
+  let asked = 0;
+  const server = await serve((query) => {
+    asked += 1;
+    const answers = [{ type: 'A', name: 'a.example', data: Buffer.alloc(0) }];
+    // An empty record, which dns-packet cannot write as an address.
+    const [record] = answers.map(({ data }) => ({ type: 'UNKNOWN_1', name: 'a.example', data }));
+    const message = encode({
+      ...{ type: 'response', id: query.id, questions: query.questions, answers: [record] },
+    } as never);
+    message.writeUInt16BE(1, message.length - 10);
+    return [message];
+  });
+  const dns = createDns({ servers: [server], timeoutMs: 200, tries: 1 });
+  for (const name of ['a..example', `${'a'.repeat(64)}.example`, '.example', ''])
+    await expect(dns.resolve4(name)).rejects.toMatchObject({ code: 'ENOTFOUND' });
+  expect(asked).toBe(0);
+  await expect(dns.resolve4('a.example.')).rejects.toMatchObject({ code: 'ENODATA' });
+});
+
 test('attack: what was cut off is not asked for over TCP', async () => {
   const CUT_OFF = 1 << 9;
   const server = await serve((query) => [answerTo(query, ['192.0.2.1'], { flags: CUT_OFF })]);

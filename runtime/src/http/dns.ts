@@ -17,6 +17,8 @@ type Type = 'A' | 'AAAA';
 /** Of an answer: no network splits it (RFC 9715, section 3.2). One that is cut off has the rest. */
 const MAX_BYTES = 1_232;
 const RECURSION_DESIRED = 1 << 8;
+/** Labels of 1 to 63 characters (RFC 1035, section 2.3.4). */
+const NAME = /^(?:[^.]{1,63}(?:\.(?!$)|\.?$))+$/;
 
 type DnsOptions = {
   /** As `dns.getServers` has them; by default those of the system at the time of a look-up. */
@@ -29,6 +31,8 @@ type DnsOptions = {
 
 export function createDns({ servers: given, timeoutMs, tries }: DnsOptions): Dns {
   const resolve = async (hostname: string, type: Type): Promise<string[]> => {
+    // dns-packet would write another name.
+    if (!NAME.test(hostname)) throw failed('ENOTFOUND');
     const servers = given ?? new Resolver().getServers();
     let failure = failed('ENOTFOUND');
     for (let asked = 0; asked < tries * servers.length; asked += 1)
@@ -91,7 +95,7 @@ function answerIn(
     const { rcode } = packet as { rcode?: string };
     if (rcode !== 'NOERROR') return rcode === 'NXDOMAIN' ? 'ENOTFOUND' : 'ESERVFAIL';
     const found = (packet.answers ?? []).flatMap((answer) =>
-      answer.type === type ? [answer.data] : [],
+      answer.type === type && isIP(answer.data) !== 0 ? [answer.data] : [],
     );
     return found.length > 0 ? found : 'ENODATA';
   } catch {
