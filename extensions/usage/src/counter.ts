@@ -21,7 +21,7 @@ const MAX_OPERATIONS = 2_000;
 /** The length of all operations together: a caller may write 64 KiB in each. */
 const MAX_CHARACTERS = 4_000_000;
 /** What is known of a coordinate in the cache of those of an operation. */
-const BYTES_PER_COORDINATE = 64;
+const BYTES_PER_COORDINATE = 160;
 /** Operations of so many characters are tallied before other work gets its turn. */
 const CHARACTERS_IN_A_ROW = 2_000;
 

@@ -2,6 +2,7 @@
 import {
   type DocumentNode,
   type GraphQLInputType,
+  type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
@@ -63,9 +64,21 @@ function earliest(
   return { since: Math.min(one.since, other.since), until: Math.min(one.until, other.until) };
 }
 
+/** By what is deprecated: large types take long, and a document may have many variables of one. */
+const known = new WeakMap<Deprecations, Map<GraphQLNamedType, boolean>>();
+
 /** Whether something deprecated is in a type, or in one that its fields lead to. */
 function canUse(type: GraphQLInputType, deprecations: Deprecations): boolean {
-  const seen = new Set([getNamedType(type)]);
+  const named = getNamedType(type);
+  const byType = known.get(deprecations) ?? new Map<GraphQLNamedType, boolean>();
+  known.set(deprecations, byType);
+  const found = byType.get(named) ?? leadsToUse(named, deprecations);
+  byType.set(named, found);
+  return found;
+}
+
+function leadsToUse(type: GraphQLNamedType, deprecations: Deprecations): boolean {
+  const seen = new Set([type]);
   for (const each of seen) {
     if (
       isEnumType(each) &&

@@ -1,6 +1,16 @@
 // What a document is turned into.
 
-import { buildSchema, getIntrospectionQuery, getVariableValues, Kind, parse, print } from 'graphql';
+import {
+  buildSchema,
+  type GraphQLInputType,
+  getIntrospectionQuery,
+  getVariableValues,
+  Kind,
+  parse,
+  print,
+} from 'graphql';
+import type { DeprecationDates } from '../schema/dates.ts';
+import { deprecatedUse } from './deprecateduse.ts';
 import { parseDocument, selectOperation } from './document.ts';
 import { costOfFields } from './lists.ts';
 import { LIMITS } from './measure.ts';
@@ -296,6 +306,27 @@ test.each(['{"a":', '{"l":', '{"any":'])(
     for (const depth of [202, 9_000]) expect(() => find(depth)).toThrow('nested over 200 deep');
   },
 );
+
+test('exhaustion: what is deprecated is looked for once in the type of many variables', () => {
+  const fields = Array.from({ length: 50 }, (_, place) => `f${place}: Int`).join(' ');
+  const schema = buildSchema(`type Query { f(i: [I]): Int } input I { ${fields} }`);
+  const variables = Array.from({ length: 100 }, (_, place) => `$v${place}`);
+  const document = parse(`query(${variables.join(':I ')}:I){f(i:[${variables}])}`);
+  const type = schema.getType('I') as GraphQLInputType; // Cast: it is one above.
+  const inputs = variables.map((variable) => ({ name: variable.slice(1), type }));
+  let looks = 0;
+  class Counted extends Map<string, DeprecationDates & { reason: string }> {
+    override has(name: string) {
+      looks += 1;
+      return super.has(name);
+    }
+  }
+  const dates = { since: 0, until: 0, reason: 'late' };
+  expect(
+    deprecatedUse(document, inputs, schema, new Counted([['Other.f', dates]])),
+  ).toBeUndefined();
+  expect(looks).toBeLessThan(100);
+});
 
 test('exhaustion: the rules of variables deep in an argument take no more than their document', () => {
   const name = 'n'.repeat(128);
