@@ -360,7 +360,8 @@ function neededBy(
   const known = keys.has(way)
     ? keys.get(way)
     : type?.keys.get(subgraph)?.find((names) => names.every(isKnown));
-  const key = keys.set(way, known).get(way) ?? notDirect();
+  keys.set(way, known);
+  const key = known ?? notDirect();
   const needed = new Set<string>();
   const need = (name: string) => {
     size.add(name, CHARACTERS_OF_NAME);

@@ -372,13 +372,15 @@ function compileAbstract(
       selected ??= selectedTypes(compilation, type, sets);
       const types = selected.get(step);
       if (types === undefined) return [];
-      let below = known.get(step);
-      for (const found of below === undefined ? types : []) {
+      const before = known.get(step);
+      if (before !== undefined) return before;
+      let below: readonly Below[] = [];
+      for (const found of types) {
         below = completerOf(found).below(step);
         if (below.length > 0) break;
       }
-      known.set(step, below ?? []);
-      return below ?? [];
+      known.set(step, below);
+      return below;
     },
   };
 }

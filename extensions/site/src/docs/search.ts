@@ -12,7 +12,7 @@ export const INDEX_OPTIONS = {
   searchOptions: { boost: { title: 4 }, prefix: true, fuzzy: 0.2, combineWith: 'AND' as const },
 };
 
-/** Each takes some 200 bytes. Our own pages have 40,000. */
+/** Each takes some 200 bytes. */
 const MAX_WORDS = 400_000;
 
 const wordsIn: (text: string) => string[] = MiniSearch.getDefault('tokenize');

@@ -109,8 +109,8 @@ async function finish(job: Job, context: JobContext): Promise<void> {
 
 /** Retries with growing pauses. Rejects if the outbox is unavailable. */
 async function retryOrGiveUp(job: Job, err: unknown, context: JobContext): Promise<void> {
-  const { outbox, log, metrics, now } = context;
   if (isRefused(err) || job.attempts >= MAX_ATTEMPTS) return giveUp(job, err, context);
+  const { outbox, log, metrics, now } = context;
   log.outage(explain(err), 'an email could not be sent yet');
   metrics.mail(job.task.kind, 'retried');
   await outbox.postpone(job, now() + Math.min(1_000 * 2 ** job.attempts, MAX_PAUSE_MS));
