@@ -369,18 +369,15 @@ function compileAbstract(
     },
     // The data may be null, so the first type that has the field decides.
     below(step) {
-      selected ??= selectedTypes(compilation, type, sets);
-      const types = selected.get(step);
-      if (types === undefined) return [];
       const before = known.get(step);
       if (before !== undefined) return before;
-      let below: readonly Below[] = [];
-      for (const found of types) {
-        below = completerOf(found).below(step);
-        if (below.length > 0) break;
+      selected ??= selectedTypes(compilation, type, sets);
+      for (const found of selected.get(step) ?? []) {
+        const below = completerOf(found).below(step);
+        known.set(step, below);
+        if (below.length > 0) return below;
       }
-      known.set(step, below);
-      return below;
+      return [];
     },
   };
 }
