@@ -4,8 +4,10 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Folder, temporaryFolder } from '../test/support/folder.ts';
+import { createClient } from '../test/support/service/client.ts';
 import { loyaltyJson } from '../test/support/service/loyalty.ts';
 import { type Service, startService } from '../test/support/service/npmstart.ts';
+import { until } from '../test/support/until.ts';
 
 const CLIENT = import.meta.dirname;
 const ROOT = join(CLIENT, '..');
@@ -113,6 +115,7 @@ test("the README's examples run against npm start", async () => {
     const [key] = /pk_test_\w+/.exec(service.output()) ?? [];
     const env = { DATA_DIR: data.path };
     const [{ idToken } = {}] = await loyaltyJson(env, 'tokens', 'issue', 'demo-001');
+    await eventsAreThere(service.endpoint, key);
     const script = join(folder.path, 'consumer/readme.mjs');
     const code = readFileSync(script, 'utf8').replaceAll(
       "'http://localhost:4000/graphql'",
@@ -141,6 +144,13 @@ test("the README's examples run against npm start", async () => {
     data.remove();
   }
 });
+
+/** An event shows within a second of its change, on a machine with nothing else to do. */
+function eventsAreThere(endpoint: string, key = ''): Promise<boolean> {
+  const send = createClient(new URL(endpoint).origin, key);
+  const query = '{ events(types: [POINTS_CHANGED]) { edges { node { memberId } } } }';
+  return until(async () => (await send({ query })).text.includes('"demo-001"'));
+}
 
 function compile(cwd: string, ...args: string[]): string {
   const command = [TSC, '-p', '.', '--pretty', 'false', ...args];

@@ -155,20 +155,27 @@ type PageReads = { members: string[]; standings: string[] };
 let pageReads: PageReads | undefined;
 
 beforeAll(async () => {
-  for (const name of DEPLOYMENT_NAMES) {
-    const service = await startDeployed(name, {
-      RATE_LIMIT_BUDGET: '10000',
-      // The driver of MongoDB writes its commands to standard error.
-      MONGODB_LOG_COMMAND: 'debug',
-    });
-    try {
-      responses.set(name, await sendAll(service));
-      if (name === 'three processes on MongoDB and Redis') pageReads = await readsOfPage(service);
-    } finally {
-      await service.close();
-    }
-  }
+  for (const name of DEPLOYMENT_NAMES) while (!responses.has(name)) await observe(name);
 }, 240_000);
+
+/** Asks a deployment, unless its Redis was late: then its gateway counted on its own meanwhile. */
+async function observe(name: Deployment): Promise<void> {
+  const service = await startDeployed(name, {
+    RATE_LIMIT_BUDGET: '10000',
+    RATE_LIMIT_WINDOW_SECONDS: '600',
+    // The driver of MongoDB writes its commands to standard error.
+    MONGODB_LOG_COMMAND: 'debug',
+  });
+  try {
+    const all = await sendAll(service);
+    const metrics = await fetch(`${service.stack.gateway.adminUrl}/metrics`);
+    if (/outcome="insurance"} [^0]/.test(await metrics.text())) return;
+    responses.set(name, all);
+    if (name === 'three processes on MongoDB and Redis') pageReads = await readsOfPage(service);
+  } finally {
+    await service.close();
+  }
+}
 
 async function sendAll(service: DeployedService): Promise<ApiResponse[][]> {
   const all: ApiResponse[][] = [];
