@@ -2,7 +2,7 @@
 import { createSequencer } from '@partner-loyalty/standings/events/sequencer.ts';
 import type { PendingMemberEvent } from '@partner-loyalty/standings/members.ts';
 import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
-import type { WaitingMessage } from '@partner-loyalty/standings/store/webhooks.ts';
+import { addOutcomes, type WaitingMessage } from '@partner-loyalty/standings/store/webhooks.ts';
 import { newPlace, type Place } from '../../../subgraphs/standings/test/engine.ts';
 import { endpointsIn } from './endpoints.ts';
 import { saveEndpoint, takeEndpoint } from './holding.ts';
@@ -110,6 +110,19 @@ describe('endpoints', () => {
     expect(await waiting()).toEqual([`${other.webhookId}/1`]);
     expect(await store.webhooks.logs.get(endpoint.webhookId)).toBeUndefined();
     expect(await store.webhooks.logs.get(other.webhookId)).toBeDefined();
+  });
+
+  test('a log keeps the latest attempts, however many its messages had', async () => {
+    const history = Array.from({ length: 12 }, (_, at) => ({ at, durationMs: 1, answer: 'no' }));
+    const failed = Array.from({ length: 100 }, (_, index) => {
+      const ended = { at: Date.now(), attempts: 10, durationMs: 1, answer: 'no' };
+      return { id: `e-${index}`, type: 'TEST', ...ended, history };
+    });
+    for (const outcomes of [failed.slice(0, 60), failed.slice(60)])
+      await addOutcomes(store.webhooks, 'wh_1', { delivered: [], failed: outcomes });
+    const kept = (await store.webhooks.logs.get('wh_1'))?.failed ?? [];
+    const whole = kept.filter((one) => one.history !== undefined);
+    expect([kept.length, whole]).toEqual([100, failed.slice(-25)]);
   });
 
   test('after a rotation, the former secret is good for 24 hours', async () => {

@@ -2,7 +2,6 @@
 import {
   type DocumentNode,
   type GraphQLInputType,
-  type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
@@ -36,7 +35,9 @@ export function deprecatedUse(
 ): DeprecatedUse | undefined {
   if (deprecations.size === 0) return undefined;
   const coordinates = coordinatesOf(document, schema).filter((each) => deprecations.has(each));
-  const variables = inputVariables.filter(({ type }) => canUse(type, deprecations));
+  const types = known.get(deprecations) ?? typesWithUse(schema, deprecations);
+  known.set(deprecations, types);
+  const variables = inputVariables.filter(({ type }) => types.has(getNamedType(type).name));
   if (coordinates.length === 0 && variables.length === 0) return undefined;
   let dates: DeprecationDates | undefined;
   for (const coordinate of coordinates) dates = earliest(dates, deprecations.get(coordinate));
@@ -64,34 +65,20 @@ function earliest(
   return { since: Math.min(one.since, other.since), until: Math.min(one.until, other.until) };
 }
 
-/** By what is deprecated: large types take long, and a document may have many variables of one. */
-const known = new WeakMap<Deprecations, Map<GraphQLNamedType, boolean>>();
+/** Large schemas take long. */
+const known = new WeakMap<Deprecations, ReadonlySet<string>>();
 
-/** Whether something deprecated is in a type, or in one that its fields lead to. */
-function canUse(type: GraphQLInputType, deprecations: Deprecations): boolean {
-  const named = getNamedType(type);
-  const byType = known.get(deprecations) ?? new Map<GraphQLNamedType, boolean>();
-  known.set(deprecations, byType);
-  const found = byType.get(named) ?? leadsToUse(named, deprecations);
-  byType.set(named, found);
-  return found;
-}
-
-function leadsToUse(type: GraphQLNamedType, deprecations: Deprecations): boolean {
-  const seen = new Set([type]);
-  for (const each of seen) {
-    if (
-      isEnumType(each) &&
-      each.getValues().some(({ name }) => deprecations.has(`${each.name}.${name}`))
-    )
-      return true;
-    if (!isInputObjectType(each)) continue;
-    for (const field of Object.values(each.getFields())) {
-      if (deprecations.has(`${each.name}.${field.name}`)) return true;
-      seen.add(getNamedType(field.type));
+/** The types that something deprecated is in, or in one that their fields lead to. */
+function typesWithUse(schema: GraphQLSchema, deprecations: Deprecations): ReadonlySet<string> {
+  const found = new Set(Array.from(deprecations.keys(), (each) => each.replace(/\..*/, '')));
+  const leadingTo = new Map<string, Set<string>>();
+  for (const type of Object.values(schema.getTypeMap()).filter(isInputObjectType))
+    for (const field of Object.values(type.getFields())) {
+      const { name } = getNamedType(field.type);
+      leadingTo.set(name, (leadingTo.get(name) ?? new Set()).add(type.name));
     }
-  }
-  return false;
+  for (const name of found) for (const type of leadingTo.get(name) ?? []) found.add(type);
+  return found;
 }
 
 /** A variable that is an input object, an enum, or a list of these. */

@@ -49,10 +49,10 @@ function requireFewFields(document: DocumentNode, schema: GraphQLSchema): void {
   const countFields = () => {
     const type = getNamedType(types.getInputType());
     if (isInputObjectType(type)) fields += 1 + Object.keys(type.getFields()).length;
+    if (fields > LIMITS.inputFields)
+      fail('OPERATION_TOO_COMPLEX', `the literals have more than ${LIMITS.inputFields} fields`);
   };
   visit(document, visitWithTypeInfo(types, { ObjectValue: countFields }));
-  if (fields > LIMITS.inputFields)
-    fail('OPERATION_TOO_COMPLEX', `the literals have more than ${LIMITS.inputFields} fields`);
 }
 
 /** Of letters that graphql-js compares to find the names of a type that resemble a wrong one. */

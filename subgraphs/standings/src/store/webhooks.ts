@@ -110,6 +110,8 @@ type PartnerWebhooks = {
 
 /** The maximum of each kind. */
 const MAX_OUTCOMES = 100;
+/** Of all outcomes of a kind: a log is one row. Older outcomes have only their last attempt. */
+const MAX_ATTEMPTS = 300;
 /** What is older is not shown, and goes with the next outcome. */
 export const OUTCOMES_MS = 7 * 86_400_000;
 
@@ -151,12 +153,21 @@ export async function addOutcomes(
 ): Promise<void> {
   const since = Math.max(...[...delivered, ...failed].map(({ at }) => at)) - OUTCOMES_MS;
   const kept = (before: Outcome[] = [], added: Outcome[]) =>
-    [...before.filter(({ at }) => at >= since), ...added].slice(-MAX_OUTCOMES);
+    withFewAttempts([...before.filter(({ at }) => at >= since), ...added].slice(-MAX_OUTCOMES));
   await logs.update(webhookId, (log) => ({
     webhookId,
     delivered: kept(log?.delivered, delivered),
     failed: kept(log?.failed, failed),
   }));
+}
+
+function withFewAttempts(outcomes: readonly Outcome[]): Outcome[] {
+  let attempts = 0;
+  const newestFirst = outcomes.toReversed().map(({ history, ...one }): Outcome => {
+    attempts += history?.length ?? 0;
+    return history === undefined || attempts > MAX_ATTEMPTS ? one : { ...one, history };
+  });
+  return newestFirst.reverse();
 }
 
 /** Removes what waits for an endpoint after a position. Resolves with how many messages. */
