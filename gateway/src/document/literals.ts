@@ -3,7 +3,6 @@ import { eachNode } from '@partner-loyalty/runtime/cache/document.ts';
 import {
   type ASTNode,
   type DocumentNode,
-  type EnumValueNode,
   type FloatValueNode,
   type GraphQLInputType,
   type GraphQLSchema,
@@ -18,11 +17,9 @@ import {
   isScalarType,
   isSpecifiedScalarType,
   Kind,
-  parse,
   parseType,
   print,
   type StringValueNode,
-  stripIgnoredCharacters,
   TypeInfo,
   type ValueNode,
   type VariableDefinitionNode,
@@ -127,18 +124,20 @@ export function withVerbatim(
   for (const [name, value] of Object.entries(variables))
     if (value instanceof Verbatim) literals.set(name, value.text);
   if (literals.size === 0) return query;
-  const written = visit(parse(query, { noLocation: true }), {
-    VariableDefinition: ({ variable }) => (literals.has(variable.name.value) ? null : undefined),
-    Variable({ name }): EnumValueNode | undefined {
-      const text = literals.get(name.value);
-      if (text === undefined) return undefined;
-      write(text.length);
-      return { kind: Kind.ENUM, value: text }; // It is printed as it is.
-    },
+  const written = query.replace(STRING_OR_VARIABLE, (all, name: string, type?: string) => {
+    const text = literals.get(name);
+    if (text === undefined) return all;
+    if (type !== undefined) return '';
+    write(text.length);
+    return ` ${text}`;
   });
   for (const name of literals.keys()) delete variables[name];
-  return stripIgnoredCharacters(print(written));
+  return written.replace(NO_DEFINITIONS, '$1');
 }
+
+/** Of an operation: a string, or a variable, with its type where that is defined. */
+const STRING_OR_VARIABLE = /"""(?:\\"""|.)*?"""|"(?:\\.|[^"\\])*"|\$(\w+)(\s*:\s*[\w![\]]+)?/gs;
+const NO_DEFINITIONS = /^(\w+)\s*\([\s,]*\)/;
 
 /** Whether JSON would change a literal somewhere. */
 function isChanged(value: ValueNode, type: GraphQLInputType): boolean {

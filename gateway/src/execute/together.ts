@@ -15,7 +15,7 @@ import type {
   SubgraphResponse,
   Transport,
 } from '@partner-loyalty/runtime/transport/types.ts';
-import { type ASTNode, Kind, parse, print, stripIgnoredCharacters } from 'graphql';
+import { type ASTNode, Kind, parse } from 'graphql';
 import { lookUpSteps, type Pace, written } from './pace.ts';
 
 type Data = Record<string, unknown>;
@@ -27,7 +27,7 @@ export const WORK_OF_TEXT = 40;
 /** What the fetches of entities of a plan are in an operation of several. */
 export type Together = {
   /** By the fetch's own operation. */
-  parts: ReadonlyMap<string, Part>;
+  parts: Parts;
   /** Operations of several, by the numbers of their parts; undefined if these cannot be one. */
   operations: Map<string, Operation | undefined>;
   /** Until then they go apart, since an operation of several has failed. */
@@ -42,6 +42,8 @@ type Part = {
   fragments: Definitions;
 };
 type Definitions = ReadonlyMap<string, string>;
+/** Each is read from its operation when that is sent first. */
+type Parts = Map<string, () => Part | undefined>;
 
 /** The text, and the places of its parts by their field. */
 type Operation = { query: string; fields: readonly (readonly number[])[] };
@@ -56,7 +58,7 @@ export function inLevels(plan: PlanNode | undefined): {
   together?: Together | undefined;
 } {
   if (plan === undefined) return { node: plan };
-  const parts = new Map<string, Part>();
+  const parts: Parts = new Map();
   const node = levelled(plan, parts);
   return {
     node,
@@ -64,7 +66,7 @@ export function inLevels(plan: PlanNode | undefined): {
   };
 }
 
-function levelled(node: PlanNode, parts: Map<string, Part>): PlanNode {
+function levelled(node: PlanNode, parts: Parts): PlanNode {
   if (node.kind === 'Sequence')
     return { kind: 'Sequence', nodes: node.nodes.map((each) => levelled(each, parts)) };
   if (node.kind !== 'Parallel') return node;
@@ -90,7 +92,7 @@ function grouped(branches: readonly PlanNode[]): PlanNode[][] {
 }
 
 /** The branches as one of levels, if any of these asks a subgraph for several fetches. */
-function joined(branches: PlanNode[], parts: Map<string, Part>): PlanNode[] {
+function joined(branches: PlanNode[], parts: Parts): PlanNode[] {
   const levels = withLast(sideBySide(branches));
   const { size } = parts;
   for (const level of levels) addParts(level, parts);
@@ -163,23 +165,33 @@ function fetchIn(node: PlanNode | undefined): FetchNode | undefined {
   return isPart && !isBuiltIn(node.serviceName) ? node : undefined;
 }
 
-function addParts(level: readonly Leaf[], parts: Map<string, Part>): void {
+function addParts(level: readonly Leaf[], parts: Parts): void {
   const fetches = level.flatMap(({ node }) => fetchIn(node) ?? []);
-  for (const { serviceName, operation } of fetches) {
-    if (fetches.filter((each) => each.serviceName === serviceName).length === 1) continue;
-    const part = parts.get(operation) ?? partOf(operation, parts.size);
-    if (part !== undefined) parts.set(operation, part);
-  }
+  for (const { serviceName, operation } of fetches)
+    if (
+      !parts.has(operation) &&
+      fetches.filter((each) => each.serviceName === serviceName).length > 1
+    )
+      parts.set(operation, partLater(operation, parts.size));
+}
+
+function partLater(operation: string, number: number): () => Part | undefined {
+  let part: { read: Part | undefined } | undefined;
+  return () => {
+    part ??= { read: partOf(operation, number) };
+    return part.read;
+  };
 }
 
 const REPRESENTATIONS = 'representations';
 
 /** Undefined if the operation has more than entities. */
 function partOf(operation: string, number: number): Part | undefined {
+  const textOf = ({ loc }: ASTNode) => operation.slice(loc?.start, loc?.end);
   const variables = new Map<string, string>();
   const fragments = new Map<string, string>();
   let selections: string | undefined;
-  for (const node of parse(operation, { noLocation: true }).definitions) {
+  for (const node of parse(operation).definitions) {
     if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, textOf(node));
     if (node.kind !== Kind.OPERATION_DEFINITION) continue;
     const [root, ...others] = node.selectionSet.selections;
@@ -191,10 +203,6 @@ function partOf(operation: string, number: number): Part | undefined {
   }
   variables.delete(REPRESENTATIONS);
   return selections === undefined ? undefined : { number, selections, variables, fragments };
-}
-
-function textOf(node: ASTNode): string {
-  return stripIgnoredCharacters(print(node));
 }
 
 /** A fetch that waits for the others of its tick. */
@@ -224,7 +232,7 @@ export function ask(
   request: SubgraphRequest,
   run: Meeting,
 ): SubgraphResponse | Promise<SubgraphResponse> {
-  const part = run.together?.parts.get(request.query);
+  const part = run.together?.parts.get(request.query)?.();
   if (part === undefined) return askApart(transport, request);
   return new Promise((resolve) => {
     run.waiting ??= new Map();
@@ -415,8 +423,11 @@ function responsesIn(
 function placesByIndex(indexes: Field['indexes']) {
   const places = new Map<number, { asking: Asking; at: number }[]>();
   for (const [asking, own] of indexes)
-    for (const [at, index] of own.entries())
-      places.set(index, [...(places.get(index) ?? []), { asking, at }]);
+    for (const [at, index] of own.entries()) {
+      const known = places.get(index) ?? [];
+      known.push({ asking, at });
+      places.set(index, known);
+    }
   return places;
 }
 
