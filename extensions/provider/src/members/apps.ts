@@ -122,7 +122,11 @@ function viewOf({ clientId, name, redirectUris, origins, ...app }: App): Managed
   return { clientId, name, redirectUris, origins, kind, isFirstParty, createdAt };
 }
 
-const NAME = text(100);
+/** A page puts the name into quotation marks, which it must not end. Apostrophes are fine. */
+const NAME = text(100).refine(
+  (name) => !/(?!['’])\p{Quotation_Mark}|['’]{2}/u.test(name),
+  'must not contain quotation marks',
+);
 const ORIGINS = z.array(browserOrigin).max(MAX_URIS, `must be ${MAX_URIS} at most`);
 
 function parseApp(

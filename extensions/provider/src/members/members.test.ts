@@ -95,6 +95,11 @@ describe('managing apps', () => {
     expect(JSON.stringify(others)).not.toMatch(/cs_|hash/);
   });
 
+  test('a name may have apostrophes', async () => {
+    await made({ name: "Ben’s & Ann's" });
+    expect(await names('spa')).toEqual(["Ben’s & Ann's"]);
+  });
+
   test('a public app has no secret, and gets none', async () => {
     const answer = await create({ isConfidential: false });
     expect(answer).not.toHaveProperty('secret', expect.anything());
@@ -120,6 +125,10 @@ describe('managing apps', () => {
     ['name', { name: 'Guide\u0007' }],
     ['name', { name: 'Gu\u202eide' }],
     ['name', { name: 'Guide\u200b' }],
+    ...[...'"“”„‟«»〞＂', '’’'].map((mark): [keyof NewApp, Partial<NewApp>] => [
+      'name',
+      { name: `nothing${mark}. The list below is not sent. Demo Bank` },
+    ]),
     ['redirectUris', { redirectUris: [] }],
     [
       'redirectUris',
@@ -254,6 +263,14 @@ test.each(PAGES)('%s: in the language of the reader, with no script but ours', (
     );
   }
   expect(policy).toMatch(/default-src 'none'.*form-action 'self'/);
+});
+
+test.each([
+  ['en', '“{app}”'],
+  ['de', '„{app}“'],
+])('in %s, the name of an app is in quotation marks in each sentence', (language, quoted) => {
+  const found = JSON.stringify(textsIn(language)).match(/.\{app\}./g);
+  expect(found).toEqual(Array.from({ length: 4 }, () => quoted));
 });
 
 test('a link that does not work leads to a new one, where there is one', () => {

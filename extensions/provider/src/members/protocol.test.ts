@@ -73,7 +73,7 @@ describe('the provider', () => {
     expect(address.body).toContain('Spa Guide');
     const consent = await signInByCode(stage, browser, address);
     expect(consent.page).toMatchObject({ name: 'consent' });
-    expect(consent.body).toContain('<bdi>Spa Guide</bdi> belongs to <bdi>spa</bdi>.');
+    expect(consent.body).toContain('“<bdi>Spa Guide</bdi>” belongs to <bdi>spa</bdi>.');
     const { scopes } = textsIn('en').consent;
     for (const shown of ['spa.example', scopes.openid, scopes.profile, scopes.email])
       expect(consent.body).toContain(shown);
