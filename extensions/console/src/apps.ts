@@ -29,6 +29,8 @@ const REFUSALS: Readonly<Record<Exclude<AppRefusal['refused'], 'invalid'>, strin
   firstParty: 'Only the operator of this service can change a first-party app.',
   noPartner: 'Apps are not set up for your company yet. Ask the operator of this service.',
 };
+/** How much the list shows of an app's redirect URIs, and of its origins. */
+const SHOWN_CHARACTERS = 300;
 /** Each with its field. */
 const ARGUMENTS = {
   name: ['The name', 'name'],
@@ -104,8 +106,8 @@ function listPage(apps: ManagedApp[], visit: ConsoleVisit): Html {
 ${isFirstParty ? stateText('first-party') : ''}</h2>
 ${facts([
   ['Client ID', html`<code>${clientId}</code>`],
-  ['Redirect URIs', linesOf(redirectUris)],
-  ['Origins', origins.length === 0 ? 'None' : linesOf(origins)],
+  ['Redirect URIs', linesOf(redirectUris, clientId, visit)],
+  ['Origins', origins.length === 0 ? 'None' : linesOf(origins, clientId, visit)],
   ['Created', timeText(createdAt)],
 ])}
 ${isAdmin(visit) && !isFirstParty ? changes(app, visit) : ''}</li>`;
@@ -123,8 +125,22 @@ ${rowList(items, empty('No apps yet', none))}
 ${isAdmin(visit) ? confirmed('Register an app', form, isOpen, 'new') : ''}`;
 }
 
-function linesOf(values: string[]): Html {
-  return html`${values.map((value) => html`<code>${value}</code><br>`)}`;
+/** The app whose form, and all of whose URIs, are shown. */
+function chosenIn({ rejected, query }: ConsoleVisit): string | null {
+  return rejected?.get('clientId') ?? query.get('edit');
+}
+
+/** In the list, the beginning of the lines, since all apps are on one page. */
+function linesOf(lines: string[], clientId: string, visit: ConsoleVisit): Html {
+  const text = lines.join('\n');
+  const isWhole = text.length <= SHOWN_CHARACTERS || chosenIn(visit) === clientId;
+  const shown = isWhole ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`;
+  return html`${shown.split('\n').map((line) => html`<code>${line}</code><br>`)}
+${isWhole ? '' : html`<a href="${pathOf(clientId)}">Show all</a>`}`;
+}
+
+function pathOf(clientId: string): string {
+  return `/console/apps?edit=${clientId}#${clientId}`;
 }
 
 function changes(app: ManagedApp, visit: ConsoleVisit): Html {
@@ -154,9 +170,7 @@ ${textFields(typed)}`;
 function editing(app: ManagedApp, visit: ConsoleVisit): Html {
   const { clientId } = app;
   const typed = typedInto(visit, 'update');
-  const edited = visit.rejected?.get('clientId') ?? visit.query.get('edit');
-  if (edited !== clientId)
-    return html`<a href="/console/apps?edit=${clientId}#${clientId}">Edit</a>`;
+  if (chosenIn(visit) !== clientId) return html`<a href="${pathOf(clientId)}">Edit</a>`;
   const content = html`${hidden('clientId', clientId)}${textFields(typed, app)}`;
   return confirmed('Edit', actionForm('apps', 'update', 'Save', content), true);
 }

@@ -1,7 +1,7 @@
 // The sections for webhooks and apps on the subgraphs: what they show, and what their forms do.
 import type { StaffRole } from '@partner-loyalty/gateway/identity/staff.ts';
 import { createMembers, openMembersStore } from '@partner-loyalty/members';
-import { createManageApps } from '@partner-loyalty/provider/members/apps.ts';
+import { createManageApps, MAX_APPS } from '@partner-loyalty/provider/members/apps.ts';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
@@ -520,6 +520,23 @@ describe('apps', () => {
         'There is no such app.',
       );
     expect(await opened.members.apps.find(clientId)).toBeDefined();
+  });
+
+  test('with the most apps, the page has less than 200 KB, and all URIs of one that is chosen', async () => {
+    // As much as a form of 16 KiB takes.
+    const redirects = Array.from(
+      { length: 20 },
+      (_, i) => `https://spa.example/${i}?${'&'.repeat(240)}`,
+    );
+    const form = { ...FORM, name: '&'.repeat(100), kind: 'confidential' };
+    const given = { ...form, redirects: redirects.join('\n') };
+    let last = '';
+    for (let made = 0; made < MAX_APPS; made += 1) ({ clientId: last } = await register(given));
+    expect(Buffer.byteLength(await show('apps', spa()))).toBeLessThan(200_000);
+    for (const role of ['admin', 'viewer'] as const) {
+      const page = await show('apps', visit(`edit=${last}`, 'spa', role));
+      expect(page).toContain(`${redirects.at(-1)?.replaceAll('&', '&amp;')}</code>`);
+    }
   });
 
   test('script injection: names and URIs are text', async () => {
