@@ -365,6 +365,35 @@ describe('webhooks', () => {
     expect(replaysUntil).toBeGreaterThanOrEqual(editedAt + 3_000);
   });
 
+  test('attack: a replay that is begun again and again writes no more rows than its shares have messages', async () => {
+    await record(...Array(60).fill('ada'));
+    await create();
+    receiver.respond = () => 500;
+    let [written, shares] = [0, 0];
+    const { waiting, partners } = store.webhooks;
+    const counting: StandingsStore['webhooks'] = {
+      ...store.webhooks,
+      waiting: { ...waiting, put: (row) => waiting.put(row).finally(() => (written += 1)) },
+      partners: {
+        ...partners,
+        update: (...change) => partners.update(...change).finally(() => (shares += 1)),
+      },
+    };
+    start({ ...store, webhooks: counting });
+    const { disable, enable, replay } = endpointsIn(store, secrets);
+    for (let cycle = 1; cycle <= 3; cycle += 1) {
+      const held = await endpoint();
+      expect(held && (await replay(held, new Date(0)))).toBeDefined();
+      await receives(cycle);
+      await until(async () => (await rows()).length > 0);
+      await disable('wh_1', 'CONSOLE');
+      await until(async () => (await endpoint())?.lease === undefined);
+      await enable('wh_1');
+    }
+    expect(shares).toBeGreaterThanOrEqual(3);
+    expect(written).toBeLessThanOrEqual(10 * shares);
+  });
+
   test('each endpoint has its types', async () => {
     await create('wh_1', { types: ['PROGRAM_CHANGED'] satisfies EventType[] });
     await create('wh_2');

@@ -200,7 +200,7 @@ export function startDelivery(
       const woken = new Promise<void>((resolve) => {
         wake = resolve;
       });
-      if (now() >= readAt && queue.wantsEvents(shares.rows)) await read();
+      if (now() >= readAt && queue.wantsEvents(now(), shares.rows)) await read();
       if (attempts.size < mostAttempts() && queue.wantsShare(now(), shares.rows))
         queue.share(await takeShare(store.webhooks, partnerId, now()));
       begin();
@@ -213,7 +213,7 @@ export function startDelivery(
   }
 
   function restMs(): number {
-    if (readAt === 0 && queue.wantsEvents(shares.rows)) return 0;
+    if (readAt === 0 && queue.wantsEvents(now(), shares.rows)) return 0;
     // The end of an attempt wakes it.
     if (attempts.size >= mostAttempts()) return SAVE_MS;
     return Math.min(SAVE_MS, Math.max(MIN_REST_MS, queue.wakeAt(now()) - now()));

@@ -297,8 +297,8 @@ test('an endpoint with as many messages waiting as it may have reads no more, is
   fail(queue, START + 5_000);
   fail(queue, START + 305_000);
   expect(queue.isFailing()).toBe(false);
-  expect(queue.wantsEvents(maxRows)).toBe(false);
-  expect(queue.wantsEvents(MAX_ROWS)).toBe(true);
+  const wantsEvents = (most: number) => queue.wantsEvents(START + 305_000, most);
+  expect([wantsEvents(maxRows), wantsEvents(MAX_ROWS)]).toEqual([false, true]);
   expect(queue.next(START + 604_999, maxRows)).toBeUndefined();
   const at = START + 605_000;
   const [probe, ...more] = [queue.next(at, maxRows), queue.next(at, maxRows)];
@@ -367,11 +367,24 @@ describe('a replay', () => {
     ]);
   });
 
-  test('is read ahead as far as messages may wait, so that new events are found', () => {
-    const queue = createQueue({ ...ENDPOINT, replay: { ...replay, to: 500 } }, []);
-    add(queue, ids(1, 400));
-    expect([queue.wantsEvents(MAX_ROWS), queue.wantsEvents(400)]).toEqual([true, false]);
-    expect([queue.hasRows(), queueOf(ids(1, 100)).wantsEvents(MAX_ROWS)]).toEqual([true, false]);
+  test('is read 1,000 events a second, as far as messages may wait, and past its end at once', () => {
+    const queue = createQueue({ ...ENDPOINT, replay: { ...replay, to: 1_500 } }, []);
+    const read = (now: number, maxRows = MAX_ROWS) => {
+      const before = queue.readTo();
+      while (queue.readTo() < 3_000 && queue.wantsEvents(now, maxRows))
+        add(queue, ids(queue.readTo() + 1, 100));
+      return queue.readTo() - before;
+    };
+    expect([read(START), queue.wantsShare(START, MAX_ROWS)]).toEqual([0, true]);
+    queue.share(START);
+    expect([read(START, 400), read(START), read(START + 999)]).toEqual([400, 600, 0]);
+    expect([500, 1_000].map((ms) => queue.wantsShare(START + ms, MAX_ROWS))).toEqual([false, true]);
+    // An edit begins another share, which comes after those that are taken.
+    queue.share(START + 5_000);
+    expect([read(START + 4_999), read(START + 6_000)]).toEqual([0, 0]);
+    queue.share(START + 6_000);
+    expect(read(START + 6_000)).toBe(2_000);
+    expect(queueOf(ids(1, 100)).wantsEvents(START, MAX_ROWS)).toBe(false);
   });
 
   test('goes on after a takeover, with what was sent beyond its end, and takes shares for retries', () => {
@@ -408,16 +421,52 @@ describe('a replay', () => {
     expect(sent).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
   });
 
+  test('gives rows to what waits behind a refused message in shares of ten', () => {
+    const queue = createQueue({ ...ENDPOINT, replay: { ...replay, to: 2_000 } }, []);
+    add(queue, Array(2_001).fill('ada'));
+    const rows = new Map<string, WaitingMessage>();
+    const stored = () => [...write(queue, rows).values()].map(({ position }) => position);
+    queue.share(START);
+    fail(queue);
+    expect(stored()).toEqual([1, 2_001]);
+    expect([take(queue, START + 1), queue.position()]).toEqual([[], 10]);
+    expect(queue.wakeAt(START + 1)).toBe(START + 1_000);
+    expect(queue.wantsShare(START + 1_000, MAX_ROWS)).toBe(true);
+    queue.share(START + 2_000);
+    expect([take(queue, START + 1_999), stored().length]).toEqual([[], 11]);
+    expect([take(queue, START + 2_000), stored().length]).toEqual([[], 21]);
+    expect(queue.state(START + 2_000)).toMatchObject({ position: 20, replay: { to: 2_000 } });
+  });
+
+  test('lets a retry go before what waits behind it gets a row, and others after that', () => {
+    const queue = createQueue({ ...ENDPOINT, replay }, []);
+    add(queue, [...Array(20).fill('ada'), ...ids(1, 5)]);
+    queue.share(START);
+    settle(
+      queue,
+      [queue.next(START, MAX_ROWS)].flatMap((one) => one ?? []),
+      false,
+    );
+    expect(take(queue)).toEqual([]);
+    expect(queue.position()).toBe(10);
+    queue.share(START + 5_000);
+    expect(positions(take(queue, START + 5_000))).toEqual([1]);
+    expect(queue.position()).toBe(19);
+  });
+
   test('that is refused goes on in shares after it has ended, whoever takes over', () => {
     const before = createQueue({ ...ENDPOINT, replay }, []);
     add(before, Array(25).fill('ada'));
-    before.share(START);
-    fail(before);
-    const rows = [...write(before).values()];
-    const state = omitUndefined(before.state(START));
+    const rows = new Map<string, WaitingMessage>();
+    for (const at of [0, 1_000, 2_000, 3_000].map((ms) => START + ms)) {
+      before.share(at);
+      settle(before, take(before, at), false, at);
+      write(before, rows);
+    }
+    const state = omitUndefined(before.state(START + 3_000));
     expect(state).toMatchObject({ position: 25, waiting: 25 });
     expect(state).not.toHaveProperty('replay');
-    const queue = createQueue({ ...ENDPOINT, ...state }, rows);
+    const queue = createQueue({ ...ENDPOINT, ...state }, [...rows.values()]);
     expect(take(queue, START + 5_000)).toEqual([]);
     for (let at = 1; at <= 25; at += 1)
       if (at % 10 === 1) expect(shared(queue, START + 5_000 + at * 100)).toEqual([at]);

@@ -25,8 +25,8 @@ const PROBE_MS = { first: 5 * SECOND_MS, most: 5 * MINUTE_MS };
 const PACE_MS = 20;
 /** How many messages are read ahead. */
 const READ_AHEAD = 100;
-/** How many messages may be sent again, to all endpoints of a partner. */
-export const REPLAY_SHARE = { messages: 10, ms: SECOND_MS };
+/** How many replayed messages of a partner may be sent or get a row, and how many may be read. */
+export const REPLAY_SHARE = { messages: 10, reads: 1_000, ms: SECOND_MS };
 
 export type Queue = ReturnType<typeof createQueue>;
 
@@ -62,8 +62,8 @@ export function createQueue(
   let pacedUntil = 0;
   /** The furthest position that was sent. */
   let sentTo = position;
-  /** The share of what may be sent again: when it begins, and how many messages are left. */
-  let share = { from: 0, left: 0 };
+  /** The share of a replay: when it begins, how many messages are left, and how far to read. */
+  let share = { from: 0, left: 0, readTo: 0 };
   /** Every message that is neither delivered nor given up. */
   const messages = new Map<number, WaitingMessage>();
   /** The messages without a row, in the order of positions. */
@@ -86,7 +86,7 @@ export function createQueue(
     });
     for (const list of lists) list.push(message);
     if (isFirst(message)) ready.add(message);
-    else if (isBehindRow && !hasRow) keep(message);
+    else if (isBehindRow && !hasRow && !isReplayed(message)) keep(message);
   }
 
   function isFirst(message: WaitingMessage): boolean {
@@ -101,6 +101,27 @@ export function createQueue(
   }
 
   const isReplayed = (message: WaitingMessage) => message.isReplayed === true;
+
+  const isInShare = (now: number) => share.from <= now && now < share.from + REPLAY_SHARE.ms;
+
+  const mayUseShare = (now: number) => share.left > 0 && isInShare(now);
+
+  /** The first message without a row, if it waits behind a row. Only a replayed one may. */
+  function blocked(): WaitingMessage | undefined {
+    const [first = -1] = unstored;
+    const message = messages.get(first);
+    return message === undefined || isFirst(message) ? undefined : message;
+  }
+
+  /** Gives rows to what is blocked, in one order with what is sent again. */
+  function keepBlocked(now: number): void {
+    for (let first = blocked(); first !== undefined && mayUseShare(now); first = blocked()) {
+      const due = oldestDue(now, 0, isReplayed);
+      if (due !== undefined && due.position < first.position) return;
+      keep(first);
+      share.left -= 1;
+    }
+  }
 
   /** The oldest message after a position that is due and wanted; by default, any. */
   function oldestDue(
@@ -122,9 +143,10 @@ export function createQueue(
 
   /** When the next message may go; it may be in the past. */
   function wakeAt(now: number): number {
-    let dueAt = Number.POSITIVE_INFINITY;
+    const shareAt = share.left > 0 ? share.from : share.from + REPLAY_SHARE.ms;
+    let dueAt = blocked() === undefined ? Number.POSITIVE_INFINITY : shareAt;
     for (const message of ready) {
-      const from = share.left > 0 && isReplayed(message) ? share.from : 0;
+      const from = isReplayed(message) ? shareAt : 0;
       dueAt = Math.min(dueAt, isDue(message, now) ? from : (message.nextAt ?? 0));
     }
     return Math.max(mayGoAt(), dueAt);
@@ -135,7 +157,7 @@ export function createQueue(
     failedSince.clear();
   }
 
-  /** Gives a message a row, and with it those that wait behind it. */
+  /** Gives a message a row, and with it those that wait behind it and are not replayed. */
   function keep(first: WaitingMessage): void {
     const kept = [first];
     /** From which position on all messages of a member are kept. */
@@ -151,7 +173,7 @@ export function createQueue(
         for (let at = list.length - 1; at >= 0; at -= 1) {
           const later = list[at];
           if (later === undefined || later.position <= message.position) break;
-          if (unstored.delete(later.position)) kept.push(later);
+          if (!isReplayed(later) && unstored.delete(later.position)) kept.push(later);
         }
       }
     }
@@ -187,23 +209,30 @@ export function createQueue(
 
   const isReplaying = () => replay !== undefined && storable() < replay.to;
 
+  const isReadingReplay = () => replay !== undefined && readTo < replay.to;
+
+  const hasRoom = (maxRows: number) =>
+    (isReplaying() ? messages.size < maxRows : unstored.size < READ_AHEAD) && !isFull(maxRows);
+
   return {
     readTo: () => readTo,
     /**
-     * Whether there is room for the next page of the feed; `maxRows` is how many may wait. It reads
-     * past a replay, so that new events wait only for those of their members.
+     * Whether the next page of the feed may be read; `maxRows` is how many messages may wait. It
+     * reads past a replay, so that new events wait only for those of their members.
      */
-    wantsEvents: (maxRows: number) =>
-      (isReplaying() ? messages.size < maxRows : unstored.size < READ_AHEAD) && !isFull(maxRows),
-    /** Whether something that is sent again needs another share to go. */
+    wantsEvents: (now: number, maxRows: number) =>
+      hasRoom(maxRows) && (!isReadingReplay() || (isInShare(now) && readTo < share.readTo)),
+    /** Whether a replay, or something else that is sent again, needs another share to go on. */
     wantsShare(now: number, maxRows: number): boolean {
-      const isSpent = share.left === 0 || now >= share.from + REPLAY_SHARE.ms;
+      if (now < share.from + REPLAY_SHARE.ms) return false;
+      if (isReadingReplay() && hasRoom(maxRows)) return true;
       const dueAt = isStuck(now, maxRows) ? Number.POSITIVE_INFINITY : now;
-      return isSpent && now >= mayGoAt() && oldestDue(dueAt, 0, isReplayed) !== undefined;
+      const next = blocked() ?? oldestDue(dueAt, 0, isReplayed);
+      return now >= mayGoAt() && next !== undefined;
     },
-    /** Lets messages be sent again, from `from` on. */
+    /** Lets a replay be read and sent from `from` on, for a second. */
     share(from: number): void {
-      share = { from, left: REPLAY_SHARE.messages };
+      share = { from, left: REPLAY_SHARE.messages, readTo: readTo + REPLAY_SHARE.reads };
     },
     /** Adds the events of the feed after `readTo`, up to `end`. */
     add(events: EventPage['events'], end: number): void {
@@ -223,8 +252,8 @@ export function createQueue(
     next(now: number, maxRows: number): WaitingMessage | undefined {
       if (now < mayGoAt()) return undefined;
       const isSlow = isFailing(health) && probeMs(health) === PROBE_MS.most;
-      const { from, left } = share;
-      const isShared = left > 0 && from <= now && now < from + REPLAY_SHARE.ms;
+      keepBlocked(now);
+      const isShared = mayUseShare(now);
       const mayGo = (one: WaitingMessage) => isShared || !isReplayed(one);
       const asked = oldestDue(now, 0, (one) => one.isAsked === true && mayGo(one));
       const probe = isSlow ? oldestDue(now, lastSent, mayGo) : undefined;

@@ -213,7 +213,7 @@ async function simulate(seed: number): Promise<void> {
     }
     const isChanged = world.endpoints.get(ID)?.revision !== hold.endpoint.revision;
     if (!isChanged) start(process, hold);
-    if (!isChanged && queue.wantsEvents(maxRows) && queue.readTo() < feed.length) {
+    if (!isChanged && queue.wantsEvents(now, maxRows) && queue.readTo() < feed.length) {
       const from = queue.readTo();
       const events = feed.slice(from, from + 1 + upTo(5));
       queue.add(
@@ -236,9 +236,11 @@ async function simulate(seed: number): Promise<void> {
     if (hold === undefined)
       return isHeld ? end : Math.max(now + 1_000, world.endpoints.get(ID)?.lease?.until ?? 0);
     const { queue } = hold;
+    const { position, replay: { to = 0 } = {} } = world.endpoints.get(ID) as Endpoint; // Cast: it stays.
     const isBusy =
-      queue.position() !== world.endpoints.get(ID)?.position ||
-      (queue.wantsEvents(maxRows) && queue.readTo() < feed.length);
+      queue.position() !== position ||
+      (queue.readTo() < to && queue.messages().length < maxRows) ||
+      (queue.wantsEvents(now, maxRows) && queue.readTo() < feed.length);
     return Math.max(
       now + 1,
       Math.min(
