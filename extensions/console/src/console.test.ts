@@ -9,6 +9,7 @@ import {
   listStaff,
   makeDemoToken,
   recipientsOf,
+  type Staff,
 } from '@partner-loyalty/gateway/identity/staff.ts';
 import { createCookies } from '@partner-loyalty/gateway/pages/forms.ts';
 import { dayOf } from '@partner-loyalty/gateway/schema/dates.ts';
@@ -639,7 +640,7 @@ describe('sessions', () => {
 
 // Admins of one partner on two gateways, whose forms do not wait for each other.
 
-test.each(['remove', 'invite'])(
+test.each(['remove', 'invite', 'change-role'])(
   'race: of two admins who %s each other, one is left',
   async (action) => {
     const folder = temporaryFolder();
@@ -667,3 +668,28 @@ test.each(['remove', 'invite'])(
     expect(left).toContain('admin');
   },
 );
+
+test('the page of staff has each address once, and a role is changed by ID', async () => {
+  const folder = temporaryFolder();
+  const keyStore = await openKeyStore({ environment: 'sandbox', dataDir: folder.path });
+  const tables = await keyStore.staffTables();
+  for (const email of ['ada@inn.example', 'eve@inn.example'])
+    await inviteStaff(tables, { partnerId: 'inn', email, role: 'admin' });
+  const [ada, eve] = await listStaff(tables, 'inn');
+  const section = createStaffSection({
+    keyStore,
+    members: { mailStaff: async () => {} },
+    ownUrl: '',
+  });
+  // Cast: she was invited above.
+  const visit = { staff: ada as Staff, query: new URLSearchParams(), requestId: 'r', changed() {} };
+  const { html } = await section.show(visit);
+  expect(html.match(/\w+@inn/g)).toEqual(['ada@inn', 'eve@inn']);
+  const change = (staffId = '') =>
+    section.actions?.['change-role']?.(visit, new URLSearchParams({ staffId, role: 'viewer' }));
+  await expect(change('staff_0')).rejects.toThrow('There is nobody with this ID.');
+  expect(await change(eve?.staffId)).toBeUndefined();
+  expect((await listStaff(tables, 'inn')).map(({ role }) => role)).toEqual(['admin', 'viewer']);
+  await keyStore.close();
+  folder.remove();
+});

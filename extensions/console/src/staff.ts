@@ -62,16 +62,20 @@ export function createStaffSection({ keyStore, members, ownUrl }: StaffParts): S
     return { text, isProblem: false };
   }
 
+  const changeRole: Action = async (visit, form) => {
+    const all = await listStaff(await keyStore.staffTables(), visit.staff.partnerId);
+    const { email } = knownIn(all, form);
+    return invite(visit, new URLSearchParams({ email, role: field(form, 'role') }));
+  };
+
   const remove: Action = async ({ staff, changed }, form) => {
     const { partnerId } = staff;
-    const staffId = field(form, 'staffId');
     const tables = await keyStore.staffTables();
     const others = await listStaff(tables, partnerId);
-    const known = others.find((one) => one.staffId === staffId);
-    if (known !== undefined) requireOtherAdmin(others, known);
-    if (known === undefined || !(await removeStaff(tables, staffId, partnerId)))
-      throw new NotFoundError('There is nobody with this ID. They may already have been removed.');
-    changed(staffId);
+    const known = knownIn(others, form);
+    requireOtherAdmin(others, known);
+    if (!(await removeStaff(tables, known.staffId, partnerId))) throw new NotFoundError(UNKNOWN);
+    changed(known.staffId);
     await keepAdmin(known);
     return undefined;
   };
@@ -97,8 +101,16 @@ with a link or code sent by email. There is no invitation to accept.</p>
 ${rowList(all.map((one) => rowOf(one, visit)))}
 ${isAdmin(visit) ? confirmed('Invite somebody', form, true, 'new') : ''}`;
     },
-    actions: { invite, 'change-role': invite, remove },
+    actions: { invite, 'change-role': changeRole, remove },
   };
+}
+
+const UNKNOWN = 'There is nobody with this ID. They may already have been removed.';
+
+function knownIn(all: readonly Staff[], form: URLSearchParams): Staff {
+  const known = all.find(({ staffId }) => staffId === field(form, 'staffId'));
+  if (known === undefined) throw new NotFoundError(UNKNOWN);
+  return known;
 }
 
 function requireOtherAdmin(all: readonly Staff[], known: Staff): void {
@@ -110,11 +122,11 @@ function requireOtherAdmin(all: readonly Staff[], known: Staff): void {
 function rowOf({ staffId, email, role, createdAt }: Staff, visit: ConsoleVisit): Html {
   const [other, button] =
     role === 'admin' ? ['viewer', 'Make a viewer'] : ['admin', 'Make an admin'];
-  const ids = html`${hidden('email', email)}${hidden('role', other)}`;
-  const change = actionForm('staff', 'change-role', button, ids);
-  const removal = html`<p>${email} can no longer use the console for your company, and is signed out
+  const id = hidden('staffId', staffId);
+  const change = actionForm('staff', 'change-role', button, html`${id}${hidden('role', other)}`);
+  const removal = html`<p>They can no longer use the console for your company, and are signed out
 immediately.</p>
-${actionForm('staff', 'remove', 'Remove', hidden('staffId', staffId), 'danger')}`;
+${actionForm('staff', 'remove', 'Remove', id, 'danger')}`;
   const actions = html`<div class="actions">${confirmed('Change role', change)}${confirmed('Remove', removal)}</div>`;
   return html`<li class="row"><h2>${email} ${stateText(role)}</h2>
 <p class="soft">${staffId === visit.staff.staffId ? 'You, s' : 'S'}ince ${timeText(createdAt)}</p>
