@@ -2,7 +2,11 @@
 import { createSequencer } from '@partner-loyalty/standings/events/sequencer.ts';
 import type { PendingMemberEvent } from '@partner-loyalty/standings/members.ts';
 import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
-import { addOutcomes, type WaitingMessage } from '@partner-loyalty/standings/store/webhooks.ts';
+import {
+  addOutcomes,
+  messageIdOf,
+  type WaitingMessage,
+} from '@partner-loyalty/standings/store/webhooks.ts';
 import { newPlace, type Place } from '../../../subgraphs/standings/test/engine.ts';
 import { endpointsIn } from './endpoints.ts';
 import { saveEndpoint, takeEndpoint } from './holding.ts';
@@ -49,7 +53,7 @@ describe('endpoints', () => {
     await sequencer.release();
   };
   const wait = (webhookId: string, position: number) => {
-    const messageId = `${webhookId}/${position}`;
+    const messageId = messageIdOf(webhookId, position);
     return store.webhooks.waiting.put({
       messageId,
       position,
@@ -107,7 +111,7 @@ describe('endpoints', () => {
     }
     await endpointsIn(store, secrets).remove(endpoint);
     expect(await stored(endpoint.webhookId)).toBeUndefined();
-    expect(await waiting()).toEqual([`${other.webhookId}/1`]);
+    expect(await waiting()).toEqual([messageIdOf(other.webhookId, 1)]);
     expect(await store.webhooks.logs.get(endpoint.webhookId)).toBeUndefined();
     expect(await store.webhooks.logs.get(other.webhookId)).toBeDefined();
   });
@@ -203,7 +207,7 @@ describe('endpoints', () => {
     expect(await positionAfter(448.5)).toBe(449);
     expect(await positionAfter(299.5)).toBe(300);
     // What waits from before that time goes on waiting.
-    expect(await waiting()).toEqual([`${webhookId}/300`, `${webhookId}/5`].sort());
+    expect(await waiting()).toEqual([5, 300].map((at) => messageIdOf(webhookId, at)));
     expect(await positionAfter(1)).toBe(1);
     expect(await positionAfter(0)).toBe(0);
     expect(await positionAfter(-10)).toBe(0);
@@ -265,7 +269,7 @@ describe('endpoints', () => {
     const webhooks = { ...store.webhooks, endpoints: { ...endpoints, update } };
     await endpointsIn({ ...store, webhooks }, secrets).replay(endpoint, new Date(0));
     expect(await stored(webhookId)).toMatchObject({ position: 3 });
-    expect(await waiting()).toEqual([`${webhookId}/2`]);
+    expect(await waiting()).toEqual([messageIdOf(webhookId, 2)]);
   });
 
   test('replays in a loop send nothing again beyond their limit', async () => {
@@ -293,7 +297,10 @@ describe('endpoints', () => {
     const first = await takeAll(webhookId);
     first.settle(first.sent[0], false);
     await first.save();
-    await store.webhooks.waiting.update(`${webhookId}/1`, (row) => row && { ...row, nextAt: 0 });
+    await store.webhooks.waiting.update(
+      messageIdOf(webhookId, 1),
+      (row) => row && { ...row, nextAt: 0 },
+    );
     const { sent, settle, save } = await takeAll(webhookId);
     expect(sent).toHaveLength(1);
     await endpointsIn(store, secrets).disable(webhookId, 'COMMAND');

@@ -7,6 +7,7 @@ import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
 import {
   dropWaiting,
   type Endpoint,
+  messageIdOf,
   type WebhookTables,
 } from '@partner-loyalty/standings/store/webhooks.ts';
 import { eventsFrom, positionBefore } from './place.ts';
@@ -161,7 +162,7 @@ export function endpointsIn({ webhooks, feed }: Store, secrets: WebhookSecrets) 
       const event = await keptEvent(partnerId, position, eventId);
       if (event === undefined) return false;
       const { type, memberId, mergedMemberId, occurredAt } = event;
-      const messageId = `${webhookId}/${position}`;
+      const messageId = messageIdOf(webhookId, position);
       const message = { messageId, position, occurredAt, attempts: 0, isReplayed: true } as const;
       const of = { eventId, type, memberId, mergedMemberId };
       await webhooks.waiting.put(omitUndefined({ ...message, ...of }));

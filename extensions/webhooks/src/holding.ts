@@ -6,6 +6,7 @@ import {
   addOutcomes,
   dropWaiting,
   type Endpoint,
+  messageIdOf,
   type Outcome,
   type WaitingMessage,
   type WebhookTables,
@@ -120,7 +121,7 @@ export async function saveEndpoint(
   for (let from = 0; from < rows.length; from += SLICE)
     await Promise.all(rows.slice(from, from + SLICE).map(write));
   for (const one of [...outcomes.delivered, ...outcomes.failed]) {
-    const history = histories.get(`${webhookId}/${one.position}`) ?? [];
+    const history = histories.get(messageIdOf(webhookId, one.position ?? 0)) ?? [];
     if (history.length > 1) one.history = history;
   }
   let isHeld = false;

@@ -7,6 +7,7 @@ import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { createStandings } from '@partner-loyalty/standings';
 import { createSequencer } from '@partner-loyalty/standings/events/sequencer.ts';
 import type { StandingsStore } from '@partner-loyalty/standings/store/store.ts';
+import { messageIdOf } from '@partner-loyalty/standings/store/webhooks.ts';
 import { activity, newPlace, type Place } from '../../../subgraphs/standings/test/engine.ts';
 import { type Receiver, startReceiver } from '../../../test/support/servers/receiver.ts';
 import { until } from '../../../test/support/until.ts';
@@ -263,7 +264,7 @@ describe('managing webhooks', () => {
     expect(await replay('second')).toEqual({ refused: 'dropped' });
     expect(await rows()).toEqual([]);
     expect(await replay(second)).toMatchObject({ webhook: { webhookId } });
-    const messageId = `${webhookId}/2`;
+    const messageId = messageIdOf(webhookId, 2);
     const row = { messageId, position: 2, memberId: 'm-1', attempts: 0, isReplayed: true };
     expect(await rows()).toMatchObject([row]);
     expect(await stored(webhookId)).toMatchObject({ position: 3, revision: 2 });
@@ -284,7 +285,7 @@ describe('managing webhooks', () => {
       manage({ action: 'message', partnerId: 'inn', webhookId, eventId, ...of });
     expect(await ask()).toEqual({ refused: 'unlisted' });
     const history = [{ at: Date.now(), durationMs: 3, status: 500, answer: 'no' }];
-    const messageId = `${webhookId}/2`;
+    const messageId = messageIdOf(webhookId, 2);
     const row = { messageId, position: 2, eventId, type: 'POINTS_CHANGED', occurredAt: 1 };
     const nextAt = Date.now() + 5_000;
     await store.webhooks.waiting.put({ ...row, attempts: 1, nextAt, history });
@@ -314,6 +315,43 @@ describe('managing webhooks', () => {
     expect((await show(webhookId)).deliveries).toMatchObject([{ outcome: 'delivered' }]);
     await store.feed.dropBefore(Number.MAX_SAFE_INTEGER);
     expect(await ask()).not.toHaveProperty('payload');
+  });
+
+  test('what is shown of thousands that wait is read from the oldest 1,000, however many wait', async () => {
+    const webhookId = await create();
+    const { waiting } = store.webhooks;
+    const positions = Array.from({ length: 1_500 }, (_, index) => 9_500 + index);
+    const ids = positions.map((position) => messageIdOf(webhookId, position));
+    const row = { type: 'POINTS_CHANGED', occurredAt: 1, attempts: 1 };
+    await waiting.updateAll(ids, (_, messageId) => {
+      const position = Number(messageId.split('/')[1]);
+      // One of another member was refused later.
+      const isTried = position === 9_500 || position === 10_400;
+      const tried = isTried && {
+        nextAt: Date.now() + position,
+        history: [{ at: 1, durationMs: 1 }],
+      };
+      return { messageId, position, eventId: `e-${position}`, ...row, ...tried };
+    });
+    let read = 0;
+    const counting: typeof waiting.startingWith = async (...query) => {
+      const found = await waiting.startingWith(...query);
+      read += found.length;
+      return found;
+    };
+    const webhooks = { ...store.webhooks, waiting: { ...waiting, startingWith: counting } };
+    manager = createWebhookManager({ ...store, webhooks }, SETTINGS, {
+      send: undefined,
+      testMs: 1,
+    });
+    const { deliveries } = await show(webhookId);
+    expect(deliveries).toHaveLength(100);
+    expect(deliveries.slice(0, 2).map(({ id }) => id)).toEqual(['e-9500', 'e-10400']);
+    const ask = (eventId: string) =>
+      manage({ action: 'message', partnerId: 'inn', webhookId, eventId });
+    expect(await ask('e-10400')).toMatchObject({ message: { id: 'e-10400' } });
+    expect(await ask('e-10999')).toEqual({ refused: 'unlisted' });
+    expect(read).toBe(3_000);
   });
 
   test('one replay of an endpoint runs at a time, and its answer and the list say how far it is', async () => {

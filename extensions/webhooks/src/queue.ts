@@ -1,7 +1,11 @@
 // The queue of one endpoint: what to send next, in order per member, and when to try again.
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { EventPage } from '@partner-loyalty/standings/store/feed.ts';
-import type { Endpoint, WaitingMessage } from '@partner-loyalty/standings/store/webhooks.ts';
+import {
+  type Endpoint,
+  messageIdOf,
+  type WaitingMessage,
+} from '@partner-loyalty/standings/store/webhooks.ts';
 import type { Sent } from './send.ts';
 
 const SECOND_MS = 1_000;
@@ -238,7 +242,7 @@ export function createQueue(
     add(events: EventPage['events'], end: number): void {
       for (const { position: at, event } of events) {
         const { id: eventId, type, memberId, mergedMemberId, occurredAt } = event;
-        const messageId = `${webhookId}/${at}`;
+        const messageId = messageIdOf(webhookId, at);
         const known = ahead.get(at);
         const sentAgain = replay !== undefined && at <= replay.to && { isReplayed: true as const };
         const message = { messageId, position: at, occurredAt, attempts: 0, ...sentAgain };

@@ -18,6 +18,9 @@ import {
 } from '@partner-loyalty/standings/store/webhooks.ts';
 import { isFailing } from './queue.ts';
 
+/** How much is read of what waits, which may be far more. */
+const MAX_READ = 1_000;
+
 // Cast: the names of the table are all there are.
 export const TYPES = Object.keys(EVENT_TYPES) as EventType[];
 
@@ -64,13 +67,13 @@ type Message = {
   messageId?: string;
 };
 
-/** What waits for an endpoint, the next first, then the outcomes of 7 days, the newest first. */
+/** What has waited longest, the next first, then the outcomes of 7 days, the newest first. */
 export async function messagesOf(
   webhooks: StandingsStore['webhooks'],
   endpoint: Endpoint,
 ): Promise<Message[]> {
   const { webhookId, state } = endpoint;
-  const rows = state === 'disabled' ? [] : await waitingOf(webhooks, webhookId);
+  const rows = state === 'disabled' ? [] : await waitingOf(webhooks, webhookId, MAX_READ);
   const timeOf = ({ shown: { nextAttemptAt = Number.MAX_VALUE } }: Message) => nextAttemptAt;
   const waiting = rows
     .map((row) => waitingAs(row, endpoint))

@@ -62,7 +62,7 @@ type Secret = { sealed: string; until?: number };
  * but by the member's ID, since the event is read from the feed again.
  */
 export type WaitingMessage = {
-  /** `${webhookId}/${position}` */
+  /** See messageIdOf. */
   messageId: string;
   position: number;
   /** The event's ID and type; absent if a version before these fields wrote it. */
@@ -140,9 +140,18 @@ export async function openWebhookTables(open: OpenTable) {
   return { endpoints, waiting, logs, partners };
 }
 
-/** The messages that wait for an endpoint, in no order. */
-export function waitingOf({ waiting }: Pick<WebhookTables, 'waiting'>, webhookId: string) {
-  return waiting.startingWith(`${webhookId}/`);
+/** Those of an endpoint are in the order of positions. */
+export function messageIdOf(webhookId: string, position: number): string {
+  return `${webhookId}/${String(position).padStart(16, '0')}`;
+}
+
+/** The messages that wait for an endpoint, the oldest first; with `limit`, the first of them. */
+export function waitingOf(
+  { waiting }: Pick<WebhookTables, 'waiting'>,
+  webhookId: string,
+  limit?: number,
+): Promise<WaitingMessage[]> {
+  return waiting.startingWith(`${webhookId}/`, limit);
 }
 
 /** Adds outcomes to the log of an endpoint, which keeps the latest of each kind. */
