@@ -75,7 +75,12 @@ export function createConsole(parts: ConsoleParts) {
     if (section !== undefined) {
       const { partnerId: owner, staffId: part } = visitor.staff;
       const leave = await pagePlace({ owner, part, signal: request.signal });
-      return sectionPages.show(request, visitor, section).finally(leave);
+      try {
+        await request.turn();
+        return await sectionPages.show(request, visitor, section);
+      } finally {
+        leave();
+      }
     }
     const overview = overviewPage(visitor.partner, sections, settings, ownUrl);
     return page(request, visitor, path === CONSOLE_PATH ? overview : NO_PAGE);

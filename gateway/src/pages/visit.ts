@@ -75,6 +75,7 @@ export function createVisit({ limiter, cookies, sessions, log }: VisitParts): Vi
     if (request.person === undefined || request.method === 'POST') return handle(request);
     const leave = await place({ part: addressSite(request.address), signal: request.signal });
     try {
+      await request.turn();
       return await handle(request);
     } finally {
       leave();

@@ -151,6 +151,17 @@ describe('places', () => {
     expect(got).toEqual(['a', 'b', 'c', 'a']);
   });
 
+  test('those who wait begin one after another, each in a turn of the event loop of its own', async () => {
+    const { got, ask } = start({ places: 1 });
+    for (const owner of ['a', 'b', 'c', 'd']) void ask(owner).then((leave) => leave());
+    const begun: number[] = [];
+    for (let turn = 0; turn < 4; turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      begun.push(got.length);
+    }
+    expect(begun).toEqual([1, 2, 3, 4]);
+  });
+
   test('whoever waits too long is refused, and takes no place later', async () => {
     const { got, ask } = start({ waitMs: 1 });
     const leave = [await ask('a'), await ask('b')];

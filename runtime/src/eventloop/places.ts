@@ -10,7 +10,8 @@ type Holder = { owner?: string; part?: string; signal?: AbortSignal };
 
 /**
  * Returns a function that waits for a place, of which an owner has at most `ofOwner`, and resolves
- * with a function that gives it back. Owners take turns, and an owner's requests are in order. It
+ * with a function that gives it back: whoever waits for it begins in another turn of the event
+ * loop. Owners take turns, and an owner's requests are in order. It
  * rejects with SERVICE_UNAVAILABLE after `waitMs`, if given, when `signal` is aborted, and at once
  * if `waiting` of the same owner and part wait: a scavenge copies all that they have in memory.
  */
@@ -73,7 +74,7 @@ export function createPlaces({
           end();
           resolve(() => {
             hold(owner, -1);
-            grantNext();
+            setImmediate(grantNext);
           });
         },
       };

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { DEFAULT_CIPHERS } from 'node:tls';
 import { buildConnector } from 'undici';
+import { createTurns } from '../eventloop/turns.ts';
 
 /** Of a handshake: OpenSSL verifies each certificate, trusted or not, and all names of each. */
 const MAX_HANDSHAKE_BYTES = 16 * 1_024;
@@ -52,7 +53,7 @@ export function secureConnector(timeoutMs: number, isTrusted: boolean) {
     socket: Socket,
     callback: buildConnector.Callback,
   ): void => {
-    const wire = new Wire(socket, isTrusted);
+    const wire = new Wire(socket, target.hostname, isTrusted);
     // Cast: TLS takes any stream.
     secure({ ...target, httpSocket: wire as Duplex as Socket }, (...result) => {
       const [, secured] = result;
@@ -63,6 +64,9 @@ export function secureConnector(timeoutMs: number, isTrusted: boolean) {
     });
   };
 }
+
+/** Handshakes take up to 10 ms, and a server may have many at once: hosts take turns. */
+const handshakes = createTurns();
 
 /** The bytes below TLS. */
 class Wire extends Duplex {
@@ -75,17 +79,21 @@ class Wire extends Duplex {
   private data = 0;
   private sent = 0;
   private other = 0;
+  private readonly host: string;
   private readonly isSlow: (part: Buffer) => boolean;
+  /** The parts of a handshake that wait for a turn, and what follows them. */
+  private waiting: (() => void)[] = [];
 
-  constructor(socket: Socket, isTrusted: boolean) {
+  constructor(socket: Socket, host: string, isTrusted: boolean) {
     super();
+    this.host = host;
     this.isSlow = isTrusted ? () => false : createKeyCheck();
     this.socket = socket;
     socket.setNoDelay(true);
     socket.on('data', (part: Buffer) => this.received(part));
-    socket.once('end', () => this.push(null));
+    socket.once('end', () => this.inOrder(() => void this.push(null)));
     socket.once('error', (error) => this.destroy(error));
-    socket.once('close', () => this.destroy());
+    socket.once('close', () => this.inOrder(() => void this.destroy()));
   }
 
   private received(part: Buffer): void {
@@ -102,7 +110,19 @@ class Wire extends Duplex {
         : this.other > MAX_OTHER_BYTES;
     if (isOver) this.destroy(tooMany());
     else if (this.secured === undefined && this.isSlow(part)) this.destroy(slowKey());
-    else if (!this.push(part)) this.socket.pause();
+    else this.inOrder(() => void (this.push(part) || this.socket.pause()), true);
+  }
+
+  private inOrder(act: () => void, isPart = false): void {
+    if (this.waiting.length === 0 && !(isPart && this.secured === undefined)) act();
+    else if (this.waiting.push(act) === 1)
+      handshakes.add(this.host, '', { run: () => this.catchUp() });
+  }
+
+  private catchUp(): void {
+    const acts = this.waiting;
+    this.waiting = [];
+    for (const act of acts) act();
   }
 
   override _read(): void {
@@ -227,4 +247,29 @@ function limitReads(socket: Socket, most: number): void {
     read = bytesRead;
     if (read - earlier > most) socket.destroy(tooMany());
   });
+  readInLines(socket);
+}
+
+/** At a time: undici reads what it has to its end, with an error for each name after too many. */
+const MAX_LINES = 64;
+
+function readInLines(socket: Socket): void {
+  const read: Socket['read'] = socket.read.bind(socket);
+  socket.read = (size?: number) => {
+    if (size !== undefined) return read(size);
+    const all: Buffer | null = socket.destroyed ? null : read();
+    const end = all === null ? 0 : endOfLines(all);
+    if (all === null || end === all.length) return all;
+    socket.unshift(all.subarray(end));
+    return all.subarray(0, end);
+  };
+}
+
+function endOfLines(part: Buffer): number {
+  let end = 0;
+  for (let lines = 0; lines < MAX_LINES; lines += 1) {
+    end = part.indexOf('\n', end) + 1;
+    if (end === 0) return part.length;
+  }
+  return end;
 }

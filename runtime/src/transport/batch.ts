@@ -10,7 +10,7 @@ import type { FieldNames } from './fieldnames.ts';
 import { Bytes, LineSplitter } from './lines.ts';
 import type { createReadBudget } from './parts.ts';
 import { mismatch } from './protocol.ts';
-import { isAnswer, isFlood, nameOfType, REASONS, refusalReason } from './refusals.ts';
+import { isAnswer, isFlood, nameOfType, reasonOf, refusalReason } from './refusals.ts';
 import type { ReadResponse } from './response.ts';
 import type { Reading, SubgraphRequest, SubgraphResponse } from './types.ts';
 import { decodeLine, MEDIA_TYPES, parseJson, WIRE } from './wire.ts';
@@ -204,7 +204,7 @@ export class Batch implements Dispatcher.DispatchHandler {
     const hadBegun = this.controller !== undefined && this.status === 0 && !this.over;
     const queries = retry !== undefined && hadBegun ? this.takeQueries() : [];
     const { code } = error;
-    this.end('unreachable', REASONS.get(code) ?? 'connection', code);
+    this.end('unreachable', reasonOf(code), code);
     if (queries.length > 0) retry?.(queries);
   }
 

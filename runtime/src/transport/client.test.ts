@@ -21,6 +21,7 @@ import type { Subgraph } from '../subgraph/types.ts';
 import { createHttpTransport } from './client.ts';
 import type { AllowsHost } from './hosts.ts';
 import { countParts, createReadBudget, hasLongName } from './parts.ts';
+import { isFlood, reasonOf } from './refusals.ts';
 import { oneSecret, type SubgraphSecrets } from './secrets.ts';
 import { createArrays } from './send.ts';
 import type { Caller, SubgraphRequest, SubgraphResponse, Transport } from './types.ts';
@@ -282,6 +283,15 @@ describe('a connection that is never made', () => {
     }
     await until(() => counted.includes('circuit opened'));
     await expect(transport.ready()).rejects.toThrow('circuit');
+  });
+
+  test('counts, whatever else is answered, if nobody has certified the certificate', () => {
+    const [expired, closed] = ['CERT_HAS_EXPIRED', 'ECONNRESET'].map((code) => reasonOf(code));
+    const counts = (reason = '', name = 'offers') => isFlood(reason, 0, name);
+    expect([expired, closed]).toEqual(['certificate', 'connection']);
+    expect([counts(expired), counts(closed), counts(expired, 'members')]).toEqual([
+      ...[true, false, undefined],
+    ]);
   });
 
   test('does not count for a subgraph of this service, or once the transport is closed', async () => {

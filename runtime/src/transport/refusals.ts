@@ -2,17 +2,26 @@
 import { isBuiltIn } from '../settings/subgraphs.ts';
 
 /** Why connections fail, by the codes of their errors. */
-export const REASONS: ReadonlyMap<string | undefined, string> = new Map([
+const REASONS: ReadonlyMap<string, string> = new Map([
   ['ADDRESS', 'SUBGRAPH_HOSTS does not allow its address'],
   ['BYTES', 'too many bytes'],
+  ['UND_ERR_HEADERS_OVERFLOW', 'too many bytes'],
 ]);
 
+/** Those of Node and OpenSSL for certificates. */
+const CERTIFICATE = /CERT|SIGNED|SIGNATURE|ISSUER/;
+
+export function reasonOf(code = ''): string {
+  return REASONS.get(code) ?? (CERTIFICATE.test(code) ? 'certificate' : 'connection');
+}
+
 /**
- * Whether a reason that counts for the circuit is that the subgraph would go on sending; otherwise
- * nothing comes. Undefined if it does not count. A team's handshakes that fail take time, too.
+ * Whether a reason that counts for the circuit is that the subgraph would go on taking time;
+ * otherwise nothing comes. Undefined if it does not count.
  */
 export function isFlood(reason: string, status: number, name: string): boolean | undefined {
   if (reason === 'deadline') return status !== 0;
+  if (reason === 'certificate' && !isBuiltIn(name)) return true;
   if (reason === 'too many bytes' || reason === 'too many chunks') return true;
   return reason === 'connection' && status === 0 && !isBuiltIn(name) ? false : undefined;
 }
