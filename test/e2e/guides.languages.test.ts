@@ -286,7 +286,7 @@ test('an app without a server: signing in, refreshing, signing out', async () =>
   const { clientId } = await register(WEB, '--public', port);
   const files: Record<string, string> = {
     '/signin.html': readFileSync(join(EXAMPLES, 'browser/signin.html'), 'utf8')
-      .replace('app_…', clientId)
+      .replace('app-…', clientId)
       .replace('http://localhost:4000', issuer),
   };
   const server = createServer(({ url = '' }, response) => {

@@ -413,7 +413,7 @@ describe('apps', () => {
   };
   const register = async (form: Form = FORM) => {
     const html = (await submit('apps', form, spa())) ?? (await show('apps', spa()));
-    return { html, clientId: /app_[\w-]{16}/.exec(html)?.[0] ?? '' };
+    return { html, clientId: /app-[\w-]{28}/.exec(html)?.[0] ?? '' };
   };
 
   test('without an app, the page says what one is, and has the form open', async () => {

@@ -15,7 +15,7 @@ export { endingSessions } from './signingkeys/endedsessions.ts';
 export { issueIdToken } from './signingkeys/idtoken.ts';
 export { ensureSigningKey, revokeSigningKey, rotateSigningKey } from './signingkeys/signingkey.ts';
 export type { MembersStore } from './store/store.ts';
-export { type App, makeSecret } from './tables/apps.ts';
+export { type App, makeClientId, makeSecret } from './tables/apps.ts';
 export { verifyMembers } from './verify/verify.ts';
 
 /** Rejects if the store cannot be opened or belongs to the other environment. */

@@ -1,7 +1,6 @@
 // What operators and partners' staff ask for about apps, and the answers as plain data.
-import { randomBytes } from 'node:crypto';
 import type { MembersStore } from '@partner-loyalty/members/store/store.ts';
-import { type App, makeSecret } from '@partner-loyalty/members/tables/apps.ts';
+import { type App, makeClientId, makeSecret } from '@partner-loyalty/members/tables/apps.ts';
 import { text } from '@partner-loyalty/runtime/input.ts';
 import {
   type AppAction,
@@ -44,7 +43,7 @@ export function createManageApps(
   const isProduction = settings.environment === 'production';
 
   async function appOf({ partnerId, clientId }: Record<'partnerId' | 'clientId', string>, by: By) {
-    const app = /^app_[\w-]{1,64}$/.test(clientId) ? await apps.find(clientId) : undefined;
+    const app = /^app[_-][\w-]{1,64}$/.test(clientId) ? await apps.find(clientId) : undefined;
     if (app?.partnerId !== partnerId) return UNKNOWN;
     return app.isFirstParty && by === 'staff' ? ({ refused: 'firstParty' } as const) : app;
   }
@@ -59,7 +58,7 @@ export function createManageApps(
       if ((await apps.list(partnerId)).length >= MAX_APPS) return { refused: 'tooMany' };
       const { secret, hash } = makeSecret();
       const app: App = {
-        clientId: `app_${randomBytes(12).toString('base64url')}`,
+        clientId: makeClientId(partnerId),
         partnerId,
         ...parsed,
         ...(given.isConfidential && { secrets: [{ hash }] }),

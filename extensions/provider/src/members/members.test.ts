@@ -72,7 +72,15 @@ describe('managing apps', () => {
   });
 
   test('an ID that no app has is unknown, however it is written', async () => {
-    for (const clientId of ['', 'app_', 'app_1', 'x'.repeat(10_000), 'app_\u0000', '__proto__'])
+    for (const clientId of [
+      '',
+      'app_',
+      'app_1',
+      'app-1',
+      'x'.repeat(10_000),
+      'app_\u0000',
+      '__proto__',
+    ])
       for (const action of ['rotate', 'remove'] as const)
         expect(await manage({ action, partnerId: 'spa', clientId }, 'staff')).toEqual({
           refused: 'unknown',

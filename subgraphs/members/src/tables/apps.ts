@@ -17,14 +17,13 @@ export type App = {
   createdAt: number;
 };
 
-export const APPS: TableDefinition<App> = { name: 'apps', id: 'clientId', orders: ['createdAt'] };
+export const APPS: TableDefinition<App> = { name: 'apps', id: 'clientId' };
 
-/** More than that are not read. */
-const MAX_APPS = 10_000;
+/** The IDs of apps that were registered before those of a partner had a beginning of their own. */
+const FORMER_PREFIX = 'app_';
 
 export async function openApps(open: OpenTable) {
   const apps = await open(APPS);
-  const all = async () => apps.range('createdAt', 0, MAX_APPS);
   return {
     find: apps.get,
     add: apps.put,
@@ -33,10 +32,30 @@ export async function openApps(open: OpenTable) {
       apps.update(clientId, (app) => app && next(app)),
     remove: apps.remove,
     /** The apps of a partner, in the order of their creation. */
-    list: async (partnerId: string) => (await all()).filter((app) => app.partnerId === partnerId),
+    async list(partnerId: string) {
+      const prefixes = [prefixOf(partnerId), FORMER_PREFIX];
+      const found = await Promise.all(prefixes.map((prefix) => apps.startingWith(prefix)));
+      return found
+        .flat()
+        .filter((app) => app.partnerId === partnerId)
+        .sort((one, other) => one.createdAt - other.createdAt);
+    },
     /** The origins of all apps. */
-    origins: async () => [...new Set((await all()).flatMap(({ origins }) => origins))],
+    async origins() {
+      const all = await apps.select(() => true);
+      return [...new Set(all.flatMap(({ origins }) => origins))];
+    },
   };
+}
+
+/** A client ID for an app of the partner. */
+export function makeClientId(partnerId: string): string {
+  return `${prefixOf(partnerId)}${randomBytes(12).toString('base64url')}`;
+}
+
+/** The beginning of the IDs of a partner's apps, and perhaps of another's. */
+function prefixOf(partnerId: string): string {
+  return `app-${hash('sha256', partnerId).slice(0, 12)}`;
 }
 
 /** A secret of a confidential app, and what is stored of it. */

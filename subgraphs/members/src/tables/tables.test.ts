@@ -5,6 +5,7 @@ import { emptyPlace } from '../../../../test/support/servers/databases.ts';
 import { type OpenedTables, openTables } from '../../../../test/support/store/tables.ts';
 import { address, newPlace, type Place } from '../../test/engine.ts';
 import { makeToken } from '../rules/mailedtoken.ts';
+import { APPS, makeClientId, openApps } from './apps.ts';
 import type { InvitationStore } from './invitation.ts';
 import {
   type Job,
@@ -412,5 +413,39 @@ describe('at most six sign-ins at the same time', () => {
     await signIns.discard(() => true);
     await beginAll('a-1', 'b-1', 'c-1', 'd-1', 'e-1', 'f-1');
     expect(await open('a-1', 'b-1', 'c-1', 'd-1', 'e-1', 'f-1')).toHaveLength(6);
+  });
+});
+
+describe('apps', () => {
+  const app = (partnerId: string, createdAt: number, clientId = makeClientId(partnerId)) => ({
+    ...{ clientId, partnerId, name: 'Guide', redirectUris: [], origins: [], createdAt },
+  });
+
+  test("a partner's apps are found without reading others, and those with a former ID too", async () => {
+    const place = emptyPlace();
+    const store = await openTables(place.settings, [APPS]);
+    try {
+      let read = 0;
+      const counting = async (definition: typeof APPS) => {
+        const table = await store.open(definition);
+        const startingWith = async (...given: Parameters<typeof table.startingWith>) => {
+          const found = await table.startingWith(...given);
+          read += found.length;
+          return found;
+        };
+        return { ...table, startingWith, range: undefined, select: undefined };
+      };
+      // Cast: it opens this table only.
+      const apps = await openApps(counting as unknown as typeof store.open);
+      for (let made = 0; made < 30; made += 1) await apps.add(app('inn', made));
+      const own = [app('spa', 2), app('spa', 3), app('spa', 1, `app_${'x'.repeat(16)}`)];
+      for (const each of own) await apps.add(each);
+      expect((await apps.list('spa')).map(({ createdAt }) => createdAt)).toEqual([1, 2, 3]);
+      expect(read).toBe(3);
+      expect(await apps.list('inn')).toHaveLength(30);
+    } finally {
+      await store.close();
+      await place.release();
+    }
   });
 });
