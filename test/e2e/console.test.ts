@@ -71,6 +71,8 @@ describe('signing in', () => {
     const keys = await visitor.visit(at('/console/keys'));
     expect(heading(keys)).toBe('API keys');
     const cookie = visitor.cookies().find((one) => one.startsWith('console=')) ?? '';
+    const { headers } = await fetch(at('/console/keys'), { headers: { cookie } });
+    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
     const out = await visitor.send(keys, {}, undefined);
     expect(heading(out)).toBe('Sign in to the console');
     const again = await fetch(at('/console/keys'), { headers: { cookie }, redirect: 'manual' });

@@ -21,7 +21,11 @@ const [CONSOLE, RECORDS] = ['console.css', 'records.css'].map((file) =>
 );
 const STYLE = `${FRAME_STYLE}${PARTS_STYLE}${CONSOLE}${RECORDS}`;
 const SOURCES = [`script-src 'self' ${FORM_SCRIPT_SOURCE}`, "form-action 'self'"];
-const HEADERS = pageHeaders(STYLE, SOURCES);
+// Pages of others that open one, or that one opens, get no hold of its window.
+const HEADERS = {
+  ...pageHeaders(STYLE, SOURCES),
+  'cross-origin-opener-policy': 'same-origin',
+};
 /** The script of the documentation, which copies code. */
 const SCRIPT = html`<script type="module" src="/docs/app.js"></script>`;
 

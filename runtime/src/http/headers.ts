@@ -87,6 +87,7 @@ export const HEADERS = {
       "`no-store`, on every response but public pages, their parts and the identity provider's documents.",
     'content-security-policy':
       "On pages: nothing from other origins, and no scripts but the service's own.",
+    'cross-origin-opener-policy': "On the console's pages: `same-origin`.",
     'referrer-policy':
       'On pages: `same-origin`, or `no-referrer` if the URL has a token, so that none leaks through a link.',
     'x-robots-tag': 'On pages: `noindex`.',
