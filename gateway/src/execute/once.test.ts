@@ -10,6 +10,7 @@ import type {
 import { buildSchema, type GraphQLEnumType, parse, parseValue } from 'graphql';
 import { openGraph } from '../../../test/support/graphs/graph.ts';
 import { repeats } from '../../../test/support/graphs/repeats.ts';
+import { until } from '../../../test/support/until.ts';
 import { Verbatim } from '../document/literals.ts';
 import { ResponseSize } from '../document/responsesize.ts';
 import { openExecutor } from './executor.ts';
@@ -96,6 +97,38 @@ test('the same if Apollo runs the plan', async () => {
     { sku: '4', fee: null },
   ]);
   expect(errors).toEqual(['any.2.items.1.fee', 'any.2.items.2.fee']);
+});
+
+test('of requests that wait for the same plan, each goes on in a turn of its own', async () => {
+  const asked: string[] = [];
+  const noting = Object.entries(transports).map(([name, transport]): [string, Transport] => [
+    name,
+    {
+      ...transport,
+      execute(request) {
+        asked.push(name);
+        return transport.execute(request);
+      },
+    },
+  ]);
+  const over = Object.fromEntries(noting);
+  const executor = await openExecutor(undefined, graph.supergraph, over, createCaches());
+  const waiting: (() => void)[] = [];
+  let isOpen = false;
+  const turn = () => (isOpen ? undefined : new Promise<void>((resolve) => waiting.push(resolve)));
+  const run = async () =>
+    executor.execute({
+      ...{ key: '{ any { ... on Item { stock } } }', variables: {}, coerced: {} },
+      ...{ caller: { kind: 'service' }, requestId: 'r', size: new ResponseSize(undefined, turn) },
+    });
+  const running = [run(), run(), run()];
+  await until(() => waiting.length === 3);
+  expect(asked).toEqual([]);
+  isOpen = true;
+  for (const resume of waiting) resume();
+  for (const { errors } of await Promise.all(running)) expect(errors).toEqual([]);
+  expect(asked).toEqual([...Array(3).fill('shop'), ...Array(3).fill('stock')]);
+  executor.close();
 });
 
 test('an error below what places share is at all of them', async () => {
