@@ -6,7 +6,7 @@ import { readCode } from '@partner-loyalty/members/rules/mailedtoken.ts';
 import type { Address } from '@partner-loyalty/members/rules/member.ts';
 import { digest } from '@partner-loyalty/members/tables/access.ts';
 import type { MailTask } from '@partner-loyalty/members/tables/outbox.ts';
-import type { Payload } from '@partner-loyalty/members/tables/payloads.ts';
+import { knownId, type Payload } from '@partner-loyalty/members/tables/payloads.ts';
 import {
   type Proof,
   SIGN_IN_MS,
@@ -96,12 +96,9 @@ function secretsOf(id: string, { signIn, mailed }: Proof, known: string | undefi
 export function createMailedSignIns({ store, metrics, wake }: MailedSignInParts) {
   const { outbox, payloads, signIns } = store;
 
-  /** The row of the browsers that have signed in with the address before. */
-  const knownKey = (address: string) => `Known:${digest(address)}`;
-
   async function limitsOf(kind: 'code' | 'console', address: string, client: string, known = '') {
     const browser = digest(known);
-    const isKnown = browsersIn(await payloads.find(knownKey(address))).includes(browser);
+    const isKnown = browsersIn(await payloads.find(knownId(address))).includes(browser);
     return codeLimits(kind, address, client, isKnown ? browser : undefined);
   }
 
@@ -189,7 +186,7 @@ export function createMailedSignIns({ store, metrics, wake }: MailedSignInParts)
     /** The address knows the browser for a year. */
     remember({ signIn, known }: Pick<Finished, 'signIn' | 'known'>, memberId?: string) {
       const browser = digest(known);
-      return payloads.change(knownKey(signIn.address.canonical), (before, now) => {
+      return payloads.change(knownId(signIn.address.canonical), (before, now) => {
         const row = before && before.expiresAt > now ? before.payload : undefined;
         const others = browsersIn(row).filter((one) => one !== browser);
         const browsers = [...others, browser].slice(-MAX_KNOWN);

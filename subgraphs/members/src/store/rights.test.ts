@@ -9,6 +9,7 @@ import { makeToken } from '../rules/mailedtoken.ts';
 import { createKeyVault } from '../signingkeys/signingkey.ts';
 import { createMembersStore, type MembersStore, openRows } from '../store/store.ts';
 import type { Job, MailTask } from '../tables/outbox.ts';
+import { knownId } from '../tables/payloads.ts';
 
 const NOW = Date.now();
 const LATER = NOW + 60_000;
@@ -82,6 +83,9 @@ describe('rights', () => {
     await queue("al's", magicLink('al@common.example'));
     for (const key of [`link\ninn\n${ID}`, `target\n${CURRENT}`, 'link\ninn\nal', 'partner\ninn'])
       await store.outbox.admit({ key, count: 5, windowMs: 60_000 }, NOW);
+    // Without the member: who signs in as staff needs to be none.
+    for (const known of [CURRENT, 'al@common.example'])
+      await store.payloads.put(knownId(known), { browsers: ['x', 'y'] }, LATER);
     const folder = join(place.settings.dataDir, 'outbox');
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, '1.eml'), `To: ${CURRENT}\r\nSubject: x\r\n\r\nHello\r\n`);
@@ -122,6 +126,7 @@ describe('rights', () => {
       `target\n${CURRENT}`,
     ]);
     expect(found?.sessionsEndedAt).toBe(NOW);
+    expect(found?.knownBrowsers).toEqual([{ address: CURRENT, browsers: 2 }]);
     expect(JSON.stringify(found)).not.toMatch(/[0-9a-f]{64}/);
     expect(await store.rights.find('nobody')).toBeUndefined();
   });
@@ -160,6 +165,8 @@ describe('rights', () => {
     expect(await store.member('bea')).toMatchObject({ released: [] });
     expect(await store.member('tess')).toMatchObject({ address: 'taken@common.example' });
     expect(await store.endedSessions.find('al')).toBe(NOW);
+    const known = await store.payloads.select(({ id }) => id.startsWith('Known:'));
+    expect(known.map(({ id }) => id)).toEqual([knownId('al@common.example')]);
     const jobs = await store.outbox.select(() => true);
     expect(jobs.map(({ jobId }) => jobId).sort()).toEqual(["al's", "tess's"]);
     const counts = await store.outbox.selectCounts(() => true);

@@ -7,6 +7,7 @@ import type { Store } from '@partner-loyalty/runtime/store/engine/store.ts';
 import type { Marks } from '@partner-loyalty/runtime/store/marks/marks.ts';
 import { enrolledMark } from '../rules/enrollment.ts';
 import { addressKey, type MemberRecord } from '../rules/record.ts';
+import { knownId } from '../tables/payloads.ts';
 import type { MembersTables } from '../tables/tables.ts';
 import type { ApplyRule } from './apply.ts';
 import type { EventStore } from './eventstore.ts';
@@ -58,6 +59,7 @@ export function createRights(parts: Parts) {
         sessions: sessions.map(({ sessionId: _, ...session }) => session),
         apps: apps.map(({ grants: _, ...app }) => app),
         language,
+        knownBrowsers: await browsersOf(traces, parts),
         signIns: await signIns.select((address) => traces.addresses.has(address)),
         sandboxMails: await sandboxMails.select((address) => traces.addresses.has(address)),
       };
@@ -119,6 +121,17 @@ async function tracesOf(record: MemberRecord, find: FindRecord): Promise<Traces>
   return { memberId, addresses };
 }
 
+/** How many browsers each address knows. */
+async function browsersOf({ addresses }: Traces, { others }: Parts) {
+  const found = await Promise.all(
+    [...addresses].map(async (address) => {
+      const { browsers } = (await others.payloads.find(knownId(address))) ?? {};
+      return Array.isArray(browsers) ? [{ address, browsers: browsers.length }] : [];
+    }),
+  );
+  return found.flat();
+}
+
 /** Takes the addresses from the records of other members, who had them before. */
 async function forgetAddresses({ memberId, addresses }: Traces, { store, apply }: Parts) {
   for (const address of addresses)
@@ -141,6 +154,7 @@ async function removeQueued(traces: Traces, { others, dataDir }: Parts): Promise
   await invitations.discard((address) => traces.addresses.has(address));
   await others.signIns.discard((address) => traces.addresses.has(address));
   await others.sandboxMails.discard((address) => traces.addresses.has(address));
+  await others.payloads.removeAll([...traces.addresses].map(knownId));
   // Its tokens lead to nobody, so nothing has to be refused.
   for (const { forget } of [endedSessions, endedSubjects, access, others.payloads])
     await forget(traces.memberId);

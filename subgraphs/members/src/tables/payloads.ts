@@ -1,5 +1,6 @@
 // What oidc-provider stores: its sessions, interactions, codes, grants and refresh tokens.
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
+import { digest } from './access.ts';
 
 export type Payload = Record<string, unknown>;
 
@@ -14,6 +15,11 @@ export const PAYLOADS: TableDefinition<StoredPayload> = {
   id: 'id',
   orders: ['expiresAt', 'begunUntil'],
 };
+
+/** The ID of the browsers that have signed in with an address, as a member or as staff. */
+export function knownId(address: string): string {
+  return `Known:${digest(address)}`;
+}
 
 type Kept = { payload: Payload; expiresAt: number };
 
