@@ -70,9 +70,9 @@ export async function openExecutor(
     execute(execution) {
       const planned = plan(execution.key, ownerOf(execution.caller));
       if (!(planned instanceof Promise)) return executePlanned(planned, execution, transports);
-      return planned.then((late) =>
-        inTurn(execution.size, () => executePlanned(late, execution, transports)),
-      );
+      // Hundreds of requests may have waited for the same.
+      const run = (late: Planned) => executePlanned(late, execution, transports);
+      return planned.then((late) => mapMaybe(execution.size.turn(), () => run(late)));
     },
   };
 }
@@ -104,7 +104,7 @@ function executePlanned(
   };
   if (plan.kind === 'apollo' && plan.apollo.plan.node !== undefined)
     return import('./run.apollo.ts')
-      .then(({ runApolloPlan }) => inTurn(size, () => runApolloPlan(plan.apollo, run)))
+      .then(({ runApolloPlan }) => mapMaybe(size.turn(), () => runApolloPlan(plan.apollo, run)))
       .then(() => resultOf(run, shape, size, accesses));
   if (plan.kind === 'apollo' || plan.node === undefined)
     return mapMaybe(resultOf(run, shape, size, accesses), withoutFetches);
@@ -112,12 +112,6 @@ function executePlanned(
   return running
     ? running.then(() => resultOf(run, shape, size, accesses))
     : resultOf(run, shape, size, accesses);
-}
-
-/** Hundreds of requests may have waited for the same. */
-function inTurn<T>({ turn }: ResponseSize, run: () => MaybePromise<T>): MaybePromise<T> {
-  const waiting = turn();
-  return waiting === undefined ? run() : waiting.then(run);
 }
 
 /** A plan is empty for only type names, and for fields that the planner finds in no subgraph. */
