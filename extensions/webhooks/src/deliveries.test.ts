@@ -342,6 +342,38 @@ describe('webhooks', () => {
     await until(async () => (await log())?.delivered.length === 16);
   });
 
+  test("attack: a partner's endpoints that are edited at once read what waits one after another", async () => {
+    const ids = ['wh_1', 'wh_2', 'wh_3'];
+    for (const id of ids) await create(id);
+    const done: string[] = [];
+    const { endpoints, waiting } = store.webhooks;
+    const webhooks: StandingsStore['webhooks'] = {
+      ...store.webhooks,
+      endpoints: {
+        ...endpoints,
+        select(test) {
+          done.push('look');
+          return endpoints.select(test);
+        },
+      },
+      waiting: {
+        ...waiting,
+        startingWith(prefix, limit) {
+          done.push('read');
+          return waiting.startingWith(prefix, limit);
+        },
+      },
+    };
+    const reads = () => done.join().match(/read/g)?.length;
+    start({ feed: store.feed, webhooks });
+    await until(() => reads() === 3);
+    await Promise.all(
+      ids.map((id) => endpoints.update(id, (row) => row && { ...row, revision: 1 })),
+    );
+    await until(() => reads() === 6);
+    expect(done.join()).toMatch(/look,read,look,read,look,read$/);
+  });
+
   test('a replay that the own URL refuses keeps its 600 a minute when the URL becomes another', async () => {
     await record(...Array.from({ length: 35 }, (_, index) => `m-${index % 5}`));
     await create();

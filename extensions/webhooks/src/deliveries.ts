@@ -40,8 +40,15 @@ export function startDeliveries(
     const rows = new Map(
       (await store.webhooks.endpoints.select(() => true)).map((row) => [row.webhookId, row]),
     );
-    for (const [webhookId, { endpoint, change }] of deliveries)
-      if (rows.get(webhookId)?.revision !== endpoint.revision) change();
+    const edited = new Set<string>();
+    for (const [webhookId, { endpoint, change }] of deliveries) {
+      const { state, revision } = rows.get(webhookId) ?? {};
+      const { partnerId } = endpoint;
+      // All that waits is read again: a partner's endpoints take turns.
+      if (revision === endpoint.revision || (state === 'active' && edited.has(partnerId))) continue;
+      if (state === 'active') edited.add(partnerId);
+      change();
+    }
     const at = now();
     const free = [...rows.values()].filter(
       (row) => isFree(row, at) && !deliveries.has(row.webhookId),
