@@ -6,6 +6,8 @@ import { CERTIFICATE, KEY } from '../../../test/support/servers/certificate.ts';
 import { until } from '../../../test/support/until.ts';
 import { limitBytes, secureConnector } from './limitbytes.ts';
 
+/** Those of servers. */
+const sockets: Socket[] = [];
 const closing: (() => unknown)[] = [];
 afterEach(() => {
   for (const close of closing.splice(0)) close();
@@ -14,6 +16,7 @@ afterEach(() => {
 async function portOf(server: Server): Promise<number> {
   server.on('connection', (socket: Socket) => {
     socket.on('error', () => {});
+    sockets.push(socket);
     closing.push(() => socket.destroy());
   });
   closing.push(() => server.close());
@@ -32,7 +35,7 @@ async function connected(port: number): Promise<Socket> {
 describe('what has arrived', () => {
   /** A limited connection on which this has arrived, and nobody has read. */
   async function arrived(text: string): Promise<Socket> {
-    const socket = await connected(await portOf(createServer((socket) => socket.end(text))));
+    const socket = await connected(await portOf(createServer((socket) => socket.write(text))));
     const target = { hostname: '127.0.0.1', protocol: 'http:', port: '80' };
     limitBytes((_, callback) => callback(null, socket), 1e9)(target, () => {});
     socket.on('readable', () => {});
@@ -41,19 +44,34 @@ describe('what has arrived', () => {
   }
   const TEXT = `${'a:b\r\n'.repeat(1_000)}${'x'.repeat(5_000)}`;
 
-  test('is read 64 lines at a time, and whole if it has no lines', async () => {
+  test('is read 256 lines at a time, and whole if it has no lines', async () => {
     const socket = await arrived(TEXT);
     const parts: string[] = [];
     for (let part = socket.read(); part !== null; part = socket.read()) parts.push(`${part}`);
     expect(parts.join('')).toBe(TEXT);
     const lines = parts.map((part) => part.split('\n').length - 1);
-    expect(lines).toEqual([...Array(15).fill(64), 40]);
+    expect(lines).toEqual([...Array(3).fill(256), 232]);
+    sockets.at(-1)?.end();
     await once(socket, 'end');
+  });
+
+  test('is given up after some 65,536 lines', async () => {
+    const socket = await arrived('\n'.repeat(60_000));
+    const server = sockets.at(-1);
+    let read = 0;
+    const readAll = () => {
+      for (let part = socket.read(); part !== null; part = socket.read()) read += part.length;
+    };
+    socket.on('readable', readAll);
+    readAll();
+    for (let more = 0; more < 20; more += 1) server?.write('\n'.repeat(60_000));
+    await until(() => socket.destroyed);
+    expect(read).toBeLessThan(70_000);
   });
 
   test('is not read after its connection was given up', async () => {
     const socket = await arrived(TEXT);
-    expect(`${socket.read()}`).toBe('a:b\r\n'.repeat(64));
+    expect(`${socket.read()}`).toBe('a:b\r\n'.repeat(256));
     socket.destroy();
     expect(socket.read()).toBeNull();
   });

@@ -218,9 +218,9 @@ function element(der: Buffer, tag: number): [content: Buffer, rest: Buffer] {
 const tooMany = () => Object.assign(new Error('too many bytes'), { code: 'BYTES' });
 
 /**
- * A connector that also limits the bytes that arrive for a request to `most`: undici reports no
- * chunk extensions, blank lines or zeros before a size. Beyond it, the connection fails with the
- * code BYTES. Not for pipelined requests.
+ * A connector that also limits the bytes that arrive for a request to `most`, and the lines to some
+ * 65,000: undici reports no chunk extensions, blank lines or zeros before a size. Beyond it, the
+ * connection fails with the code BYTES. Not for pipelined requests.
  */
 export function limitBytes(
   connector: buildConnector.connector,
@@ -240,30 +240,34 @@ function limitReads(socket: Socket, most: number): void {
   let read = 0;
   /** What had arrived before the request. */
   let earlier = 0;
+  let parts = 0;
   socket.on('readable', () => {
     const { bytesRead, bytesWritten } = socket;
-    if (bytesWritten !== written) earlier = read;
+    if (bytesWritten !== written) [earlier, parts] = [read, 0];
     written = bytesWritten;
     read = bytesRead;
     if (read - earlier > most) socket.destroy(tooMany());
   });
-  readInLines(socket);
-}
-
-/** At a time: undici reads what it has to its end, with an error for each name after too many. */
-const MAX_LINES = 64;
-
-function readInLines(socket: Socket): void {
-  const read: Socket['read'] = socket.read.bind(socket);
+  const readAll: Socket['read'] = socket.read.bind(socket);
   socket.read = (size?: number) => {
-    if (size !== undefined) return read(size);
-    const all: Buffer | null = socket.destroyed ? null : read();
+    if (size !== undefined) return readAll(size);
+    const all: Buffer | null = socket.destroyed ? null : readAll();
     const end = all === null ? 0 : endOfLines(all);
     if (all === null || end === all.length) return all;
+    parts += 1;
+    if (parts > MAX_PARTS) {
+      socket.destroy(tooMany());
+      return null;
+    }
     socket.unshift(all.subarray(end));
     return all.subarray(0, end);
   };
 }
+
+/** At a time: undici reads what it has to its end, with an error for each name after too many. */
+const MAX_LINES = 256;
+/** Parts with so many lines in a response: whoever lays JSON out for readers has fewer. */
+const MAX_PARTS = 256;
 
 function endOfLines(part: Buffer): number {
   let end = 0;

@@ -124,6 +124,17 @@ test('a request that ends while it waits is given up', async () => {
   await expect(waiting).rejects.toEqual(refused);
 });
 
+test('a request that waits for several turns at once has each of them', async () => {
+  const large = [begin('inn'), begin('inn')];
+  for (const each of large) await each.turn(true);
+  const request = begin('inn');
+  const late = request.turn(true);
+  busy('inn');
+  const again = [request.turn(), request.turn()];
+  large[0]?.end();
+  await Promise.all([late, ...again]);
+});
+
 test('an owner has two large requests at a time, eight in all, until their responses are made', async () => {
   const grown: string[] = [];
   const grow = (owner: string) => {

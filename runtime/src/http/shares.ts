@@ -89,6 +89,7 @@ export function createShares(refused: () => void) {
     private hasEnded = false;
     private free: (() => void) | undefined = undefined;
     private waits: { resolve(): void; reject(error: Error): void } | undefined = undefined;
+    private waiting: Promise<void> = Promise.resolve();
 
     constructor(owner: Owner, part: string) {
       this.owner = owner.id;
@@ -116,6 +117,8 @@ export function createShares(refused: () => void) {
     turn(isLarge = false): Promise<void> | undefined {
       const { caller } = this;
       if (isLarge && !this.isLarge && !this.hasEnded && caller.id !== SIGNER) return this.grow();
+      // What was given up at its deadline may still wait.
+      if (this.waits !== undefined) return this.waiting.then(() => this.turn());
       if (caller.id === SIGNER || turns.mayRun(caller.id)) {
         this.hasBegun = true;
         return undefined;
@@ -178,6 +181,7 @@ export function createShares(refused: () => void) {
     private giveUp(): void {
       const { caller, waits } = this;
       if (waits === undefined) return;
+      this.waits = undefined;
       turns.remove(caller.id, this.part, this);
       caller.notBegun.delete(this);
       waits.reject(new ApiError('SERVICE_UNAVAILABLE'));
@@ -207,9 +211,10 @@ export function createShares(refused: () => void) {
     }
 
     private wait(): Promise<void> {
-      return new Promise((resolve, reject) => {
+      this.waiting = new Promise((resolve, reject) => {
         this.waits = { resolve, reject };
       });
+      return this.waiting;
     }
   }
 
