@@ -29,7 +29,8 @@ type Handle<Action extends AppAction> = (
 /** The maximum of a partner. */
 export const MAX_APPS = 25;
 const MAX_URIS = 20;
-const MAX_URI = 2_048;
+/** In characters, of one and of all: a page lists all apps. */
+const [MAX_URI, MAX_ALL_URIS] = [2_048, 4_096];
 /** How long a replaced secret still works. */
 const OVERLAP_MS = 24 * 3_600_000;
 const UNKNOWN: AppRefusal = { refused: 'unknown' };
@@ -151,6 +152,8 @@ function uriFault(
   if (uris.length === 0) return 'must be given';
   if (uris.length > MAX_URIS) return `must be ${MAX_URIS} at most`;
   if (uris.some(({ length }) => length > MAX_URI)) return `must have at most ${MAX_URI} characters`;
+  if (uris.join('').length > MAX_ALL_URIS)
+    return `must have at most ${MAX_ALL_URIS} characters together`;
   const fault = redirectsFault(uris, { ...app, isPublic: !app.isConfidential });
   const isAllowed = !app.isFirstParty || uris.every((uri) => uri.startsWith('https:'));
   return fault ?? (isAllowed ? undefined : 'must be https for a first-party app');

@@ -142,6 +142,10 @@ describe('managing apps', () => {
       'redirectUris',
       { redirectUris: Array.from({ length: 21 }, (_, i) => `https://a.example/${i}`) },
     ],
+    [
+      'redirectUris',
+      { redirectUris: ['a', 'b', 'c'].map((one) => `https://a.example/${one.repeat(1_400)}`) },
+    ],
     ...[
       ...[
         'javascript:alert(1)',
