@@ -374,6 +374,30 @@ describe('webhooks', () => {
     expect(done.join()).toMatch(/look,read,look,read,look,read$/);
   });
 
+  test('attack: messages that are refused and sent again are written twice a second at most', async () => {
+    // Never ten in a row, after which it would be spared.
+    receiver.respond = () => (receiver.received.length % 5 === 0 ? 204 : 500);
+    await create();
+    let saves = 0;
+    const { endpoints } = store.webhooks;
+    const webhooks: StandingsStore['webhooks'] = {
+      ...store.webhooks,
+      endpoints: {
+        ...endpoints,
+        update(id, next) {
+          saves += 1;
+          return endpoints.update(id, next);
+        },
+      },
+    };
+    await record(...Array.from({ length: 60 }, (_, member) => `m-${member}`));
+    const startedAt = Date.now();
+    start({ feed: store.feed, webhooks });
+    await receives(60);
+    await until(async () => (await rows()).length === 48);
+    expect(saves).toBeLessThan(5 + (Date.now() - startedAt) / 500);
+  });
+
   test('a replay that the own URL refuses keeps its 600 a minute when the URL becomes another', async () => {
     await record(...Array.from({ length: 35 }, (_, index) => `m-${index % 5}`));
     await create();

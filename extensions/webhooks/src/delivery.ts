@@ -204,7 +204,7 @@ export function startDelivery(
       if (attempts.size < mostAttempts() && queue.wantsShare(now(), shares.rows))
         queue.share(await takeShare(store.webhooks, partnerId, now()));
       begin();
-      const isDue = queue.hasChanges() || now() - savedAt >= (isChanged ? SAVE_MS : RENEW_MS);
+      const isDue = now() - savedAt >= (isChanged || queue.hasChanges() ? SAVE_MS : RENEW_MS);
       if (isDue && !(await save())) ending = 'lost';
       const timer = setTimeout(wake, restMs());
       await woken;
