@@ -33,47 +33,55 @@ async function connected(port: number): Promise<Socket> {
 }
 
 describe('what has arrived', () => {
-  /** A limited connection on which this has arrived, and nobody has read. */
-  async function arrived(text: string): Promise<Socket> {
+  /** A limited connection to a server that sends this; what it reads, as often as it may. */
+  async function reading(text: string, hostname = 'a.example') {
     const socket = await connected(await portOf(createServer((socket) => socket.write(text))));
-    const target = { hostname: '127.0.0.1', protocol: 'http:', port: '80' };
+    const target = { hostname, protocol: 'http:', port: '80' };
     limitBytes((_, callback) => callback(null, socket), 1e9)(target, () => {});
-    socket.on('readable', () => {});
-    await until(() => socket.readableLength === text.length);
-    return socket;
+    const reads: string[][] = [];
+    socket.on('readable', () => {
+      const parts: string[] = [];
+      for (let part = socket.read(); part !== null; part = socket.read()) parts.push(`${part}`);
+      if (parts.length > 0) reads.push(parts);
+    });
+    return { socket, reads };
   }
-  const TEXT = `${'a:b\r\n'.repeat(1_000)}${'x'.repeat(5_000)}`;
+  const LINES = 'a:b\r\n'.repeat(1_000);
 
-  test('is read 256 lines at a time, and whole if it has no lines', async () => {
-    const socket = await arrived(TEXT);
-    const parts: string[] = [];
-    for (let part = socket.read(); part !== null; part = socket.read()) parts.push(`${part}`);
-    expect(parts.join('')).toBe(TEXT);
-    const lines = parts.map((part) => part.split('\n').length - 1);
-    expect(lines).toEqual([...Array(3).fill(256), 232]);
+  test('is read 128 lines at a time, each time in another turn, and whole if it has no lines', async () => {
+    const text = `${LINES}${'x'.repeat(5_000)}`;
+    const { socket, reads } = await reading(text);
+    await until(() => reads.flat().join('') === text);
+    const lines = reads.map((parts) => parts.map((part) => part.split('\n').length - 1));
+    expect(lines).toEqual([...Array(7).fill([128]), [104]]);
     sockets.at(-1)?.end();
     await once(socket, 'end');
   });
 
-  test('is given up after some 65,536 lines', async () => {
-    const socket = await arrived('\n'.repeat(60_000));
-    const server = sockets.at(-1);
-    let read = 0;
-    const readAll = () => {
-      for (let part = socket.read(); part !== null; part = socket.read()) read += part.length;
-    };
-    socket.on('readable', readAll);
-    readAll();
-    for (let more = 0; more < 20; more += 1) server?.write('\n'.repeat(60_000));
-    await until(() => socket.destroyed);
-    expect(read).toBeLessThan(70_000);
+  test('is not read after its connection was given up', async () => {
+    const { socket, reads } = await reading(LINES);
+    socket.on('readable', () => reads.length === 1 && socket.destroy());
+    await once(socket, 'close');
+    socket.emit('readable');
+    expect(reads).toEqual([['a:b\r\n'.repeat(128)]]);
   });
 
-  test('is not read after its connection was given up', async () => {
-    const socket = await arrived(TEXT);
-    expect(`${socket.read()}`).toBe('a:b\r\n'.repeat(256));
-    socket.destroy();
-    expect(socket.read()).toBeNull();
+  test('is given up after some 32,768 lines', async () => {
+    const { socket, reads } = await reading('\n'.repeat(1_000_000));
+    await until(() => socket.destroyed);
+    expect(reads.flat().join('').length).toBeLessThan(40_000);
+  });
+
+  test('on 40 connections to a host keeps none of another host waiting', async () => {
+    const ended: string[] = [];
+    const from = sockets.length;
+    for (const hostname of [...Array(40).fill('a.example'), 'b.example']) {
+      const { socket, reads } = await reading('', hostname);
+      socket.on('readable', () => reads.length === 8 && ended.push(hostname));
+    }
+    for (const socket of sockets.slice(from)) socket.write(LINES);
+    await until(() => ended.includes('b.example'));
+    expect(ended.indexOf('b.example')).toBeLessThan(20);
   });
 });
 

@@ -219,7 +219,7 @@ const tooMany = () => Object.assign(new Error('too many bytes'), { code: 'BYTES'
 
 /**
  * A connector that also limits the bytes that arrive for a request to `most`, and the lines to some
- * 65,000: undici reports no chunk extensions, blank lines or zeros before a size. Beyond it, the
+ * 32,000: undici reports no chunk extensions, blank lines or zeros before a size. Beyond it, the
  * connection fails with the code BYTES. Not for pipelined requests.
  */
 export function limitBytes(
@@ -230,12 +230,12 @@ export function limitBytes(
     connector(options, (...result) => {
       const [, socket] = result;
       // Contrary to its type, undici leaves the socket out after an error.
-      if (socket) limitReads(socket, most);
+      if (socket) limitReads(socket, options.hostname, most);
       callback(...result);
     });
 }
 
-function limitReads(socket: Socket, most: number): void {
+function limitReads(socket: Socket, host: string, most: number): void {
   let written = 0;
   let read = 0;
   /** What had arrived before the request. */
@@ -249,11 +249,24 @@ function limitReads(socket: Socket, most: number): void {
     if (read - earlier > most) socket.destroy(tooMany());
   });
   const readAll: Socket['read'] = socket.read.bind(socket);
+  let turn: 'none' | 'asked' | 'now' = 'none';
+  const run = () => {
+    turn = 'now';
+    socket.emit('readable');
+  };
+  // undici reads until there is nothing.
   socket.read = (size?: number) => {
-    if (size !== undefined) return readAll(size);
-    const all: Buffer | null = socket.destroyed ? null : readAll();
-    const end = all === null ? 0 : endOfLines(all);
-    if (all === null || end === all.length) return all;
+    if (size !== undefined || socket.readableLength === 0) return readAll(size);
+    if (socket.destroyed) return null;
+    if (turn !== 'now') {
+      if (turn === 'none') reads.add(host, '', { run });
+      turn = 'asked';
+      return null;
+    }
+    turn = 'none';
+    const all: Buffer = readAll();
+    const end = endOfLines(all);
+    if (end === all.length) return all;
     parts += 1;
     if (parts > MAX_PARTS) {
       socket.destroy(tooMany());
@@ -264,15 +277,18 @@ function limitReads(socket: Socket, most: number): void {
   };
 }
 
-/** At a time: undici reads what it has to its end, with an error for each name after too many. */
-const MAX_LINES = 256;
+/** Of what has arrived, a part is read in each turn, and hosts take turns. */
+const reads = createTurns();
+/** Of a part: undici reads it to its end, with an error for each name after too many. */
+const MAX_LINES = 128;
 /** Parts with so many lines in a response: whoever lays JSON out for readers has fewer. */
 const MAX_PARTS = 256;
+const LINE_FEED = 10;
 
 function endOfLines(part: Buffer): number {
   let end = 0;
   for (let lines = 0; lines < MAX_LINES; lines += 1) {
-    end = part.indexOf('\n', end) + 1;
+    end = part.indexOf(LINE_FEED, end) + 1;
     if (end === 0) return part.length;
   }
   return end;

@@ -23,8 +23,9 @@ type Options = {
  * One for each subgraph. Counts operations, since each has its own deadline. After failures in a
  * row it probes the subgraph, every second, so that no caller has to wait. The circuit opens with
  * the first probe that fails: operations that are slow, which can be one caller's, keep nobody else
- * out. The first response, to a probe or to a call in flight, closes it. A flood opens it at once;
- * if a subgraph then answers only probes, the next flood opens it again, for twice as long.
+ * out. The first response, to a probe or to a call in flight, closes it. A flood opens it at once,
+ * until a probe is answered; if a subgraph then answers only probes, the next flood opens it again,
+ * for twice as long.
  *
  * Libraries (cockatiel, opossum) wrap each call in promises, even one that a subgraph in this
  * process answers synchronously. Here, a call costs one comparison.
@@ -58,6 +59,7 @@ export class Circuit {
 
   /** Records that the subgraph has answered an operation. */
   answered(): void {
+    if (this.isFlooding && this.isOpen()) return;
     this.answeredAt = performance.now();
     this.isFlooding = false;
     this.closeIfOpen();

@@ -18,6 +18,7 @@ import { createLog } from '../observe/log.ts';
 import { createInProcessTransport } from '../subgraph/inprocess.ts';
 import { createSubgraphHandler } from '../subgraph/server.ts';
 import type { Subgraph } from '../subgraph/types.ts';
+import { Circuit } from './circuit.ts';
 import { createHttpTransport } from './client.ts';
 import type { AllowsHost } from './hosts.ts';
 import { countParts, createReadBudget, hasLongName } from './parts.ts';
@@ -993,6 +994,15 @@ describe('a subgraph that hangs', () => {
     expect(codeOf(await transport.execute(request('{ caller }')))).toBe('OK');
     await Promise.all(slow);
     expect(counted).not.toContain('circuit opened');
+  });
+
+  test('in floods is given up until a probe is answered, whatever else it answers', () => {
+    const never = () => new Promise(() => {});
+    const circuit = new Circuit({ name: 'offers', log, metrics: undefined, probe: never });
+    for (let flood = 0; flood < 5; flood += 1) circuit.failed(true, performance.now());
+    circuit.answered();
+    expect(circuit.isOpen()).toBe(true);
+    circuit.close();
   });
 
   test('in this process is given up as well, and taken back when it is ready', async () => {
