@@ -495,6 +495,27 @@ describe('signing in', () => {
     expect(await endedSubjects.find(sid)).toEqual(expect.any(Number));
   });
 
+  test('filling a member’s grants: the oldest of all apps ends, and nothing of it is kept', async () => {
+    const [app, last] = [await addApp(stage), await addApp(stage)];
+    const { tokens } = await authorize(stage, browser, configure(stage, app));
+    const { access, endedSubjects, payloads } = stage.store;
+    const find = () => endedSubjects.find(`sid:${decodeJwt(tokens.access_token).sid}`);
+    const sessionId = (await access.find('ada'))?.sessions[0]?.sessionId ?? '';
+    for (let n = 0; n < 499; n += 1) {
+      const agreed = { clientId: `app_${n % 10}`, agreedAt: 0, scopes: ['openid'] };
+      expect(await access.grant('ada', agreed, { sid: `s${n}`, sessionId }, true)).toEqual([]);
+    }
+    const { url } = await authorization(configure(stage, last));
+    await browser.submit(await browser.open(url), { agree: 'yes' });
+    expect(await find()).toEqual(expect.any(Number));
+    expect(await payloads.select(({ id }) => id.startsWith('Grant:'))).toHaveLength(1);
+    const { apps = [] } = (await access.find('ada')) ?? {};
+    expect([apps[0]?.grants, apps.flatMap(({ grants }) => grants)]).toMatchObject([
+      [],
+      { length: 500 },
+    ]);
+  });
+
   test('filling a member’s sessions: the tokens of those that are lost have ended', async () => {
     const { tokens } = await authorize(stage, browser, configure(stage, await addApp(stage)));
     const { access, endedSubjects } = stage.store;

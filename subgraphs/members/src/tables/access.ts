@@ -35,7 +35,9 @@ export const SESSION_MS = 30 * 24 * 3_600_000;
 /** The oldest sessions go first, and the apps and grants that were unused longest. */
 const MAX_SESSIONS = 50;
 const MAX_APPS = 100;
-const MAX_GRANTS = 50;
+const MAX_GRANTS_OF_APP = 50;
+/** The row is read and written as one, at each use of a grant. */
+const MAX_GRANTS = 500;
 
 export async function openAccess(open: OpenTable) {
   const rows = await open(ACCESS);
@@ -101,10 +103,12 @@ export async function openAccess(open: OpenTable) {
         const app = apps.find(({ clientId }) => clientId === agreed.clientId);
         const isAgreed = app && agreed.scopes.every((one) => app.scopes.includes(one));
         if (!isAgreeing && !isAgreed) return undefined;
-        const grants = [...(app?.grants ?? []), grant].slice(-MAX_GRANTS);
+        const grants = [...(app?.grants ?? []), grant].slice(-MAX_GRANTS_OF_APP);
         const scopes = [...new Set([...(app?.scopes ?? []), ...agreed.scopes])];
         const others = apps.filter((one) => one !== app);
-        return { apps: [...others, { ...agreed, scopes, grants }].slice(-MAX_APPS) };
+        const kept = [...others, { ...agreed, scopes, grants }].slice(-MAX_APPS);
+        const ended = new Set(kept.flatMap((one) => one.grants).slice(0, -MAX_GRANTS));
+        return { apps: without(kept, (one) => ended.has(one)) };
       }),
     /** Notes a use of a grant. Does nothing if it has ended. */
     useGrant: (memberId: string, sid: string) =>
