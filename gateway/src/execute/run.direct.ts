@@ -88,7 +88,7 @@ function runParallel(
 
 function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): MaybePromise<void> {
   const send = () => within(run, () => sendFetch(fetch, run, path));
-  const waiting = run.pace.fetch();
+  const waiting = run.pace.fetch(isBuiltIn(fetch.serviceName));
   return waiting === undefined ? send() : waiting.then(send);
 }
 

@@ -1,16 +1,17 @@
 // What a sandbox subtracts from a standing to show it as of an earlier time.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { SubgraphContext } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { GainedLater } from './reading.ts';
 import type { Before } from './store/member.ts';
 import type { StandingsStore } from './store/store.ts';
 
-/** Each further page is twice as long. */
-const FIRST_PAGE = 50;
-/** The maximum of one operation. */
-const MAX_ACTIVITIES = 10_000;
+/** Each further page is twice as long, up to what holds the process for some milliseconds. */
+const [FIRST_PAGE, LONGEST_PAGE] = [50, 500];
+/** The maximum of a fetch, so of a field that leads to members. */
+const MAX_ACTIVITIES = 2_000;
 
-/** Rejects with BAD_USER_INPUT if an operation needs more than 10,000 activities. */
+/** Rejects with BAD_USER_INPUT if a fetch needs more than 2,000 activities. */
 export function createGainedLater(store: Pick<StandingsStore, 'latestActivities'>): GainedLater {
   const read = new WeakMap<SubgraphContext, number>();
 
@@ -24,8 +25,10 @@ export function createGainedLater(store: Pick<StandingsStore, 'latestActivities'
   return async ({ partnerId, memberId, since, until }, context) => {
     const gained = { points: 0, stays: 0 };
     let before: Before = { occurredAtMs: until.getTime() };
-    count(context, 0);
-    for (let size = FIRST_PAGE; ; size *= 2) {
+    for (let size = FIRST_PAGE; ; size = Math.min(2 * size, LONGEST_PAGE)) {
+      // Whatever fields beside this one have read.
+      count(context, 0);
+      await nextTurn();
       const page = await store.latestActivities(partnerId, memberId, size, before);
       const later = page.filter(({ occurredAt }) => occurredAt > since);
       count(context, later.length);
