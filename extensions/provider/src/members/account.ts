@@ -38,16 +38,18 @@ export function createAccount({ store, grants, sessions, ...parts }: AccountPart
     const { apps = [], sessions: open = [] } = (await store.access.find(memberId)) ?? {};
     const claims = { memberId, email, azp: limitedTo };
     const { idToken } = await issueIdToken(store, claims, issuer, new Date());
+    const gone: string[] = [];
     const used = await Promise.all(
       apps.map(async ({ clientId, agreedAt }) => {
         const app = await store.apps.find(clientId);
-        if (app === undefined) await grants.revokeApp(memberId, clientId);
+        if (app === undefined) gone.push(clientId);
         if (app === undefined || !isShown(app.partnerId)) return [];
         const partner = await store.partners.get(app.partnerId);
         const partnerName = partner?.name ?? app.partnerId;
         return [{ clientId, agreedAt, appName: app.name, partnerName }];
       }),
     );
+    if (gone.length > 0) await grants.revokeApps(memberId, gone);
     return {
       token: idToken,
       apps: used.flat(),
@@ -93,7 +95,7 @@ export function createAccount({ store, grants, sessions, ...parts }: AccountPart
       return { name: 'left' };
     }
     if (revoke !== undefined) {
-      await grants.revokeApp(memberId, revoke);
+      await grants.revokeApps(memberId, [revoke]);
       return { name: 'revoked' };
     }
     if (end !== undefined) {

@@ -77,7 +77,7 @@ export function createGrants({ store, issuer }: Pick<MembersCore, 'store' | 'iss
         await tokens.confirmSignIn(given.memberId, { partnerId, clientId });
         // The member may have revoked the app meanwhile.
         if (!(await access.has(given.memberId, 'Grant', digest(granted.jti))))
-          await tokens.takeBack(given.memberId, clientId);
+          await tokens.takeBack(given.memberId, [clientId]);
       }
       return granted.jti;
     },
@@ -117,16 +117,18 @@ export function createGrants({ store, issuer }: Pick<MembersCore, 'store' | 'iss
       const subjects = grants.map(({ sid }) => `sid:${sid}`);
       await ending(subjects, () => access.endSession(memberId, sessionId));
     },
-    async revokeApp(memberId: string, clientId: string): Promise<void> {
-      const used = (await access.find(memberId))?.apps ?? [];
+    async revokeApps(memberId: string, clientIds: readonly string[]): Promise<void> {
+      const used = (await access.find(memberId))?.apps.map(({ clientId }) => clientId) ?? [];
       // Every gateway keeps what ended in memory, so that nobody may end what there is not.
-      if (used.some((one) => one.clientId === clientId))
-        await ending([`app:${memberId}/${clientId}`], async () => {
-          await tokens.takeBack(memberId, clientId);
-          // Ending the app ends each of its grants.
-          await remove(await access.revoke(memberId, clientId));
-          return [];
-        });
+      const revoked = used.filter((one) => clientIds.includes(one));
+      if (revoked.length === 0) return;
+      const subjects = revoked.map((clientId) => `app:${memberId}/${clientId}`);
+      await ending(subjects, async () => {
+        await tokens.takeBack(memberId, revoked);
+        // Ending an app ends each of its grants.
+        await remove(await access.revoke(memberId, revoked));
+        return [];
+      });
     },
     /** Ends what a partner sees, and the tokens that it holds itself. */
     async leave(memberId: string, partnerId: string): Promise<void> {

@@ -260,6 +260,28 @@ describe('signing in', () => {
     expect(await endedSessions.find('ada')).toBeUndefined();
   });
 
+  test('apps that are gone leave in one change when the member sees the others', async () => {
+    const changes: { mock: { calls: unknown[] } }[] = [];
+    const openProvider: typeof provider.openProvider = (core) => {
+      const { access, tokens } = core.store;
+      changes.push(jest.spyOn(access, 'revoke'), jest.spyOn(tokens, 'takeBack'));
+      return provider.openProvider(core);
+    };
+    await stage.release();
+    stage = await startSignIn([{ openProvider }]);
+    browser = createBrowser(stage);
+    const { access, apps, endedSubjects } = stage.store;
+    const made = [await addApp(stage), await addApp(stage), await addApp(stage)];
+    for (const app of made) await authorize(stage, browser, configure(stage, app));
+    const [{ clientId: kept = '' } = {}, ...gone] = made;
+    for (const { clientId } of gone) await apps.remove(clientId);
+    expect((await browser.open('/account')).page).toMatchObject({ apps: [{ clientId: kept }] });
+    expect(changes.map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
+    expect((await access.find('ada'))?.apps).toMatchObject([{ clientId: kept }]);
+    const ended = (await endedSubjects.list(0, 10)).map(({ subject }) => subject).sort();
+    expect(ended).toEqual(gone.map(({ clientId }) => `app:ada/${clientId}`).sort());
+  });
+
   test('a session can be ended from another one', async () => {
     await signIn();
     const phone = createBrowser(stage, '192.0.2.9');

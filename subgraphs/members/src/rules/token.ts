@@ -173,11 +173,17 @@ export function confirmSignIn(
   return isEqual(record, next) ? record : records.write(record, next);
 }
 
-/** Takes back what an app has confirmed. */
-export function takeBack(records: MemberRecords, memberId: string, clientId: string): void {
+/** Takes back what apps have confirmed. */
+export function takeBack(
+  records: MemberRecords,
+  memberId: string,
+  clientIds: readonly string[],
+): void {
   const record = records.byId(memberId);
   if (record === undefined) return;
-  const enrollments = record.enrollments.map((one) => withoutApps(one, (id) => id === clientId));
+  const enrollments = record.enrollments.map((one) =>
+    withoutApps(one, (id) => clientIds.includes(id)),
+  );
   const next = { ...record, enrollments };
   if (!isEqual(record, next)) records.write(record, next);
 }

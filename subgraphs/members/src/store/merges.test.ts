@@ -128,7 +128,7 @@ describe('merging', () => {
       await merge({ from, into: 'new' });
       if (name === 'new') {
         expect((await store.memberById('inn', 'new'))?.email).toBe('new@x.example');
-        await store.tokens.takeBack('new', 'app_1');
+        await store.tokens.takeBack('new', ['app_1']);
       }
       expect(await store.memberById('inn', 'new')).toMatchObject({ email: 'newer@x.example' });
       expect(await idOf('inn', 'email', 'new@x.example')).toBeUndefined();

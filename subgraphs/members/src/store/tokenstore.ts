@@ -80,7 +80,7 @@ export function createTokenStore(store: Store, find: FindRecord, apply: ApplyRul
     async takeBackAll(clientId: string): Promise<void> {
       for await (const page of pagesOf(store, CONFIRMATIONS, { prefix: [clientId] }))
         for (const { key } of page)
-          await apply((records) => takeBack(records, String(key[1]), clientId));
+          await apply((records) => takeBack(records, String(key[1]), [clientId]));
     },
 
     /**

@@ -106,7 +106,7 @@ describe('on the embedded store', () => {
     const APP = 'app_1';
     const agree = (clientId = APP, partnerId = 'inn') =>
       store.tokens.confirmSignIn('ada', { partnerId, clientId });
-    const revoke = (clientId = APP) => store.tokens.takeBack('ada', clientId);
+    const revoke = (clientId = APP) => store.tokens.takeBack('ada', [clientId]);
     const seenBy = async () => [
       await email('inn'),
       await names('inn'),

@@ -128,9 +128,11 @@ export async function openAccess(open: OpenTable) {
         sessions: sessions.filter((one) => one.sessionId !== sessionId),
         apps: without(apps, (grant) => grant.sessionId === sessionId),
       })),
-    /** Ends what the app holds; it has to be agreed to again. */
-    revoke: (memberId: string, clientId: string) =>
-      change(memberId, ({ apps }) => ({ apps: apps.filter((one) => one.clientId !== clientId) })),
+    /** Ends what the apps hold; they have to be agreed to again. */
+    revoke: (memberId: string, clientIds: readonly string[]) =>
+      change(memberId, ({ apps }) => ({
+        apps: apps.filter(({ clientId }) => !clientIds.includes(clientId)),
+      })),
     /** Ends all sessions and grants. What the member has agreed to stays. */
     async endAll(memberId: string): Promise<void> {
       if ((await find(memberId)) !== undefined)
