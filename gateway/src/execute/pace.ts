@@ -20,7 +20,7 @@ const WORK_OF_LITERAL = 2;
 /** How many fetches begin at once, whatever else there is to do. */
 const MAX_AT_ONCE = 16;
 /** One of a subgraph in this process is as many: it takes up to some 10 ms. */
-const FETCHES_OF_OWN = 4;
+const FETCHES_OF_LOCAL = 6;
 
 /** Thrown if a run does too much for what it was asked. */
 export const TOO_MUCH = new Error('the operation takes too much work');
@@ -85,9 +85,9 @@ export class Pace implements Reading {
     return this.turn();
   }
 
-  /** Waits until the next fetch may begin; undefined if it may now. `isOwn` is of the service. */
-  fetch(isOwn = false): Promise<void> | undefined {
-    this.fetches += isOwn ? FETCHES_OF_OWN : 1;
+  /** Waits until the next fetch may begin; undefined if it may now. */
+  fetch(isLocal = false): Promise<void> | undefined {
+    this.fetches += isLocal ? FETCHES_OF_LOCAL : 1;
     const isDue = this.last !== undefined || this.fetches >= MAX_AT_ONCE;
     if (isDue) this.fetches = 0;
     return isDue ? this.turn() : this.pause();

@@ -130,7 +130,7 @@ function createProcess(
     const all = Array.isArray(variables.representations) ? variables.representations : undefined;
     // Before other responses change the data.
     const placed = all && objectsOf(all, objectsAt(run, path.map(String)));
-    const waiting = run.pace.fetch(isBuiltIn(name));
+    const waiting = run.pace.fetch(transport.isLocal);
     if (waiting !== undefined) await waiting;
     const once = all && (await distinct(all, run));
     if (once !== undefined) variables.representations = once.representations;

@@ -88,7 +88,7 @@ function runParallel(
 
 function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): MaybePromise<void> {
   const send = () => within(run, () => sendFetch(fetch, run, path));
-  const waiting = run.pace.fetch(isBuiltIn(fetch.serviceName));
+  const waiting = run.pace.fetch(run.transports[fetch.serviceName]?.isLocal);
   return waiting === undefined ? send() : waiting.then(send);
 }
 

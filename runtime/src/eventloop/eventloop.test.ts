@@ -163,7 +163,7 @@ describe('places', () => {
   });
 
   test('whoever waits too long is refused, and takes no place later', async () => {
-    const { got, ask } = start({ waitMs: 1 });
+    const { got, ask } = start({ waitMs: 50 });
     const leave = [await ask('a'), await ask('b')];
     await expect(ask('c')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     for (const each of leave) each();

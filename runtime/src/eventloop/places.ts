@@ -10,7 +10,7 @@ type Holder = { owner?: string; part?: string; signal?: AbortSignal };
 
 /**
  * Returns a function that waits for a place, of which an owner has at most `ofOwner`, and resolves
- * with a function that gives it back: whoever waits for it begins in another turn of the event
+ * with a function that gives it back: whoever has it next begins in another turn of the event
  * loop. Owners take turns, and an owner's requests are in order. It
  * rejects with SERVICE_UNAVAILABLE after `waitMs`, if given, when `signal` is aborted, and at once
  * if `waiting` of the same owner and part wait: a scavenge copies all that they have in memory.
@@ -72,10 +72,12 @@ export function createPlaces({
       const one: Waiting = {
         grant() {
           end();
-          resolve(() => {
-            hold(owner, -1);
-            setImmediate(grantNext);
-          });
+          resolve(() =>
+            setImmediate(() => {
+              hold(owner, -1);
+              grantNext();
+            }),
+          );
         },
       };
       signal?.addEventListener('abort', giveUp);
