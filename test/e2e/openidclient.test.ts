@@ -110,7 +110,7 @@ describe('an app', () => {
 
     const first = await authorize(visitor, config, { scope: 'openid' });
     const consent = await prove(visitor, first.page, email);
-    expect(consent.html).toContain('<p><bdi>Alpha Rooms</bdi> belongs to <bdi>alpha</bdi>.');
+    expect(consent.html).toContain('<p>“<bdi>Alpha Rooms</bdi>” belongs to <bdi>alpha</bdi>.');
     expect(consent.html).not.toMatch(/[\u200b\u202e]/);
     expect(consent.html).not.toContain(itself);
     const few = await first.tokens(await visitor.send(consent, {}, 'agree'));
