@@ -140,7 +140,7 @@ test('an app is agreed to, shown and revoked, on a phone and by keyboard', async
   expect(await page.getByRole('main').innerText()).toContain('Alpha Rooms');
   expect(await readingFaults(page)).toEqual([]);
   await prove(page);
-  expect(await heading(page)).toBe('Do you want to use Alpha Rooms?');
+  expect(await heading(page)).toBe('Do you want to use “Alpha Rooms”?');
   expect(await readingFaults(page)).toEqual([]);
   await press(page, 'Agree');
   await page.waitForURL((url) => url.searchParams.has('code'));
@@ -150,7 +150,7 @@ test('an app is agreed to, shown and revoked, on a phone and by keyboard', async
   await prove(elsewhere);
   await page.goto(`${origin}/account`);
   expect(await readingFaults(page)).toEqual([]);
-  expect(await page.getByRole('main').innerText()).toContain('Alpha Rooms of alpha');
+  expect(await page.getByRole('main').innerText()).toContain('“Alpha Rooms” of alpha');
   await pressFirst('Revoke');
   expect(await page.getByRole('status').innerText()).toContain('can no longer see anything');
   await pressFirst('End');
