@@ -640,36 +640,8 @@ describe('sessions', () => {
 
 // Admins of one partner on two gateways, whose forms do not wait for each other.
 
-test.each(['remove', 'invite', 'change-role'])(
-  'race: of two admins who %s each other, one is left',
-  async (action) => {
-    const folder = temporaryFolder();
-    const keyStore = await openKeyStore({ environment: 'sandbox', dataDir: folder.path });
-    const tables = await keyStore.staffTables();
-    for (const email of ['ada@inn.example', 'eve@inn.example'])
-      await inviteStaff(tables, { partnerId: 'inn', email, role: 'admin' });
-    const [ada, eve] = await listStaff(tables, 'inn');
-    const section = createStaffSection({
-      keyStore,
-      members: { mailStaff: async () => {} },
-      ownUrl: '',
-    });
-    const submit = (by: typeof ada, other: typeof ada) =>
-      by &&
-      other &&
-      section.actions?.[action]?.(
-        { staff: by, query: new URLSearchParams(), requestId: 'r', changed() {} },
-        new URLSearchParams({ action, staffId: other.staffId, email: other.email, role: 'viewer' }),
-      );
-    await Promise.all([submit(ada, eve), submit(eve, ada)]);
-    const left = (await listStaff(tables, 'inn')).map(({ role }) => role);
-    await keyStore.close();
-    folder.remove();
-    expect(left).toContain('admin');
-  },
-);
-
-test('the page of staff has each address once, and a role is changed by ID', async () => {
+/** Two admins of a partner, and their section of the console. */
+async function twoAdmins() {
   const folder = temporaryFolder();
   const keyStore = await openKeyStore({ environment: 'sandbox', dataDir: folder.path });
   const tables = await keyStore.staffTables();
@@ -681,6 +653,33 @@ test('the page of staff has each address once, and a role is changed by ID', asy
     members: { mailStaff: async () => {} },
     ownUrl: '',
   });
+  const close = async () => {
+    await keyStore.close();
+    folder.remove();
+  };
+  return { tables, ada, eve, section, close };
+}
+
+test.each(['remove', 'invite', 'change-role'])(
+  'race: of two admins who %s each other, one is left',
+  async (action) => {
+    const { tables, ada, eve, section, close } = await twoAdmins();
+    const submit = (by: typeof ada, other: typeof ada) =>
+      by &&
+      other &&
+      section.actions?.[action]?.(
+        { staff: by, query: new URLSearchParams(), requestId: 'r', changed() {} },
+        new URLSearchParams({ action, staffId: other.staffId, email: other.email, role: 'viewer' }),
+      );
+    await Promise.all([submit(ada, eve), submit(eve, ada)]);
+    const left = (await listStaff(tables, 'inn')).map(({ role }) => role);
+    await close();
+    expect(left).toContain('admin');
+  },
+);
+
+test('the page of staff has each address once, and a role is changed by ID', async () => {
+  const { tables, ada, eve, section, close } = await twoAdmins();
   // Cast: she was invited above.
   const visit = { staff: ada as Staff, query: new URLSearchParams(), requestId: 'r', changed() {} };
   const { html } = await section.show(visit);
@@ -690,6 +689,5 @@ test('the page of staff has each address once, and a role is changed by ID', asy
   await expect(change('staff_0')).rejects.toThrow('There is nobody with this ID.');
   expect(await change(eve?.staffId)).toBeUndefined();
   expect((await listStaff(tables, 'inn')).map(({ role }) => role)).toEqual(['admin', 'viewer']);
-  await keyStore.close();
-  folder.remove();
+  await close();
 });

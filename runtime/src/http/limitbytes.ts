@@ -65,8 +65,8 @@ export function secureConnector(timeoutMs: number, isTrusted: boolean) {
   };
 }
 
-/** Handshakes take up to 10 ms, and a server may have many at once: hosts take turns. */
-const handshakes = createTurns();
+/** A host may send on many connections at once: hosts take turns, for handshakes and reading. */
+const turns = createTurns();
 
 /** The bytes below TLS. */
 class Wire extends Duplex {
@@ -115,8 +115,7 @@ class Wire extends Duplex {
 
   private inOrder(act: () => void, isPart = false): void {
     if (this.waiting.length === 0 && !(isPart && this.secured === undefined)) act();
-    else if (this.waiting.push(act) === 1)
-      handshakes.add(this.host, '', { run: () => this.catchUp() });
+    else if (this.waiting.push(act) === 1) turns.add(this.host, '', { run: () => this.catchUp() });
   }
 
   private catchUp(): void {
@@ -259,7 +258,7 @@ function limitReads(socket: Socket, host: string, most: number): void {
     if (size !== undefined || socket.readableLength === 0) return readAll(size);
     if (socket.destroyed) return null;
     if (turn !== 'now') {
-      if (turn === 'none') reads.add(host, '', { run });
+      if (turn === 'none') turns.add(host, '', { run });
       turn = 'asked';
       return null;
     }
@@ -277,9 +276,10 @@ function limitReads(socket: Socket, host: string, most: number): void {
   };
 }
 
-/** Of what has arrived, a part is read in each turn, and hosts take turns. */
-const reads = createTurns();
-/** Of a part: undici reads it to its end, with an error for each name after too many. */
+/**
+ * Of a part, of which one is read in each turn: undici reads it to its end, with an error for each
+ * name after too many.
+ */
 const MAX_LINES = 128;
 /** Parts with so many lines in a response: whoever lays JSON out for readers has fewer. */
 const MAX_PARTS = 256;

@@ -6,8 +6,10 @@ import type { GainedLater } from './reading.ts';
 import type { Before } from './store/member.ts';
 import type { StandingsStore } from './store/store.ts';
 
-/** Each further page is twice as long, up to what holds the process for some milliseconds. One is
- * read at a time, each in a turn of its own. */
+/**
+ * Each further page is twice as long, up to what holds the process for some milliseconds. One is
+ * read at a time, each in a turn of its own.
+ */
 const [FIRST_PAGE, LONGEST_PAGE] = [50, 500];
 /** The maximum of a fetch, so of a field that leads to members. */
 const MAX_ACTIVITIES = 2_000;
