@@ -222,7 +222,7 @@ function coerced(query: string, variables: Record<string, unknown>, schema = SCH
   };
 }
 
-function thrownBy(run: () => unknown): { message: string } {
+function thrownBy(run: () => unknown): { message: string; extensions?: unknown } {
   try {
     run();
   } catch (error) {
@@ -363,6 +363,19 @@ test('a wrong name is compared with others unless these are many and long', () =
   const suggest = expect.stringContaining('Did you mean');
   expect(messageFor(20)).toEqual([suggest, suggest]);
   for (const message of messageFor(100)) expect(message).not.toContain('Did you mean');
+});
+
+test('a message has the start of a value that is not valid, and the reason', () => {
+  const key = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`f${n}`, 1]));
+  const variables = { v: { weight: 1, keys: [key] } };
+  const { message, extensions } = thrownBy(() =>
+    coerced('query ($v: Key) { find(key: $v) }', variables, IDS),
+  );
+  const excerpt = `${JSON.stringify(key).slice(0, 79)}…`;
+  expect(message).toBe(
+    `Variable "$v" got invalid value ${excerpt} at "v.keys.0"; Field "f0" is not defined by type "Key".`,
+  );
+  expect(extensions).toEqual({ argument: 'key.keys.0' });
 });
 
 // 2^53 is what JSON.parse makes of 2^53 + 1.

@@ -6,10 +6,10 @@ import {
   coerceInputValue,
   type DocumentNode,
   GraphQLError,
+  type GraphQLInputType,
   type GraphQLSchema,
   type GraphQLType,
   getNullableType,
-  getVariableValues,
   isInputObjectType,
   isInputType,
   isListType,
@@ -21,6 +21,7 @@ import {
   TypeInfo,
   typeFromAST,
   type VariableDefinitionNode,
+  valueFromAST,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
@@ -66,19 +67,11 @@ export function coerceVariables(
   variables: Record<string, unknown>,
 ): Record<string, unknown> {
   const { definitions, nonNullVariables, texts } = rules;
-  const coerced = texts && textsIn(variables, texts);
-  if (coerced !== undefined) return coerced;
+  const asSent = texts && textsIn(variables, texts);
+  if (asSent !== undefined) return asSent;
   requireFewFields(schema, definitions, variables);
-  const result = getVariableValues(schema, definitions, variables, {
-    maxErrors: MAX_REQUEST_ERRORS,
-    hideSuggestions: hidesSuggestions(schema),
-  });
-  if (result.errors !== undefined)
-    throw new GraphqlRequestError(
-      'BAD_USER_INPUT',
-      withArguments(result.errors, schema, rules, variables),
-    );
-  const [name, ...path] = inexactId(result.coerced, variables) ?? [];
+  const coerced = coerceEach(schema, rules, variables);
+  const [name, ...path] = inexactId(coerced, variables) ?? [];
   if (name !== undefined)
     fail('BAD_USER_INPUT', `Variable "$${name}" has an ID beyond 2^53: send it as a string.`, {
       argument: [argumentPathOf(rules.document, name), ...path].join('.'),
@@ -88,7 +81,7 @@ export function coerceVariables(
     fail('BAD_USER_INPUT', `Variable "$${nullName}" is used where null is not allowed.`, {
       argument: argumentPathOf(rules.document, nullName),
     });
-  return result.coerced;
+  return coerced;
 }
 
 function isRequiredText({ type, defaultValue }: VariableDefinitionNode): boolean {
@@ -189,42 +182,59 @@ function argumentPathOf(document: DocumentNode, variable: string): string | unde
   return found;
 }
 
-/** graphql-js names the place of a fault only in its message: coerce again for the path. */
-function withArguments(
-  errors: readonly GraphQLError[],
+/**
+ * As getVariableValues of graphql-js, which writes a whole value into each message, and the place
+ * of a fault nowhere else.
+ */
+function coerceEach(
   schema: GraphQLSchema,
-  { document }: VariableRules,
+  { definitions, document }: VariableRules,
   variables: Record<string, unknown>,
-): GraphQLError[] {
-  const places = new Map<string, (readonly (string | number)[])[]>();
-  return errors.map((error) => {
-    const node = error.nodes?.[0];
-    if (node?.kind !== Kind.VARIABLE_DEFINITION) return error;
+): Record<string, unknown> {
+  const errors: GraphQLError[] = [];
+  const coerced: [name: string, value: unknown][] = [];
+  const refuse = (node: VariableDefinitionNode, problem: string, path: Path = []) => {
     const name = node.variable.name.value;
-    const known = places.get(name) ?? faultsOf(variables[name], node, schema);
-    places.set(name, known.slice(1));
-    const argument = [argumentPathOf(document, name), ...(known[0] ?? [])].join('.');
-    return new GraphQLError(error.message, { nodes: [node], extensions: { argument } });
-  });
-}
-
-function faultsOf(value: unknown, { type: node }: VariableDefinitionNode, schema: GraphQLSchema) {
-  const faults: (readonly (string | number)[])[] = [];
-  const type = typeFromAST(schema, node);
-  if (value === undefined || !isInputType(type)) return faults;
-  try {
-    const found = (path: readonly (string | number)[]) => {
-      if (faults.length === MAX_REQUEST_ERRORS) throw ENOUGH;
-      faults.push([...path]);
-    };
-    coerceInputValue(value, type, found, true);
-  } catch (error) {
-    if (error !== ENOUGH) throw error;
+    const argument = [argumentPathOf(document, name), ...path].join('.');
+    const options = { nodes: [node], extensions: { argument } };
+    errors.push(new GraphQLError(`Variable "$${name}" ${problem}`, options));
+    if (errors.length === MAX_REQUEST_ERRORS)
+      throw new GraphqlRequestError('BAD_USER_INPUT', errors);
+  };
+  for (const node of definitions) {
+    const name = node.variable.name.value;
+    // Cast: the document has been validated.
+    const type = typeFromAST(schema, node.type) as GraphQLInputType;
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (value === undefined) {
+      if (node.defaultValue) coerced.push([name, valueFromAST(node.defaultValue, type)]);
+      else if (isNonNullType(type)) refuse(node, `of required type "${type}" was not provided.`);
+    } else if (value === null && isNonNullType(type))
+      refuse(node, `of non-null type "${type}" must not be null.`);
+    else {
+      const found = (path: Path, invalid: unknown, { message }: GraphQLError) =>
+        refuse(
+          node,
+          `got invalid value ${excerptOf(invalid)}${placeOf(name, path)}; ${message}`,
+          path,
+        );
+      coerced.push([name, coerceInputValue(value, type, found, hidesSuggestions(schema))]);
+    }
   }
-  return faults;
+  if (errors.length > 0) throw new GraphqlRequestError('BAD_USER_INPUT', errors);
+  return Object.fromEntries(coerced);
 }
 
-const ENOUGH = new Error('these faults are enough');
+type Path = readonly (string | number)[];
+
+const placeOf = (name: string, path: Path) =>
+  path.length === 0 ? '' : ` at "${[name, ...path].join('.')}"`;
+
+/** The first 80 characters of a value as JSON, so that a message has room for its reason. */
+function excerptOf(value: unknown): string {
+  const json = JSON.stringify(value);
+  return json.length <= 80 ? json : `${json.slice(0, 79)}…`;
+}
 
 function nonNullVariablesOf(
   document: DocumentNode,
