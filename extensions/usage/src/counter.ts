@@ -1,6 +1,8 @@
 // Counts which partner asks for which fields, and writes the counts every 10 seconds.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { visitInputFields } from '@partner-loyalty/gateway/document/deprecateduse.ts';
+import { keyOf } from '@partner-loyalty/gateway/document/executable.ts';
+import { withoutLiterals } from '@partner-loyalty/gateway/document/literals.ts';
 import { dayOf } from '@partner-loyalty/gateway/schema/dates.ts';
 import { coordinatesOf } from '@partner-loyalty/gateway/schema/deprecations.ts';
 import type { SurfaceName } from '@partner-loyalty/gateway/schema/surfaces.ts';
@@ -16,7 +18,7 @@ import type { UsageStore } from './records.ts';
 import { createWriter, type Writer } from './writer.ts';
 
 const WRITE_MS = 10_000;
-/** Distinct operations between two writes. New ones beyond these are not counted. */
+/** Distinct operations between two writes. Of new ones beyond these, only fields are counted. */
 const MAX_OPERATIONS = 2_000;
 /** The length of all operations together: a caller may write 64 KiB in each. */
 const MAX_CHARACTERS = 4_000_000;
@@ -30,10 +32,10 @@ type ByPartner = Map<string, number>;
 
 type SurfaceCounts = {
   surface: SurfaceName;
-  /** By the operation's printed form, which has no literals. */
+  /** By the operation's printed form, where only default values have literals. */
   operations: Map<string, ByPartner>;
-  /** By coordinate: the input fields that callers send in variables. */
-  inputFields: Map<string, ByPartner>;
+  /** By coordinate: what operations do not say. */
+  coordinates: Map<string, ByPartner>;
 };
 
 /** By schema: that of a new graph may have other coordinates. */
@@ -44,7 +46,7 @@ export function createUsageCounter(
   { caches, log }: { caches: Caches; log: Pick<Log, 'outage'> },
   today: () => string = () => dayOf(Date.now()),
 ): Writer & Pick<UsageCounter, 'count'> {
-  const coordinates = createCoordinates(caches);
+  const known = createCoordinates(caches);
   let counts: Counts = new Map();
   /** The length of the operations in `counts`. */
   let characters = 0;
@@ -57,7 +59,7 @@ export function createUsageCounter(
   }
 
   async function add(taken: Counts): Promise<void> {
-    const usage = await tally(taken, today(), coordinates.of);
+    const usage = await tally(taken, today(), known.of);
     if (usage.operations.length > 0) await store.add(usage);
   }
 
@@ -68,25 +70,24 @@ export function createUsageCounter(
       if (federated === undefined) return;
       let ofSchema = counts.get(schema);
       if (ofSchema === undefined) {
-        ofSchema = { surface, operations: new Map(), inputFields: new Map() };
+        ofSchema = { surface, operations: new Map(), coordinates: new Map() };
         counts.set(schema, ofSchema);
       }
       const partner = (caller.kind === 'service' ? undefined : caller.partnerId) ?? '';
-      const { operations, inputFields } = ofSchema;
+      const { operations, coordinates } = ofSchema;
       const { key } = federated;
+      const countField = (coordinate: string) => increment(coordinates, coordinate, partner);
       if (operations.has(key)) increment(operations, key, partner);
       else if (operations.size < MAX_OPERATIONS && characters + key.length <= MAX_CHARACTERS) {
         characters += key.length;
         increment(operations, key, partner);
-      }
+      } else known.of(schema, key).forEach(countField);
       for (const variable of inputVariables)
-        visitInputFields(variables[variable.name], variable.type, (coordinate) =>
-          increment(inputFields, coordinate, partner),
-        );
+        visitInputFields(variables[variable.name], variable.type, countField);
     },
     async close() {
       await writer.close();
-      coordinates.close();
+      known.close();
     },
   };
 }
@@ -107,9 +108,9 @@ async function tally(
 ): Promise<{ fields: FieldUsage[]; operations: OperationUsage[] }> {
   const fields: FieldUsage[] = [];
   const operations: OperationUsage[] = [];
-  for (const [schema, { surface, operations: byOperation, inputFields }] of counts) {
+  for (const [schema, { surface, operations: byOperation, coordinates: byCoordinate }] of counts) {
+    const byText = new Map<string, ByPartner>();
     const caller = (partner: string) => ({ day, surface, ...(partner && { partnerId: partner }) });
-    const byCoordinate = new Map(inputFields);
     let inARow = 0;
     for (const [operation, byPartner] of byOperation) {
       if (inARow >= CHARACTERS_IN_A_ROW) {
@@ -118,11 +119,15 @@ async function tally(
       }
       inARow += operation.length;
       const coordinates = coordinatesIn(schema, operation);
+      const text = withoutDefaults(operation);
       for (const [partner, count] of byPartner) {
-        operations.push({ ...caller(partner), operation, count });
+        increment(byText, text, partner, count);
         for (const coordinate of coordinates) increment(byCoordinate, coordinate, partner, count);
       }
     }
+    for (const [operation, byPartner] of byText)
+      for (const [partner, count] of byPartner)
+        operations.push({ ...caller(partner), operation, count });
     for (const [coordinate, byPartner] of byCoordinate)
       for (const [partner, count] of byPartner)
         fields.push({ ...caller(partner), coordinate, count });
@@ -130,19 +135,24 @@ async function tally(
   return { fields, operations };
 }
 
+/** Callers may have written a member's address there. */
+function withoutDefaults(operation: string): string {
+  return operation.includes('=') ? keyOf(withoutLiterals(parse(operation))) : operation;
+}
+
 function createCoordinates(caches: Caches) {
   let schemas = 0;
   const ids = new WeakMap<GraphQLSchema, number>();
-  const known: Cache<string[]> = caches.open((found) => found.length * BYTES_PER_COORDINATE);
+  const cache: Cache<string[]> = caches.open((found) => found.length * BYTES_PER_COORDINATE);
   return {
     of(schema: GraphQLSchema, operation: string): string[] {
       const id = ids.get(schema) ?? ++schemas;
       ids.set(schema, id);
       const key = `${id} ${operation}`;
-      const found = known.get(key) ?? coordinatesOf(parse(operation, { noLocation: true }), schema);
-      known.set(key, found);
+      const found = cache.get(key) ?? coordinatesOf(parse(operation, { noLocation: true }), schema);
+      cache.set(key, found);
       return found;
     },
-    close: known.close,
+    close: cache.close,
   };
 }

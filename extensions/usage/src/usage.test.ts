@@ -74,6 +74,16 @@ describe('counter', () => {
     expect(written[0]?.fields[0]).toMatchObject({ day: '2031-05-17', surface: 'partner' });
   });
 
+  test('operations that differ in default values are one, without these', async () => {
+    const { counter, use, written } = open();
+    for (const id of ['ada@example.com', 'bob@example.com'])
+      use(`query ($id: ID! = "${id}") { member(id: $id) { id } }`, ACME);
+    await counter.close();
+    expect(written[0]?.operations).toMatchObject([
+      { count: 2, operation: 'query($id:ID!=""){member(id:$id){id}}' },
+    ]);
+  });
+
   test('fields of input objects are counted, in the document and in variables', async () => {
     const { counter, use, counted } = open();
     use('mutation ($e: String!) { enroll(input: { email: $e }) { id } }', ACME, { e: 'x' });
@@ -106,9 +116,13 @@ describe('counter', () => {
 
   test('what is counted between two writes is bounded', async () => {
     const { counter, use, written } = open();
-    for (let n = 0; n < 2_001; n += 1) use(`{ a${n}: member(id: "x") { friend { id } } }`, ACME);
+    for (let n = 0; n < 2_000; n += 1) use(`{ a${n}: member(id: "x") { friend { id } } }`, ACME);
+    // Whoever fills it must not make fields of others look unused.
+    use('{ member(id: "x") { name } }', { ...ACME, partnerId: 'late' });
     await counter.write();
     expect(written[0]?.operations).toHaveLength(2_000);
+    const late = written[0]?.fields.filter(({ partnerId }) => partnerId === 'late');
+    expect(late?.map(({ coordinate }) => coordinate)).toContain('Member.name');
     use('{ member(id: "x") { id } }', ACME);
     await counter.close();
     expect(written[1]?.operations).toHaveLength(1);

@@ -230,10 +230,11 @@ type Path = readonly (string | number)[];
 const placeOf = (name: string, path: Path) =>
   path.length === 0 ? '' : ` at "${[name, ...path].join('.')}"`;
 
-/** The first 80 characters of a value as JSON, so that a message has room for its reason. */
+/** A value as JSON, short enough that a message has room for its reason. */
 function excerptOf(value: unknown): string {
-  const json = JSON.stringify(value);
-  return json.length <= 80 ? json : `${json.slice(0, 79)}…`;
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[…]' : '{…}';
+  const text = String(value);
+  return JSON.stringify(text.length <= 80 ? value : `${text.slice(0, 79)}…`);
 }
 
 function nonNullVariablesOf(
