@@ -40,6 +40,18 @@ function payloads(model: string, { store, grants }: AdapterParts) {
     return access.has(accountId, model, digest(model === 'Grant' ? id : String(uid)));
   }
 
+  /** oidc-provider never forgets an app in a session, even if the member has revoked it. */
+  async function withUsedApps(session: Payload): Promise<Payload | undefined> {
+    const { accountId, authorizations } = session;
+    // A session without an account holds nothing to remember, but anybody can send one.
+    if (typeof accountId !== 'string') return undefined;
+    const { apps = [] } = (await access.find(accountId)) ?? {};
+    const ofApps = Object.entries(authorizations ?? {}).filter(([clientId]) =>
+      apps.some((app) => app.clientId === clientId),
+    );
+    return { ...session, authorizations: Object.fromEntries(ofApps) };
+  }
+
   async function revokeByGrantId(grantId: string): Promise<void> {
     const grant = await table.find(`Grant:${digest(grantId)}`);
     if (typeof grant?.accountId === 'string')
@@ -50,9 +62,8 @@ function payloads(model: string, { store, grants }: AdapterParts) {
     return { ...refreshTokens(table, revokeByGrantId), revokeByGrantId };
   return {
     async upsert(id: string, { jti: _, ...payload }: Payload, expiresIn: number): Promise<void> {
-      // A session without an account holds nothing to remember, but anybody can send one.
-      if (model === 'Session' && payload.accountId === undefined) return;
-      await table.put(keyOf(id), payload, Date.now() + expiresIn * 1_000);
+      const kept = model === 'Session' ? await withUsedApps(payload) : payload;
+      if (kept !== undefined) await table.put(keyOf(id), kept, Date.now() + expiresIn * 1_000);
     },
     async find(id: string): Promise<Payload | undefined> {
       const payload = await table.find(keyOf(id));

@@ -325,6 +325,21 @@ describe('the provider', () => {
     await client.refreshTokenGrant(config, refresh_token);
   });
 
+  test('a session forgets the apps that the member has revoked', async () => {
+    const { payloads, access } = stage.store;
+    const authorized = async () => {
+      const sessions = await payloads.select(({ id }) => id.startsWith('Session:'));
+      return sessions.flatMap(({ json }) => Object.keys(JSON.parse(json).authorizations ?? {}));
+    };
+    const apps = [await addApp(stage), await addApp(stage)] as const;
+    for (const app of apps) await authorize(stage, browser, configure(stage, app));
+    const [revoked, kept] = apps.map(({ clientId }) => clientId);
+    expect(await authorized()).toEqual([revoked, kept]);
+    await access.revoke('ada', [revoked ?? '']);
+    await silently(configure(stage, apps[1]));
+    expect(await authorized()).toEqual([kept]);
+  });
+
   test('code replay: a silent one ends what was silently given there, and no other family', async () => {
     const config = configure(stage, await addApp(stage));
     const agreed = await authorize(stage, browser, config);
