@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { LONGEST_HASHED } from '../input.ts';
 
-/** What takes up to 50 ms to parse and to shape. A megabyte of ordinary data has up to 120,000. */
+/** What takes up to 50 ms to parse and to shape. A megabyte of ordinary data has up to 145,000. */
 const MAX_PARTS = 150_000;
 /** What all larger responses of another team may have in a second, which is 0.1 s of work. */
 const PARTS_PER_SECOND = 300_000;
@@ -16,6 +16,9 @@ const BYTES_PER_PART = 50;
 const PARTS_OF_NEW_ORDER = 24;
 
 const PARTS_OF_EXPONENT = 2.5;
+/** V8 looks up strings of up to 10 characters, and keeps those that are new in a table. */
+const PARTS_OF_NEW_STRING = 2;
+const [LONGEST_KEPT, LONGEST_KEPT_IN_BYTES] = [10, 30];
 /** A name that is a number, or may be one: up to 35 places in memory. */
 const PARTS_OF_NUMBER_NAME = 10;
 
@@ -24,14 +27,15 @@ const [EXPONENT, SMALL_EXPONENT, ZERO = 0, NINE = 0] = Buffer.from('Ee09');
 const isDigit = (byte = 0) => byte >= ZERO && byte <= NINE;
 /** Odd, and known to nobody who could find names with equal hashes. */
 const MULTIPLIER = randomInt(2 ** 31) * 2 + 1;
-/** Which orders a text has had; kept, since 64 KiB for each response were half of the garbage. */
+/** Which orders and short strings a text has had; kept, since they were half of the garbage. */
 const orders = new Uint8Array(1 << 16);
+const strings = new Uint8Array(1 << 17);
 
 /**
  * Counts 1.5 for each list and object of a JSON text, and 0.5 for each comma and colon: about 1 for
  * a member, and 0.5 for a number in a list, but 3 for one with an exponent, which V8 is slow to
- * write again. Infinite with a name that V8 does not hash, and compares with all that it knows of
- * this length. Stops above `most`.
+ * write again, and 2.5 for a short string that is new. Infinite with a name that V8 does not hash,
+ * and compares with all that it knows of this length. Stops above `most`.
  */
 export function countParts(text: Buffer, most: number): number {
   let parts = 0;
@@ -42,12 +46,14 @@ export function countParts(text: Buffer, most: number): number {
   let order = 0;
   const around: number[] = [];
   orders.fill(0);
+  strings.fill(0);
   for (let at = 0; at < text.length && parts <= most; at += 1) {
     const byte = text[at];
     if (byte === QUOTE) {
       from = at;
       at = endOfString(text, at + 1);
       until = at;
+      if (text[at + 1] !== COLON && isNewString(text, from + 1, at)) parts += PARTS_OF_NEW_STRING;
     } else if (byte === COMMA) {
       parts += 0.5;
     } else if (byte === LIST) {
@@ -63,16 +69,34 @@ export function countParts(text: Buffer, most: number): number {
     } else if (byte === COLON) {
       if (until - from > LONGEST_HASHED + 1) return Number.POSITIVE_INFINITY;
       if (isDigit(text[from + 1]) || text[from + 1] === BACKSLASH) parts += PARTS_OF_NUMBER_NAME;
-      for (; from < until; from += 1) {
-        order = Math.imul(order ^ (text[from] ?? 0), MULTIPLIER);
-        order ^= order >>> 15;
-      }
+      for (; from < until; from += 1) order = hashed(order, text[from]);
       const place = order & 0xffff;
       parts += orders[place] === 1 ? 0.5 : 0.5 + PARTS_OF_NEW_ORDER;
       orders[place] = 1;
     }
   }
   return parts;
+}
+
+function hashed(before: number, byte = 0): number {
+  const mixed = Math.imul(before ^ byte, MULTIPLIER);
+  return mixed ^ (mixed >>> 15);
+}
+
+/** Whether a string is short, as far as its bytes show, and the text has had no such before. */
+function isNewString(text: Buffer, from: number, end: number): boolean {
+  if (end - from > LONGEST_KEPT_IN_BYTES) return false;
+  let hash = 0;
+  let isShort = end - from <= LONGEST_KEPT;
+  for (let at = from; at < end; at += 1) {
+    const byte = text[at] ?? 0;
+    if (byte === BACKSLASH || byte > 0x7f) isShort = true;
+    hash = hashed(hash, byte);
+  }
+  const place = hash & 0x1ffff;
+  if (!isShort || strings[place] === 1) return false;
+  strings[place] = 1;
+  return true;
 }
 
 /** Whether a JSON text has a name that takes V8 too long. */
