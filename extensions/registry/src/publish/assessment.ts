@@ -7,7 +7,7 @@ import { dayOf, MONTHS_KEPT, monthsAfter } from '@partner-loyalty/gateway/schema
 import { deprecationsOf, elementsOf } from '@partner-loyalty/gateway/schema/deprecations.ts';
 import { readSupergraph } from '@partner-loyalty/gateway/schema/supergraph.ts';
 import { SURFACE_NAMES, type SurfaceName } from '@partner-loyalty/gateway/schema/surfaces.ts';
-import { introspectionFaults, proseFaults, shareNeeds } from './bounds.ts';
+import { defaultFaults, introspectionFaults, proseFaults, shareNeeds } from './bounds.ts';
 import {
   type SurfaceChange,
   type SurfaceSchemas,
@@ -71,7 +71,8 @@ export async function assessment(step: Step, publisher: string | undefined): Pro
   const next = schemasOf(served);
   const readingMs = msSince(reading);
   // An operator can take the whole graph back to what was served before there were bounds.
-  if (step.kind !== 'content') refuseFaults(introspectionFaults(former, next));
+  if (step.kind !== 'content')
+    refuseFaults([...introspectionFaults(former, next), ...defaultFaults(former, next)]);
   const sizes =
     step.kind === 'subgraph' && step.approved === undefined
       ? shareNeeds(

@@ -6,16 +6,25 @@ import {
 import { introspect } from '@partner-loyalty/gateway/execute/introspect.ts';
 import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
 import { argumentsOf } from '@partner-loyalty/gateway/schema/definitions.ts';
+import { elementsOf } from '@partner-loyalty/gateway/schema/deprecations.ts';
 import { SURFACE_NAMES } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import { characterFault } from '@partner-loyalty/runtime/input.ts';
 import {
+  type GraphQLInputField,
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+  type GraphQLSchema,
   getIntrospectionQuery,
+  getNamedType,
   type IntrospectionQuery,
+  isInputObjectType,
   Kind,
   parse,
+  print,
   Source,
   TokenKind,
   type TypeNode,
+  type ValueNode,
   visit,
 } from 'graphql';
 import type { SurfaceSchemas } from './changes.ts';
@@ -28,6 +37,10 @@ const MAX_COMMENT_BYTES = 64 * 1_024;
 const MAX_NAME = 128;
 /** Of lists in lists: a value that stands for them is put into as many, each time it is sent. */
 const MAX_LISTS = 5;
+/** In characters, of a default value with those of the fields that it leaves out. */
+const MAX_DEFAULT = 16_384;
+/** Sums of such lengths are exact. */
+const MAX_COUNTED = 1e12;
 const MAX_INTROSPECTION_BYTES = MAX_RESPONSE_BYTES / 2;
 /** Of one subgraph. */
 const MAX_SHARE_BYTES = MAX_INTROSPECTION_BYTES / 4;
@@ -93,6 +106,59 @@ export function introspectionFaults(before: SurfaceSchemas, after: SurfaceSchema
     if (bytes <= MAX_INTROSPECTION_BYTES || bytes <= introspectionBytes(before[surface])) return [];
     return `the ${surface} surface: its introspection has ${bytes} bytes, and may have ${MAX_INTROSPECTION_BYTES}`;
   });
+}
+
+/**
+ * Faults of default values that contain others: callers' tools write them out, those of 35 input
+ * types with two fields each 2^34 times.
+ */
+export function defaultFaults(before: SurfaceSchemas, after: SurfaceSchemas): string[] {
+  return SURFACE_NAMES.flatMap((surface) => {
+    const former = defaultLengths(before[surface]);
+    return [...defaultLengths(after[surface])].flatMap(([coordinate, { length, written }]) =>
+      length <= Math.max(MAX_DEFAULT, written, former.get(coordinate)?.length ?? 0)
+        ? []
+        : `the ${surface} surface: the default value of ${coordinate} has ${length} characters with those of its fields, and may have ${MAX_DEFAULT}`,
+    );
+  });
+}
+
+/** By coordinate. Each type is measured once, however many default values contain it. */
+function defaultLengths(schema: GraphQLSchema) {
+  const initial = new Map<GraphQLInputObjectType, number>();
+  function initialOf(type: GraphQLInputObjectType): number {
+    const known = initial.get(type);
+    if (known !== undefined) return known;
+    let length = 2;
+    for (const field of Object.values(type.getFields()))
+      length += memberLength(field, field.astNode?.defaultValue);
+    initial.set(type, length);
+    return length;
+  }
+  function memberLength({ name, type }: GraphQLInputField, value: ValueNode | undefined): number {
+    return value === undefined ? 0 : name.length + lengthOf(value, type);
+  }
+  function lengthOf(value: ValueNode, type: GraphQLInputType): number {
+    if (value.kind === Kind.LIST)
+      return value.values.reduce((sum, each) => sum + lengthOf(each, type), 2);
+    const named = getNamedType(type);
+    if (value.kind !== Kind.OBJECT || !isInputObjectType(named)) return print(value).length;
+    const fields = named.getFields();
+    const length = value.fields.reduce((sum, { name, value: given }) => {
+      const field = fields[name.value];
+      if (field === undefined) return sum;
+      return sum + memberLength(field, given) - memberLength(field, field.astNode?.defaultValue);
+    }, initialOf(named));
+    return Math.min(length, MAX_COUNTED);
+  }
+  const found = new Map<string, { length: number; written: number }>();
+  for (const [coordinate, element] of elementsOf(schema)) {
+    if (!('defaultValue' in element)) continue;
+    const value = element.astNode?.defaultValue;
+    if (value === undefined) continue;
+    found.set(coordinate, { length: lengthOf(value, element.type), written: print(value).length });
+  }
+  return found;
 }
 
 /**

@@ -247,3 +247,17 @@ test('what no gateway could build is a fault', () => {
   const field = 'later(of: Of): Int @partner';
   expect(() => withMore(field, 'input Of { of: Of = {} }')).toThrow(CompositionError);
 });
+
+test('a default value is compared as it is written, without those of its fields', async () => {
+  const inputs = [0, 1, 2].map((n) => `input I${n} { a: I${n + 1} = {} b: I${n + 1} = {} }`);
+  const [one, other] = [4, 5].map((value) =>
+    withMore(
+      'later(of: I0 = {}): Int @partner',
+      `${inputs.join(' ')} input I3 { a: Int = ${value} }`,
+    ),
+  );
+  const changes = one && other && (await surfaceChanges(one, other));
+  expect(changes?.map(({ message }) => message)).toEqual([
+    "Input field 'I3.a' default value changed from '4' to '5'",
+  ]);
+});

@@ -11,7 +11,7 @@ import type { SubgraphResponse } from '@partner-loyalty/runtime/transport/types.
 import { askSubgraph, faultOfSubgraph } from './asked.ts';
 import { assess, missingFromRunning } from './assess.ts';
 import { policyFaults, type Step, withSubgraph } from './assessment.ts';
-import { proseFaults } from './bounds.ts';
+import { defaultFaults, proseFaults } from './bounds.ts';
 import { surfaceChanges, surfaceSchemas, versionChanges } from './changes.ts';
 import { composeSupergraph } from './compose.ts';
 import { committedContent } from './content.ts';
@@ -408,6 +408,18 @@ type Offer { title: String @tag(name: "partner")  hint: String }
     await expect(assess(step(sdl))).rejects.toMatchObject({
       faults: [expect.stringContaining('have 1200000 bytes, and may have 65536')],
     });
+    const inputs = Array.from(
+      { length: 34 },
+      (_, n) => `input I${n} { a: I${n + 1} = {} b: I${n + 1} = {} }`,
+    );
+    const chain = `${LINK} type Query { offers(of: I0 = {}): Int @tag(name: "partner") } ${inputs.join(' ')} input I34 { a: Int = 4 }`;
+    await expect(assess(step(chain))).rejects.toMatchObject({
+      faults: expect.arrayContaining([
+        expect.stringMatching(
+          /^the partner surface: the default value of Query.offers\(of:\) has \d{12} /,
+        ),
+      ]),
+    });
   });
 });
 
@@ -735,4 +747,28 @@ test('changes of a version have 32 KiB at most on a surface', () => {
   }));
   const lines = versionChanges(changes, after);
   expect(lines.length).toBe(75);
+});
+
+test('a default value has at most 16 KiB with those of its fields, or what it had', () => {
+  const chain = (depth: number, of = '{}') => {
+    const inputs = Array.from(
+      { length: depth },
+      (_, n) => `input I${n} { a: I${n + 1} = {} b: [I${n + 1}] = [{}, {}] }`,
+    );
+    const last = `input I${depth} { a: String = "${'x'.repeat(100)}" b: Int = 1`;
+    return schemasOf(`i(of: I0 = ${of}): Int @tag(name: "partner") } ${inputs.join(' ')} ${last}`);
+  };
+  const [small, large, deep] = [chain(3), chain(5), chain(70)];
+  const fault = (coordinate: string, length: number) =>
+    `the partner surface: the default value of ${coordinate} has ${length} characters with those of its fields, and may have 16384`;
+  expect(defaultFaults(large, small)).toEqual([]);
+  expect(defaultFaults(small, large)).toEqual([
+    fault('I0.b', 17_816),
+    fault('Query.i(of:)', 26_727),
+  ]);
+  expect(defaultFaults(large, large)).toEqual([]);
+  expect(defaultFaults(small, chain(5, '{ b: [] }'))).toEqual([fault('I0.b', 17_816)]);
+  expect(defaultFaults(small, deep)).toContain(fault('Query.i(of:)', 1e12));
+  const written = `i(of: [String] = ["${'x'.repeat(20_000)}"]): Int @tag(name: "partner")`;
+  expect(defaultFaults(small, schemasOf(written))).toEqual([]);
 });
