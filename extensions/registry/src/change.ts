@@ -8,7 +8,6 @@ import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { subgraphOf } from './history.ts';
 import {
   approversOf,
-  digestOf,
   endProposals,
   isSameOwner,
   keepProposal,
@@ -30,8 +29,8 @@ export type Plan = {
   /** The change as versions name it: `publish offers`. */
   change: string;
   step: Step;
-  /** What an approval is for. */
-  content: unknown;
+  /** Stands for the content that an approval is for. */
+  digest: string;
   force?: boolean | undefined;
   approve?: boolean | undefined;
   /** Asks the subgraph whether it can serve it. Resolves with lines for the publisher. */
@@ -139,7 +138,7 @@ export async function checkChange(
   planned: Plan,
   strict = false,
 ): Promise<Outcome> {
-  const digest = digestOf(planned.content);
+  const { digest } = planned;
   async function refuseOpen(needs: readonly Need[]): Promise<void> {
     const open = await openNeeds(await registry.store.tables(), publisher, { digest, needs });
     if (open.length > 0) refuse(`publishing it needs approval: ${open.map(inWords).join('; ')}`);
@@ -227,7 +226,7 @@ function refuseHarmful(
 async function refuseUnapproved(
   registry: Registry,
   publisher: Publisher,
-  { change, step, content, approve, force }: Plan,
+  { change, step, digest, approve, force }: Plan,
   { needs, newProvider }: Pick<Assessed, 'needs' | 'newProvider'>,
 ): Promise<void> {
   const { store, audit } = registry;
@@ -239,7 +238,6 @@ async function refuseUnapproved(
     return;
   }
   const tables = await store.tables();
-  const digest = digestOf(content);
   const open = await openNeeds(tables, publisher, { digest, needs });
   if (open.length === 0) return;
   const target = { subgraph, needs: open.map(({ what }) => what) };
@@ -263,7 +261,7 @@ async function append(
   { version, planned, assessed }: { version: number; planned: Plan; assessed: Assessed },
 ): Promise<object | undefined> {
   const { after, changes, lines, costs, needs } = assessed;
-  const { change, step, about, content } = planned;
+  const { change, step, about, digest } = planned;
   const subgraph = publisherOf(step);
   const texts = [after.supergraph, ...Object.values(after.schemas)];
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
@@ -273,7 +271,7 @@ async function append(
   const [next, publishedAt] = [version + 1, new Date()];
   const facts = omitUndefined({ ...whoIs(publisher), ...about });
   const tables = await store.tables();
-  const approved = await withApprovedCosts(tables, digestOf(content), needs);
+  const approved = await withApprovedCosts(tables, digest, needs);
   const took = tookOf(step, costs, approved, mostCosts);
   const numbers = { version: next, publishedAt, counts, took };
   const made = { ...after, ...facts, ...numbers, change, changes: lines };
@@ -282,7 +280,7 @@ async function append(
   const [verb] = change.split(' ');
   const operation = `supergraph.${verb}`;
   audit(omitUndefined({ operation, ...whoIs(publisher), subgraph, target: change, version: next }));
-  await endProposals(tables, digestOf(content));
+  await endProposals(tables, digest);
   return { version: next, change, publishedAt, ...counts };
 }
 

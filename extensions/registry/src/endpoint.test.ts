@@ -164,6 +164,20 @@ test('a schema of over 256 KiB, or the 2,001st type of a team, is composed only 
   expect((await outcomeOf('check', large)).refused).toContain('[games] Field a');
 });
 
+test('a large body is counted once, and its schema is not written as JSON again', async () => {
+  const token = await tokenOf('offers');
+  const sdl = `type Query { a: Int } #${'"'.repeat(270_000)}`;
+  const body = await jsonOf({ name: 'offers', sdl, file: 'o.graphql' })();
+  const search = jest.spyOn(body, 'indexOf');
+  const write = jest.spyOn(JSON, 'stringify');
+  const response = await respond(token, 'publish', async () => body);
+  const longest = Math.max(...write.mock.results.map(({ value }) => String(value).length));
+  write.mockRestore();
+  expect(String(response.body)).toContain('needs approval');
+  expect(search.mock.calls.length).toBeLessThan(30_000);
+  expect(longest).toBeLessThan(1_000);
+});
+
 test('429 for the 61st change of a subgraph within an hour, and for no other subgraph', async () => {
   const [offers, spa] = [await tokenOf('offers'), await tokenOf('spa')];
   for (let version = 1; version <= 60; version += 1)

@@ -1,7 +1,7 @@
 // The registry over HTTP, below /registry/: each request has a token, and a bounded body.
 import type { Audit } from '@partner-loyalty/gateway/audit.ts';
 import type { Limiter } from '@partner-loyalty/gateway/budget/limiter.ts';
-import { parseJson, requireJson, textOf } from '@partner-loyalty/gateway/edge/body.ts';
+import { parseJson, requireJson } from '@partner-loyalty/gateway/edge/body.ts';
 import { logMasked } from '@partner-loyalty/gateway/edge/endpoint.ts';
 import type { GraphStore } from '@partner-loyalty/gateway/graph/graph.ts';
 import type { SubgraphToken } from '@partner-loyalty/gateway/graph/tables.ts';
@@ -12,6 +12,7 @@ import { ApiError, extensionsOf, fail } from '@partner-loyalty/runtime/errors.ts
 import { createPlaces } from '@partner-loyalty/runtime/eventloop/places.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import { utf8Text } from '@partner-loyalty/runtime/input.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { observed } from '@partner-loyalty/runtime/pages/layout.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
@@ -119,7 +120,9 @@ export function createRegistryEndpoint(parts: EndpointParts) {
       if (composes) left.push(await place({ owner: team, signal: request.signal }));
       if (countParts(body, MAX_BODY_PARTS) > MAX_BODY_PARTS)
         return fail('BAD_REQUEST', 'the body has more members and list items than any request');
-      const parsed = parseRequest(operation, parseJson(textOf(body)));
+      // Without a name that is too long, as countParts has found.
+      const text = utf8Text(body) ?? fail('BAD_REQUEST', 'the body is not UTF-8');
+      const parsed = parseRequest(operation, parseJson(text));
       if ('fault' in parsed) return fail('BAD_REQUEST', parsed.fault);
       const publisher = { kind: 'team', tokenId, subgraph, owner } as const;
       // Its places and its body can take three minutes.

@@ -22,9 +22,10 @@ const MAX_NEEDS = 200;
 const MAX_NEEDS_LENGTH = 64 * 1_024;
 const MAX_LISTED = 1_000;
 
-/** Stands for exactly this content: schema, URL, batching, codes. */
-export function digestOf(content: unknown): string {
-  return hash('sha256', JSON.stringify(content));
+/** Stands for exactly this content: URL, batching, codes, and a schema of up to 4 MiB. */
+export function digestOf(content: unknown, sdl = ''): string {
+  // JSON has no line break, and would take several times as long for the schema.
+  return hash('sha256', `${JSON.stringify(content)}\n${sdl}`);
 }
 
 /** An ID stands for what was shown with it: what needs more is another proposal. */

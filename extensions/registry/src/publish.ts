@@ -5,6 +5,7 @@ import { requireServed } from './ask.ts';
 import { type Current, changeGraph, checkChange, fromServed, type Plan } from './change.ts';
 import { entryOf, isPublished } from './entry.ts';
 import { subgraphOf, versionBefore } from './history.ts';
+import { digestOf } from './proposals.ts';
 import { contentOf } from './publish/content.ts';
 import { type Publisher, type Registry, type RequestOf, type Run, refuse } from './request.ts';
 
@@ -47,7 +48,7 @@ async function planOf(
   return {
     change: `publish ${name}`,
     step: { kind: 'subgraph', before, entry, sdl, file, removed } as const,
-    content: ['publish', name, sdl, entry.url, entry.batching, entry.codes],
+    digest: digestOf(['publish', name, entry.url, entry.batching, entry.codes], sdl),
     ask: () => requireServed(registry, entry, sdl, { givenUrl: url, others }),
   } satisfies Plan;
 }
@@ -67,9 +68,9 @@ export const remove: Run<'remove'> = (registry, publisher, { name, force }) =>
   changeGraph(registry, publisher, async ({ before }) => {
     if (!before.subgraphs.some((entry) => entry.name === name))
       refuse(`there is no subgraph ${JSON.stringify(name)}`);
-    const content = ['remove', name, before.schemas[name]];
+    const digest = digestOf(['remove', name], before.schemas[name]);
     const step = { kind: 'removal', before, name } as const;
-    return { change: `remove ${name}`, step, content, force };
+    return { change: `remove ${name}`, step, digest, force };
   });
 
 export const rollback: Run<'rollback'> = (registry, publisher, request) => {
@@ -81,7 +82,7 @@ export const rollback: Run<'rollback'> = (registry, publisher, request) => {
     const to = target ?? version - 1;
     if (to === version) refuse(`version ${version} is the newest already`);
     const step = { kind: 'content', before, after: await versionOf(store, to) } as const;
-    return { change: `rollback to ${to}`, step, content: ['rollback', to], force };
+    return { change: `rollback to ${to}`, step, digest: digestOf(['rollback', to]), force };
   });
 };
 
@@ -97,8 +98,8 @@ async function rollbackOf({ store }: Registry, before: Current['before'], name: 
     );
   const file = `the schema of ${name} in version ${earlier}`;
   const step = { kind: 'subgraph', before, entry, sdl, file, approved: former } as const;
-  const content = ['rollback', name, sdl, entry];
-  return { change: `rollback ${name}`, step, content };
+  const digest = digestOf(['rollback', name, entry], sdl);
+  return { change: `rollback ${name}`, step, digest };
 }
 
 async function versionOf(store: Registry['store'], version: number) {

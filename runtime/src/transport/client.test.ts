@@ -621,6 +621,13 @@ describe('an answer', () => {
     expect(parts(text) - parts(others)).toBe(2 * counted);
   });
 
+  test('with escapes that follow each other is not searched for the end of each', () => {
+    const text = Buffer.from(JSON.stringify(['"'.repeat(12_000)]));
+    const search = jest.spyOn(text, 'indexOf');
+    expect(countParts(text, 100)).toBe(1.5);
+    expect(search.mock.calls.length).toBeLessThan(1_000);
+  });
+
   test('with a name that V8 does not hash is not parsed', () => {
     const named = (length: number) => Buffer.from(`{"a":"","${'x'.repeat(length)}" :1}`);
     const value = Buffer.from(`{"a":"${'x'.repeat(20_000)}"}`);

@@ -105,16 +105,15 @@ export function hasLongName(text: Buffer): boolean {
   return text.length > LONGEST_HASHED && countParts(text, most) > most;
 }
 
-/** Names are short; beyond them, indexOf is faster than a loop. */
+/** Names are short, and escapes can follow each other; beyond, indexOf is faster than a loop. */
 const SHORT_STRING = 24;
 
 function endOfString(text: Buffer, from: number): number {
-  let at = from;
-  for (; at < from + SHORT_STRING; at += 1) {
-    if (text[at] === QUOTE) return at;
-    if (text[at] === BACKSLASH) at += 1;
-  }
-  for (;;) {
+  for (let at = from; ; ) {
+    for (const until = at + SHORT_STRING; at < until; at += 1) {
+      if (text[at] === QUOTE) return at;
+      if (text[at] === BACKSLASH) at += 1;
+    }
     const end = text.indexOf(QUOTE, at);
     if (end < 0) return text.length;
     let slashes = 0;

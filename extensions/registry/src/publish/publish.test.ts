@@ -17,7 +17,7 @@ import { composeSupergraph } from './compose.ts';
 import { committedContent } from './content.ts';
 import { CompositionError, TooLargeError } from './faults.ts';
 import { missingFrom } from './missing.ts';
-import { costNeeds, sizeNeeds, tookOf } from './size.ts';
+import { costNeeds, sizeNeeds, tookOf, typesIn } from './size.ts';
 
 // What a running subgraph lacks of the schema that it is to be published with.
 
@@ -310,6 +310,11 @@ type Offer { title: String @tag(name: "partner")  hint: String }
     // It was approved: alone, or beside as much.
     expect(needs(types(2_001), { third })).toEqual([]);
     expect(needs(types(1_001), { third }, { third })).toEqual([]);
+  });
+
+  test('types are counted up to what nothing could compose', () => {
+    expect(typesIn(['enum '.repeat(838_000), 'type T'])).toBe(10_000);
+    expect(typesIn(['enum E { A } "the type: all', 'input I { type: Int }'])).toBe(2);
   });
 
   const took = (ms: number, approvedMs?: number): Step => ({

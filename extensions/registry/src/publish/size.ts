@@ -7,6 +7,7 @@ import type { Step } from './assessment.ts';
 const MAX_BYTES = 256 * 1_024;
 /** Of all subgraphs of a team; composing 6,000 takes over 30 seconds. */
 const MAX_TYPES = 2_000;
+const MAX_COUNTED = 10_000;
 /** For a step of any team, half a second is ordinary; for the planners, 5 MB. */
 const MOST: Costs = { ms: 5_000, mb: 100 };
 const UNITS = [
@@ -44,11 +45,11 @@ export function sizeNeeds(step: Step, names: Iterable<string>): Need[] {
     bytes > Math.max(MAX_BYTES, Buffer.byteLength(before.schemas[name] ?? ''))
   )
     whats.push(`${name} would have a schema of ${bytes} bytes, over ${MAX_BYTES}`);
-  const [texts, former, then] = [own(after), own(before.schemas), own(approved?.schemas ?? {})];
-  const found = typesIn(texts);
+  const found = typesIn(own(after));
   // A schema that goes back and is over it alone was approved; what is beside it may be new.
-  const wasApproved = approved !== undefined && typesIn([sdl]) > MAX_TYPES;
-  if (!wasApproved && found > Math.max(MAX_TYPES, typesIn(former), typesIn(then)))
+  const wasApproved = () => approved !== undefined && typesIn([sdl]) > MAX_TYPES;
+  const isOver = (schemas = {}) => found > typesIn(own(schemas));
+  if (found > MAX_TYPES && isOver(before.schemas) && isOver(approved?.schemas) && !wasApproved())
     whats.push(
       `${name} and what its team has beside it would have ${found} types, over ${MAX_TYPES}`,
     );
@@ -95,8 +96,14 @@ export function tookOf(step: Step, costs: Costs, approved: readonly Need[], most
   return took;
 }
 
-/** About as many as there are, and never fewer: descriptions may have the words, too. */
+/**
+ * About as many as there are, and never fewer: descriptions may have the words, too. Stops at
+ * 10,000, which nothing could compose.
+ */
 export function typesIn(texts: readonly string[]): number {
-  const found = texts.join(' ').match(/\b(type|interface|input|enum|union|scalar)\b(?!\s*[:(])/g);
-  return found?.length ?? 0;
+  const text = texts.join(' ');
+  const word = /\b(type|interface|input|enum|union|scalar)\b(?!\s*[:(])/g;
+  let found = 0;
+  while (found < MAX_COUNTED && word.test(text)) found += 1;
+  return found;
 }
