@@ -1,4 +1,5 @@
 // The registry over HTTP, below /registry/: each request has a token, and a bounded body.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Audit } from '@partner-loyalty/gateway/audit.ts';
 import type { Limiter } from '@partner-loyalty/gateway/budget/limiter.ts';
 import { parseJson, requireJson } from '@partner-loyalty/gateway/edge/body.ts';
@@ -124,6 +125,8 @@ export function createRegistryEndpoint(parts: EndpointParts) {
       const text = utf8Text(body) ?? fail('BAD_REQUEST', 'the body is not UTF-8');
       const parsed = parseRequest(operation, parseJson(text));
       if ('fault' in parsed) return fail('BAD_REQUEST', parsed.fault);
+      // Reading megabytes and measuring them holds up others for long enough each.
+      await nextTurn();
       const publisher = { kind: 'team', tokenId, subgraph, owner } as const;
       // Its places and its body can take three minutes.
       await requireActive(await graphStore.tables(), publisher);
