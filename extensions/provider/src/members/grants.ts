@@ -37,16 +37,23 @@ export function createGrants({ store, issuer }: Pick<MembersCore, 'store' | 'iss
     const grantId = await made.save();
     const sid = digest(grantId);
     const agreed = { clientId, scopes, agreedAt: Date.now() };
+    const used = isAgreeing ? await appsOf(memberId) : [];
     // An app, or a member, that has too many loses the oldest.
     await ending([], () =>
       before === undefined
         ? access.grant(memberId, agreed, { sid, ...given }, isAgreeing)
         : access.useGrant(memberId, sid),
     );
+    const left = isAgreeing ? await appsOf(memberId) : [];
+    const lost = used.filter((one) => !left.includes(one));
+    if (lost.length > 0) await tokens.takeBack(memberId, lost);
     const granted = await provider.Grant.find(grantId);
     if (granted === undefined) await remove([sid]);
     return granted;
   }
+
+  const appsOf = async (memberId: string) =>
+    (await access.find(memberId))?.apps.map((app) => app.clientId) ?? [];
 
   /** Grants that have ended are of no use any more, and would be kept for a year. */
   const remove = (sids: readonly string[]) =>
@@ -118,7 +125,7 @@ export function createGrants({ store, issuer }: Pick<MembersCore, 'store' | 'iss
       await ending(subjects, () => access.endSession(memberId, sessionId));
     },
     async revokeApps(memberId: string, clientIds: readonly string[]): Promise<void> {
-      const used = (await access.find(memberId))?.apps.map(({ clientId }) => clientId) ?? [];
+      const used = await appsOf(memberId);
       // Every gateway keeps what ended in memory, so that nobody may end what there is not.
       const revoked = used.filter((one) => clientIds.includes(one));
       if (revoked.length === 0) return;

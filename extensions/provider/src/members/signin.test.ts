@@ -538,6 +538,28 @@ describe('signing in', () => {
     ]);
   });
 
+  test('an app that falls out of a member’s 100 confirms its partner no longer', async () => {
+    let takenBack: { mock: { calls: unknown[] } } | undefined;
+    const openProvider: typeof provider.openProvider = (core) => {
+      takenBack = jest.spyOn(core.store.tokens, 'takeBack');
+      return provider.openProvider(core);
+    };
+    await stage.release();
+    stage = await startSignIn([{ openProvider }]);
+    browser = createBrowser(stage);
+    const [app, last] = [await addApp(stage), await addApp(stage)];
+    await authorize(stage, browser, configure(stage, app));
+    const { access } = stage.store;
+    const sessionId = (await access.find('ada'))?.sessions[0]?.sessionId ?? '';
+    for (let n = 0; n < 99; n += 1) {
+      const agreed = { clientId: `app_${n}`, agreedAt: 0, scopes: ['openid'] };
+      await access.grant('ada', agreed, { sid: `s${n}`, sessionId }, true);
+    }
+    const { url } = await authorization(configure(stage, last));
+    await browser.submit(await browser.open(url), { agree: 'yes' });
+    expect(takenBack?.mock.calls).toEqual([['ada', [app.clientId]]]);
+  });
+
   test('filling a member’s sessions: the tokens of those that are lost have ended', async () => {
     const { tokens } = await authorize(stage, browser, configure(stage, await addApp(stage)));
     const { access, endedSubjects } = stage.store;

@@ -113,22 +113,34 @@ describe('changing an address', () => {
     clock.mockRestore();
   });
 
+  const WEEK = 7 * 24 * 3_600_000;
+
+  /** Changes to `next` at some time; false if no change could start. */
+  async function change(next: string, at: number): Promise<boolean> {
+    const address = { typed: next, canonical: next };
+    const hash = `${at}`.padStart(64, '0');
+    const token = { use: 'change', hash, expiresAt: at + 1, address } as const;
+    if (!(await stage.store.tokens.addChange(token, 'ada', at))) return false;
+    await stage.store.tokens.confirmChange(hash, hash, at);
+    return true;
+  }
+
   test('exhaustion: a member has 100 addresses at most, and then the one that it has', async () => {
-    const { store } = stage;
-    const now = Date.now();
-    const add = (n: number, at: number) => {
-      const next = `next-${n}@example.com`;
-      const address = { typed: next, canonical: next };
-      const token = { use: 'change', hash: `${n}`.padStart(64, '0'), expiresAt: at + 1, address };
-      return store.tokens.addChange({ ...token, use: 'change' }, 'ada', at);
-    };
+    let at = Date.now();
     let added = 0;
-    while (added < 150 && (await add(added, now))) {
-      await store.tokens.confirmChange(`${added}`.padStart(64, '0'), `${added}`, now);
-      added += 1;
-    }
+    for (; added < 150 && (await change(`next-${added}@example.com`, at)); added += 1)
+      at += WEEK / 10;
     expect(added).toBe(100);
-    expect(await add(added, now + 7 * 24 * 3_600_000)).toBe(false);
+    expect(await change('last@example.com', at + WEEK)).toBe(false);
+  });
+
+  test('exhaustion: within 7 days an address changes 20 times, even to and fro', async () => {
+    const now = Date.now();
+    const to = (n: number) => change(`${n % 2}@example.com`, now + n);
+    let added = 0;
+    while (added < 50 && (await to(added))) added += 1;
+    expect(added).toBe(20);
+    expect(await to(WEEK)).toBe(true);
   });
 
   test("member A's change confirmed by member B is refused and not used up", async () => {

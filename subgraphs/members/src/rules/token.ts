@@ -34,6 +34,8 @@ import {
 const REST_MS = 60 * 60_000;
 /** Of a member, undone ones too: each write of the member writes all of them. */
 const MAX_ADDRESSES = 100;
+/** Of changes that a member can undo, and of losses that they can contest. */
+const MAX_RECENT = 20;
 
 /**
  * Adds a sign-in token to the member who has the address and is actively enrolled with the token's
@@ -52,7 +54,8 @@ export function addSignInToken(
 
 /**
  * Adds a token for a change of address. False if there is no such member, a change was undone less
- * than an hour ago, one of the two addresses is locked, or the member has had too many.
+ * than an hour ago, one of the two addresses is locked, or the member has had too many, of all time
+ * or within 7 days.
  */
 export function addChangeToken(
   records: MemberRecords,
@@ -67,8 +70,16 @@ export function addChangeToken(
     return false;
   if (isLocked(record, record.address) || (holder && isLocked(holder, canonical))) return false;
   if (record.earlier.length + record.released.length >= MAX_ADDRESSES) return false;
+  if (recentOf(record, now).length >= MAX_RECENT) return false;
   addToken(records, record, token, now);
   return true;
+}
+
+function recentOf({ changes = [], takenAway = [] }: MemberRecord, now: number) {
+  return [
+    ...changes.filter(({ at }) => at + TOKEN_USES.undo.lifetimeMs > now),
+    ...takenAway.filter(({ at }) => at + TOKEN_USES.contest.lifetimeMs > now),
+  ];
 }
 
 /**
