@@ -80,7 +80,7 @@ export function costOf(
   defaultPages: DefaultPages,
 ): Cost {
   if (operation === undefined) return { cost: 1, tooLong: undefined, bytes: 0 };
-  const { cost, longest, tooLong } = costOfFields(operation.rootFields, variables, defaultPages);
+  const { cost, longest, tooLong } = costOfFields(operation, variables, defaultPages);
   const bytes = tooLong === undefined ? bytesExpected(operation, longest, variables) : 0;
   return { cost, tooLong, bytes };
 }

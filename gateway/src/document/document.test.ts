@@ -12,7 +12,7 @@ import {
 import type { DeprecationDates } from '../schema/dates.ts';
 import { deprecatedUse } from './deprecateduse.ts';
 import { parseDocument, selectOperation } from './document.ts';
-import { costOfFields } from './lists.ts';
+import { costOfFields, defaultPagesOf } from './lists.ts';
 import { LIMITS } from './measure.ts';
 import { type GraphqlRequestError, validationErrorsOf } from './validation.ts';
 import { coerceVariables, variableRulesOf } from './variables.ts';
@@ -25,10 +25,15 @@ function operationOf(query: string, name?: string) {
   return operation;
 }
 
-const PAGES = new Map([['paged', 100]]);
+const PAGES = defaultPagesOf(
+  buildSchema(`
+    type Query { paged(first: Int = 100): ID other: ID }
+    type Mutation { paged: ID other(first: Int = 900): ID }
+  `),
+);
 
 function costOf(query: string, variables: Record<string, unknown> = {}) {
-  return costOfFields(operationOf(query).rootFields, variables, PAGES);
+  return costOfFields(operationOf(query), variables, PAGES);
 }
 
 const many = (count: number, piece: (index: number) => string) =>
@@ -72,6 +77,8 @@ test.each<[string, number, Record<string, unknown>]>([
   ['query ($n: Int) { paged(first: $n) }', 10, { n: '500' }],
   [`query ($v: [I]) { paged(first: 20, x: $v) }`, 5, { v: Array(50).fill(1) }],
   ['{ a(first: 500) { paged } }', 1, {}],
+  ['{ other }', 1, {}],
+  ['mutation { paged other }', 91, {}],
 ])('%s costs %p', (query, cost, variables) => {
   expect(costOf(query, variables)).toMatchObject({ cost, tooLong: undefined });
 });

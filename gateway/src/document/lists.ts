@@ -8,6 +8,7 @@ import {
   isListType,
   Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
   type TypeNode,
   type ValueNode,
 } from 'graphql';
@@ -31,17 +32,27 @@ export type RootField = {
   page: { length: number | undefined; variable: string | undefined } | undefined;
 };
 
-/** The length of a page if its caller names none, by the name of the root field that has pages. */
-export type DefaultPages = ReadonlyMap<string, number>;
+/**
+ * The length of a page if its caller names none, by the kind of operation and the name of its root
+ * field that has pages.
+ */
+export type DefaultPages = Readonly<Record<OperationTypeNode, ReadonlyMap<string, number>>>;
 
 /** The root fields of a schema that have pages: they take an Int as PAGE_ARGUMENT. */
 export function defaultPagesOf(schema: GraphQLSchema): DefaultPages {
-  const roots = [schema.getQueryType(), schema.getMutationType()];
-  const pages = new Map<string, number>();
-  for (const field of roots.flatMap((root) => Object.values(root?.getFields() ?? {})))
-    for (const one of field.args)
-      if (isPage(one)) pages.set(field.name, Number(one.defaultValue ?? 1));
-  return pages;
+  function pagesOf(kind: OperationTypeNode) {
+    const pages = new Map<string, number>();
+    for (const field of Object.values(schema.getRootType(kind)?.getFields() ?? {}))
+      for (const one of field.args)
+        if (isPage(one)) pages.set(field.name, Number(one.defaultValue ?? 1));
+    return pages;
+  }
+  const { QUERY, MUTATION, SUBSCRIPTION } = OperationTypeNode;
+  return {
+    query: pagesOf(QUERY),
+    mutation: pagesOf(MUTATION),
+    subscription: pagesOf(SUBSCRIPTION),
+  };
 }
 
 type Argument = Pick<GraphQLArgument, 'name' | 'type' | 'defaultValue'>;
@@ -110,19 +121,20 @@ export type CostOfFields = {
 };
 
 /**
- * What root fields cost (docs/callers/limits.md, Budget): each 1 for ENTRIES_OF_COST entries of its
- * longest list or its page, and at least 1.
+ * What the root fields of an operation cost (docs/callers/limits.md, Budget): each 1 for
+ * ENTRIES_OF_COST entries of its longest list or its page, and at least 1.
  */
 export function costOfFields(
-  fields: readonly RootField[],
+  { rootFields, node }: { rootFields: readonly RootField[]; node: OperationDefinitionNode },
   variables: Record<string, unknown>,
   defaultPages: DefaultPages,
 ): CostOfFields {
+  const pages = defaultPages[node.operation];
   let cost = 0;
   let longestOfAll = 1;
-  for (const { name, lists, page } of fields) {
-    const defaultPage = defaultPages.get(name) ?? 1;
-    const asked = defaultPages.has(name) ? lengthOf(page, variables) : undefined;
+  for (const { name, lists, page } of rootFields) {
+    const defaultPage = pages.get(name) ?? 1;
+    const asked = pages.has(name) ? lengthOf(page, variables) : undefined;
     let longest = asked === undefined ? defaultPage : 1;
     for (const { argument, length, variable } of lists) {
       const given = variable === undefined ? undefined : ownValue(variables, variable);

@@ -45,9 +45,12 @@ export class ResponseSize {
     this.pauseAt = Math.min(this.pauseAt, this.bytes);
   }
 
-  /** A string. Most are ASCII without escapes; `serialize` checks the exact size. */
+  /**
+   * A string. Most are ASCII without escapes; `serialize` checks the exact size. A lone surrogate
+   * takes 6 bytes, and long to write.
+   */
   addString(value: string): void {
-    this.add(value.length + 2);
+    this.add((value.isWellFormed() ? value.length : 6 * value.length) + 2);
   }
 
   /** A number, a boolean or the value of a custom scalar. */

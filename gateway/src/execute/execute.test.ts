@@ -389,6 +389,13 @@ test("a plan that Apollo's code runs has its response counted and stopped as any
   await expect(asked).rejects.toMatchObject({ code: 'OPERATION_TOO_COMPLEX' });
 });
 
+test('lone surrogates count as the escapes that they are written as', () => {
+  const size = new ResponseSize(1_000);
+  size.addString('\ud83c\udf88'.repeat(100));
+  expect(size.bytes).toBe(202);
+  expect(() => size.addString('\ud83c'.repeat(160))).toThrow('larger than');
+});
+
 test('a field that no subgraph can resolve is an error, and type names are none', async () => {
   const { supergraph, transports } = openGraph({
     subgraphs: {

@@ -628,6 +628,13 @@ describe('an answer', () => {
     expect(search.mock.calls.length).toBeLessThan(1_000);
   });
 
+  test('with surrogates as escapes counts each', () => {
+    const parts = (text: string) => countParts(Buffer.from(`["${text}${'x'.repeat(40)}"]`), 1_000);
+    expect(parts('\\ud83c\\uDF88\\ue000') - parts('')).toBe(2);
+    const lone = Buffer.from(JSON.stringify('\ud800'.repeat(160_000)));
+    expect(createReadBudget(true)(lone)).toBe('too many values');
+  });
+
   test('with a name that V8 does not hash is not parsed', () => {
     const named = (length: number) => Buffer.from(`{"a":"","${'x'.repeat(length)}" :1}`);
     const value = Buffer.from(`{"a":"${'x'.repeat(20_000)}"}`);

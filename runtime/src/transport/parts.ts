@@ -16,6 +16,7 @@ const BYTES_PER_PART = 50;
 const PARTS_OF_NEW_ORDER = 24;
 
 const PARTS_OF_EXPONENT = 2.5;
+const SURROGATES = ['\\ud', '\\uD'].map((beginning) => Buffer.from(beginning));
 /** V8 looks up strings of up to 10 characters, and keeps those that are new in a table. */
 const PARTS_OF_NEW_STRING = 2;
 const [LONGEST_KEPT, LONGEST_KEPT_IN_BYTES] = [10, 30];
@@ -34,11 +35,15 @@ const strings = new Uint8Array(1 << 17);
 /**
  * Counts 1.5 for each list and object of a JSON text, and 0.5 for each comma and colon: about 1 for
  * a member, and 0.5 for a number in a list, but 3 for one with an exponent, which V8 is slow to
- * write again, and 2.5 for a short string that is new. Infinite with a name that V8 does not hash,
- * and compares with all that it knows of this length. Stops above `most`.
+ * write again, and 2.5 for a short string that is new. A surrogate with an escape counts 1: V8 is
+ * slow to write a lone one. Infinite with a name that V8 does not hash, and compares with all that
+ * it knows of this length. Stops above `most`.
  */
 export function countParts(text: Buffer, most: number): number {
   let parts = 0;
+  for (const beginning of SURROGATES)
+    for (let at = text.indexOf(beginning); at >= 0 && parts <= most; parts += 1)
+      at = text.indexOf(beginning, at + beginning.length);
   /** Where the last string begins. */
   let from = 0;
   let until = 0;
