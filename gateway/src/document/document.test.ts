@@ -77,6 +77,8 @@ test.each<[string, number, Record<string, unknown>]>([
   ['query ($n: Int) { paged(first: $n) }', 10, { n: '500' }],
   [`query ($v: [I]) { paged(first: 20, x: $v) }`, 5, { v: Array(50).fill(1) }],
   ['{ a(first: 500) { paged } }', 1, {}],
+  ['query ($n: Int = 1) { paged(first: $n) }', 10, { n: null }],
+  ['query ($n: Int = 1) { paged(first: $n) }', 1, {}],
   ['{ other }', 1, {}],
   ['mutation { paged other }', 91, {}],
 ])('%s costs %p', (query, cost, variables) => {

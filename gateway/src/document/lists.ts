@@ -151,7 +151,8 @@ export function costOfFields(
 function lengthOf(page: RootField['page'], variables: Record<string, unknown>): number | undefined {
   if (page === undefined) return undefined;
   const given = page.variable === undefined ? undefined : ownValue(variables, page.variable);
-  return typeof given === 'number' ? given : page.length;
+  if (given === undefined) return page.length;
+  return typeof given === 'number' ? given : undefined;
 }
 
 function integerIn(value: ValueNode | undefined): number | undefined {

@@ -52,6 +52,18 @@ export function surfaceSdl(supergraph: string, surface: SurfaceName): string {
 
 type TypeDefinition = Extract<DefinitionNode, { kind: `${string}TypeDefinition` }>;
 
+/** What composition adds. Other types with such names are a team's own. */
+const FEDERATION_TYPES: ReadonlySet<string> = new Set([
+  'join__Graph',
+  'join__FieldSet',
+  'join__FieldValue',
+  'join__DirectiveArguments',
+  'join__ContextArgument',
+  'link__Import',
+  'link__Purpose',
+]);
+export const isFederationType = (name: string) => FEDERATION_TYPES.has(name);
+
 const INACCESSIBLE_URL = 'https://specs.apollo.dev/inaccessible/v0.2';
 const INACCESSIBLE = parse(
   `directive @inaccessible on FIELD_DEFINITION | OBJECT | INTERFACE | UNION | ARGUMENT_DEFINITION
@@ -66,7 +78,6 @@ const isTypeDefinition = (node: DefinitionNode): node is TypeDefinition =>
   node.kind.endsWith('TypeDefinition');
 const isComposite = (node: TypeDefinition) =>
   node.kind === Kind.OBJECT_TYPE_DEFINITION || node.kind === Kind.INTERFACE_TYPE_DEFINITION;
-const isFederationType = (name: string) => /^(join|link|core|context|connect)__/.test(name);
 const definesInaccessible = (node: DefinitionNode) =>
   node.kind === Kind.DIRECTIVE_DEFINITION && node.name.value === 'inaccessible';
 

@@ -3,7 +3,12 @@ import { readFileSync } from 'node:fs';
 import { composeServices } from '@apollo/composition';
 import { readSupergraphConfig } from '@partner-loyalty/gateway/graph/config.ts';
 import { datedSdl } from '@partner-loyalty/gateway/schema/dated.ts';
-import { argumentsOf, elementsIn, tagsIn } from '@partner-loyalty/gateway/schema/definitions.ts';
+import {
+  argumentsOf,
+  elementsIn,
+  namedType,
+  tagsIn,
+} from '@partner-loyalty/gateway/schema/definitions.ts';
 import { KEY_SCOPES, scopeOfTag } from '@partner-loyalty/gateway/schema/scopes.ts';
 import { SURFACES } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import { type ASTNode, type DocumentNode, GraphQLError, Kind, parse, Source, visit } from 'graphql';
@@ -69,11 +74,16 @@ export function composeSupergraph(sources: readonly SubgraphSource[]): string {
     );
   if (/[^\P{Cc}\n\r\t]/u.test(supergraphSdl))
     throw new CompositionError(['a description or another text has control characters']);
-  const ineffective = scopedFieldsBelowRoot(supergraphSdl);
-  if (ineffective.length > 0)
-    throw new CompositionError(
-      ineffective.map((field) => `a @tag on ${field} names a scope, which only root fields have`),
-    );
+  const document = parse(supergraphSdl, { noLocation: true });
+  const misplaced = [
+    ...scopedFieldsBelowRoot(document).map(
+      (field) => `a @tag on ${field} names a scope, which only root fields have`,
+    ),
+    ...leadingToRoots(document).map(
+      (place) => `${place} leads to Query or Mutation, whose fields only operations begin with`,
+    ),
+  ];
+  if (misplaced.length > 0) throw new CompositionError(misplaced);
   return `${supergraphSdl.trimEnd()}\n`;
 }
 
@@ -119,11 +129,30 @@ function misplacedTags(typeDefs: DocumentNode): string[] {
 }
 
 /** Their tags would protect nothing. */
-function scopedFieldsBelowRoot(supergraph: string): string[] {
-  return Array.from(elementsIn(parse(supergraph, { noLocation: true })))
+function scopedFieldsBelowRoot(supergraph: DocumentNode): string[] {
+  return Array.from(elementsIn(supergraph))
     .filter(({ node }) => tagsIn(node.directives).some((tag) => scopeOfTag(tag) !== undefined))
     .map(({ coordinate }) => coordinate)
     .filter((coordinate) => !/^(Query|Mutation)\./.test(coordinate));
+}
+
+/** Below them, root fields would have no scopes and no cost, and queries would have mutations. */
+function leadingToRoots({ definitions }: DocumentNode): string[] {
+  const isRoot = (name: string) => name === 'Query' || name === 'Mutation';
+  return definitions.flatMap((node) => {
+    if (node.kind === Kind.UNION_TYPE_DEFINITION)
+      return node.types?.some(({ name }) => isRoot(name.value)) ? [node.name.value] : [];
+    if (node.kind !== Kind.OBJECT_TYPE_DEFINITION && node.kind !== Kind.INTERFACE_TYPE_DEFINITION)
+      return [];
+    const { name, fields = [], interfaces = [] } = node;
+    const implemented = isRoot(name.value) ? interfaces : [];
+    return [
+      ...implemented.map((one) => one.name.value),
+      ...fields
+        .filter(({ type }) => isRoot(namedType(type)))
+        .map((field) => `${name.value}.${field.name.value}`),
+    ];
+  });
 }
 
 /** `offers.graphql:3:1: …` */

@@ -5,6 +5,7 @@ import {
   namedType,
 } from '@partner-loyalty/gateway/schema/definitions.ts';
 import { joinedSubgraphs } from '@partner-loyalty/gateway/schema/supergraph.ts';
+import { isFederationType } from '@partner-loyalty/gateway/schema/surfaces.ts';
 import {
   type ConstDirectiveNode,
   type DefinitionNode,
@@ -104,7 +105,7 @@ type NameOf = (graph: unknown) => string;
 const isOwnType = (node: DefinitionNode): node is TypeDefinitionNode =>
   node.kind.endsWith('TypeDefinition') &&
   'name' in node &&
-  !/^(join|link|core|context|connect)__/.test(node.name?.value ?? '');
+  !isFederationType(node.name?.value ?? '');
 
 function joinedType(node: TypeDefinitionNode, nameOf: NameOf): JoinedType {
   const joins = argumentsOf(node.directives ?? [], 'join__type');

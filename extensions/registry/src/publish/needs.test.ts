@@ -181,6 +181,18 @@ test.each<[attack: string, sdl: string, ...needs: string[]]>([
     ),
     'reads Guest.nick guests',
   ],
+  [
+    'requires a field in a type of its own with a name like those of federation',
+    guest(
+      'nick: String! @external',
+      '',
+      `extend type Query { evil: connect__E }
+      type connect__E @key(fields: "id") {
+        id: ID!  seen: Guest  x: String @requires(fields: "seen { nick }")
+      }`,
+    ),
+    'reads Guest.nick guests',
+  ],
   ['answers for every type of an interface', node('rank: Int'), 'reads Node guests'],
   [
     'resolves a field of a type by an interface object',

@@ -637,6 +637,20 @@ type Book @key(fields: "id") {
       [/^a @tag on Book\.stars names a scope, which only root fields have$/],
     ],
     [
+      'what leads to root fields',
+      `interface Asked { all: [Query!] }
+      type Query implements Asked { all: [Query!] }
+      type Mutation { add: Int }
+      union Found = Book | Mutation
+      type Book @key(fields: "id") { id: ID! }`,
+      [
+        /^Asked\.all leads to Query or Mutation/,
+        /^Found leads to Query or Mutation/,
+        /^Asked leads to Query or Mutation/,
+        /^Query\.all leads to Query or Mutation/,
+      ],
+    ],
+    [
       'a tag on a type, and one that names no surface',
       'type Book @key(fields: "id") @tag(name: "partner") {\n  id: ID!\n  stars: Int @tag(name: "prtner")\n}',
       [
