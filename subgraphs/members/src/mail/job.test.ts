@@ -98,6 +98,15 @@ describe('mail from a store', () => {
     expect(woken).toBe(stored.length);
   });
 
+  test('flood: a member asks for 20 changes a day at most', async () => {
+    const task = { kind: 'change', memberId: 'ada', address: address('eve@example.com') } as const;
+    let admitted = 0;
+    for (let at = NOW; at < NOW + 24 * 60 * MINUTE; at += 3 * MINUTE)
+      if (await admitTask(task, store.outbox, at)) admitted += 1;
+    expect(admitted).toBe(20);
+    expect(await admitTask(task, store.outbox, NOW + 25 * 60 * MINUTE)).toBe(true);
+  });
+
   test('exhaustion: changes by all members of a partner have one queue', async () => {
     const memberIds = ['eve', 'bob', 'kim', 'pat'];
     await store.importMembers(

@@ -22,7 +22,11 @@ type MailLimit = Limit & { outcome: 'dropped' | 'limited' };
 function askLimits(task: MailTask): Limit[] {
   if (task.kind === 'magic-link' || task.kind === 'invitation')
     return [partnerLimit(task.partnerId)];
-  if (task.kind === 'change') return [mailboxLimit(`change\n${task.memberId}`)];
+  if (task.kind === 'change') {
+    const key = `change\n${task.memberId}`;
+    // Whoever is a member could mail to strangers all day.
+    return [mailboxLimit(key), { key: `${key}\nday`, count: 20, windowMs: DAY_MS }];
+  }
   if (task.kind !== 'notice') return [];
   const { partnerId, address, letter } = task;
   // An admin can take anybody for staff, and make as many keys expire.
