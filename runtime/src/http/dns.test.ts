@@ -3,6 +3,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type DecodedPacket, decode, encode, type Packet } from 'dns-packet';
+import { keepsCaller } from '../../../test/support/keepscaller.ts';
 import { createDns } from './dns.ts';
 
 const closing: (() => void)[] = [];
@@ -96,4 +97,14 @@ test('attack: what was cut off is not asked for over TCP', async () => {
   expect(await resolve(server)).toEqual(['192.0.2.1']);
   const silent = await serve(() => []);
   await expect(resolve(silent)).rejects.toMatchObject({ code: 'ETIMEOUT' });
+});
+
+test('a question does not keep its caller', async () => {
+  const dns = createDns({ servers: [await serve(() => [])], timeoutMs: 1_000, tries: 1 });
+  let asked: Promise<unknown> | undefined;
+  const ask = () => {
+    asked = dns.resolve4('a.example').catch(() => 'nothing');
+  };
+  expect(await keepsCaller(ask)).toBe(false);
+  expect(await asked).toBe('nothing');
 });

@@ -34,7 +34,8 @@ export function createDns({ servers: given, timeoutMs, tries }: DnsOptions): Dns
     // dns-packet would write another name.
     if (!NAME.test(hostname)) throw failed('ENOTFOUND');
     const servers = given ?? new Resolver().getServers();
-    let failure = failed('ENOTFOUND');
+    /** An error made in advance keeps each `this` of its stack, such as the connection before. */
+    let failure: NodeJS.ErrnoException | undefined;
     for (let asked = 0; asked < tries * servers.length; asked += 1)
       try {
         // Cast: the index is one of the list.
@@ -43,7 +44,7 @@ export function createDns({ servers: given, timeoutMs, tries }: DnsOptions): Dns
         failure = error as NodeJS.ErrnoException; // Cast: `ask` rejects with nothing else.
         if (failure.code === 'ENOTFOUND' || failure.code === 'ENODATA') break;
       }
-    throw failure;
+    throw failure ?? failed('ENOTFOUND');
   };
   return {
     resolve4: (hostname) => resolve(hostname, 'A'),

@@ -51,7 +51,8 @@ async function connectFirst(
   const families = lookups.map((): string[] => []);
   const attempts = new Set<Socket>();
   let connected: Socket | undefined;
-  let failure: Error = failed('DNS');
+  /** An error made in advance keeps each `this` of its stack, such as the connection before. */
+  let failure: Error | undefined;
   let lookupsLeft = lookups.length;
   let wake = () => {};
   /** When the next attempt may begin, by performance.now(). */
@@ -107,7 +108,8 @@ async function connectFirst(
         attempt(address);
         turn += 1;
         nextAt = performance.now() + ATTEMPT_DELAY_MS;
-      } else if (wait <= 0 && lookupsLeft === 0 && attempts.size === 0) throw failure;
+      } else if (wait <= 0 && lookupsLeft === 0 && attempts.size === 0)
+        throw failure ?? failed('DNS');
       await new Promise<void>((resolve) => {
         wake = resolve;
         const left = nextAt - performance.now();

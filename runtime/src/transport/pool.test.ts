@@ -1,6 +1,7 @@
 // Connections to real servers, which frame their responses in each way of HTTP/1.1, or wrongly.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { keepsCaller } from '../../../test/support/keepscaller.ts';
 import { until } from '../../../test/support/until.ts';
 import { createPool } from './pool.ts';
 
@@ -240,4 +241,10 @@ test('a closed pool ends what has begun, and takes nothing more', async () => {
   held[0]?.write(OK);
   expect(await running).toEqual(HI);
   await until(() => held[0]?.destroyed);
+});
+
+test('a connection does not keep its caller, such as the connection before it', async () => {
+  const { post } = await serve(raw(OK));
+  expect(await keepsCaller(() => post())).toBe(false);
+  expect([...sockets].map((socket) => socket.destroyed)).toEqual([false]);
 });

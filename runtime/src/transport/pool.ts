@@ -103,7 +103,8 @@ function openConnection(
   const socket = connect({ ...address, noDelay: true, timeout: IDLE_MS });
   let handler: Handler | undefined;
   let requestId = '';
-  let cause: Error = new Error('the connection ended');
+  /** An error made in advance keeps each `this` of its stack, such as the connection before. */
+  let cause: Error | undefined;
   /** What has come and is not read yet. */
   let rest = NOTHING;
   /** The bytes of the response so far. */
@@ -123,7 +124,7 @@ function openConnection(
     const lost = handler;
     handler = undefined;
     if (left === Number.POSITIVE_INFINITY && !hasFailed) lost?.onResponseEnd();
-    else lost?.onResponseError(null, cause);
+    else lost?.onResponseError(null, cause ?? new Error('the connection ended'));
     listener.ended(connection);
   });
   socket.on('data', (chunk: Buffer) => {
