@@ -1,7 +1,7 @@
 // Requests to URLs of strangers, by attacks on whoever sends them.
 
 import { generateKeyPairSync } from 'node:crypto';
-import diagnostics from 'node:diagnostics_channel';
+import diagnostics, { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
@@ -598,6 +598,30 @@ describe('a request to a URL of a stranger', () => {
         secured.end(`HTTP/1.1 200 OK\r\ncontent-length: 60000\r\n\r\n${'x'.repeat(60_000)}`),
       );
       expect(await send(port)).toEqual({ status: 200 });
+    });
+
+    test('a response counts though its connection has closed, and every connection ends', async () => {
+      let [begun, ended] = [0, 0];
+      // Cast: what undici publishes.
+      const count = (message: unknown) => {
+        begun += 1;
+        (message as { socket: Socket }).socket.once('close', () => {
+          ended += 1;
+        });
+      };
+      subscribe('undici:client:connected', count);
+      closing.push(() => unsubscribe('undici:client:connected', count));
+      const { port } = await receiver((_, secured) =>
+        secured.end('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'),
+      );
+      const url = new URL(`https://127.0.0.1:${port}/`);
+      const { post } = outgoing(alsoPrivate);
+      const several = async () => {
+        for (let n = 0; n < 20; n += 1)
+          expect(await post(url, CONTENT, ignore)).toEqual({ status: 200 });
+      };
+      await Promise.all(Array.from({ length: 20 }, several));
+      await until(() => begun === 400 && ended === begun);
     });
 
     test('what is no record ends the connection', async () => {

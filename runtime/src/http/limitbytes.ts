@@ -71,7 +71,7 @@ const turns = createTurns();
 /** The bytes below TLS. */
 class Wire extends Duplex {
   /** The connection above it, after the handshake. */
-  secured: Pick<Socket, 'bytesRead' | 'bytesWritten'> | undefined = undefined;
+  secured: Socket | undefined = undefined;
   private readonly socket: Socket;
   private arrived = 0;
   /** What of it TLS had, when a part arrived last, and what data that was. */
@@ -93,7 +93,13 @@ class Wire extends Duplex {
     socket.on('data', (part: Buffer) => this.received(part));
     socket.once('end', () => this.inOrder(() => void this.push(null)));
     socket.once('error', (error) => this.destroy(error));
-    socket.once('close', () => this.inOrder(() => void this.destroy()));
+    socket.once('close', () => this.inOrder(() => this.ended()));
+  }
+
+  /** TLS has what arrived before; without a wire, it would lose that, and close within a read. */
+  private ended(): void {
+    if (this.secured === undefined || this.secured.readableEnded) this.destroy();
+    else this.secured.once('end', () => this.destroy());
   }
 
   private received(part: Buffer): void {
