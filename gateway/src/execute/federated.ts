@@ -48,13 +48,15 @@ export function openFederated(
   const seen = graphAsSeen(supergraph, surface);
   const federated = Supergraph.build(resolvableKeysFirst(seen), { validateSupergraph });
   const apiSchema = federated.apiSchema();
+  const facts = factsOf(seen, textOf(apiSchema));
+  if (surface !== undefined) requireHidden(facts, apiSchema);
   let planner: QueryPlanner | undefined;
   const builtPlanner = () => {
     planner ??= new QueryPlanner(federated);
     return planner;
   };
   return {
-    facts: factsOf(seen, textOf(apiSchema)),
+    facts,
     build: () => void builtPlanner(),
     plan(operation, isAbstract, isWhole) {
       const startedAt = performance.now();
@@ -68,6 +70,13 @@ export function openFederated(
       return { plan: text, isDirect, ms: performance.now() - startedAt };
     },
   };
+}
+
+/** Hiding is left to Apollo's library: without it, all root fields would be shown. */
+function requireHidden({ rootScopes }: SurfaceFacts, { schemaDefinition }: Schema): void {
+  for (const kind of ['query', 'mutation'] as const)
+    for (const { name } of schemaDefinition.rootType(kind)?.fields() ?? [])
+      if (!rootScopes[kind].has(name)) throw new Error(`the ${kind} ${name} would not be hidden`);
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   print,
   type SchemaDefinitionNode,
 } from 'graphql';
-import { linksOf, reachableFrom, tagsIn } from './definitions.ts';
+import { argumentsOf, linksOf, reachableFrom, tagsIn } from './definitions.ts';
 
 /** The surfaces and the credential of each. A field is on those that its `@tag`s name. */
 export const SURFACES = {
@@ -118,8 +118,8 @@ function reachableTypes(
 
 function linkInaccessible(schema: SchemaDefinitionNode): SchemaDefinitionNode {
   const { directives = [] } = schema;
-  if (directives.some((link) => print(link).includes('specs.apollo.dev/inaccessible/')))
-    return schema;
+  // Teams can link specifications of their own, whose URLs contain anything.
+  if (argumentsOf(directives, 'link').some(({ url }) => url === INACCESSIBLE_URL)) return schema;
   const sdl = `schema @link(url: "${INACCESSIBLE_URL}", for: SECURITY) { query: Query }`;
   const [definition] = parse(sdl).definitions;
   const link = definition?.kind === Kind.SCHEMA_DEFINITION ? (definition.directives ?? []) : [];

@@ -1,6 +1,6 @@
 // What changes mean to the callers of each surface, and whose use they affect.
 import type { FieldUsage } from '@partner-loyalty/gateway/usage/usage.ts';
-import { type SurfaceSchemas, surfaceChanges, surfaceSchemas } from './changes.ts';
+import { type SurfaceSchemas, servedSurfaces, surfaceChanges, surfaceSchemas } from './changes.ts';
 import { composeSupergraph } from './compose.ts';
 import { CompositionError } from './faults.ts';
 import { withUsage } from './inuse.ts';
@@ -261,3 +261,17 @@ test('a default value is compared as it is written, without those of its fields'
     "Input field 'I3.a' default value changed from '4' to '5'",
   ]);
 });
+
+test.each(['', 'as: "marks",'])(
+  'a link whose URL contains that of hiding is refused, since nothing would be hidden: %s',
+  (as) => {
+    const sdl = `extend schema
+      @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@tag", "@composeDirective"])
+      @link(url: "https://other.example/specs.apollo.dev/inaccessible/v0.1", ${as} import: ["@mark"])
+      @composeDirective(name: "@mark")
+      directive @mark on FIELD_DEFINITION
+      type Query { shown: Int @tag(name: "partner") @tag(name: "member") @mark  hidden: Int }`;
+    const supergraph = composeSupergraph([{ name: 'a', sdl, file: 'a' }]);
+    expect(() => servedSurfaces(supergraph)).toThrow(CompositionError);
+  },
+);

@@ -381,6 +381,35 @@ test('going back to what was approved needs approval of what others have gained 
   expect(removed.map(summary)).toEqual(['resolves Guest.points scores']);
 });
 
+test.each<[what: string, offers: string, scores: string, ...needs: string[]]>([
+  [
+    'a type',
+    more('type Extra { text: String @shareable @p }'),
+    'type Extra { text: String @shareable }',
+    'shape Extra.text scores',
+  ],
+  [
+    'a field that it reads',
+    guest('seen: String @external  x: String @requires(fields: "seen")'),
+    '',
+    'reads Guest.seen scores',
+  ],
+])('going back needs approval of those who have %s since', (_what, offers, scores, ...needs) => {
+  const since = SCORES.replace('id: ID!  ', 'id: ID!  seen: String  ') + scores;
+  // The names were the publisher's own, or of another subgraph of its owner.
+  const owned = offers
+    .replace('seen: String @external', 'seen: String')
+    .replace(/ @requires.*"\)/, '');
+  const approved = contentOf(owned);
+  const back = needsOf(
+    contentOf(OFFERS, undefined, since),
+    contentOf(offers, 'https://o.example', since),
+    'offers',
+    { approved },
+  );
+  expect(back.map(summary)).toEqual(needs);
+});
+
 test('another scheme, host or port is for an operator alone, and another path is not', () => {
   const moved = (url: string) => needsOf(before, contentOf(OFFERS, url), 'offers').map(summary);
   for (const url of [

@@ -29,17 +29,14 @@ export function needsOf(
 ): Need[] {
   const former = joinedGraph(before.supergraph);
   const next = joinedGraph(after.supergraph);
-  if (approved !== undefined) {
-    // What was taken out of the graph is not back without those who resolve its fields since.
-    const isThere = before.subgraphs.some(({ name }) => name === publisher);
-    const then = isThere ? joinedGraph(approved.supergraph) : undefined;
-    return otherResolvers(former, next, publisher, then);
-  }
+  // What was taken out of the graph is not back without those who have its parts since.
+  const isThere = before.subgraphs.some(({ name }) => name === publisher);
+  const then = approved && isThere ? joinedGraph(approved.supergraph) : undefined;
   return [
-    ...otherAddress(before, after, publisher, removed),
-    ...otherResolvers(former, next, publisher),
-    ...newReads(former, next, publisher),
-    ...otherShapes(former, next, publisher),
+    ...(approved ? [] : otherAddress(before, after, publisher, removed)),
+    ...otherResolvers(former, next, publisher, then),
+    ...newReads(former, next, publisher, then),
+    ...otherShapes(former, next, publisher, then),
   ];
 }
 
@@ -121,13 +118,23 @@ function takesPart(graph: JoinedGraph, other: JoinedGraph, publisher: string) {
   };
 }
 
+/** The owners of a part, without the publisher and those who had it in `approved`. */
+function losersOf(part: Part | undefined, publisher: string, approved: Part | undefined): string[] {
+  return without(part?.owners ?? [], publisher).filter((each) => !approved?.owners.has(each));
+}
+
 /** Fields of others that the publisher would receive, or answer on a path. */
-function newReads(former: JoinedGraph, next: JoinedGraph, publisher: string): Need[] {
+function newReads(
+  former: JoinedGraph,
+  next: JoinedGraph,
+  publisher: string,
+  approved?: JoinedGraph,
+): Need[] {
   const known = new Set(readsOf(former, publisher).map(({ read }) => read));
   const needs = new Map<string, Need>();
   for (const { read, coordinate, what } of readsOf(next, publisher)) {
-    const owners = next.parts.get(`${coordinate} `)?.owners ?? [];
-    const losing = without(owners, publisher);
+    const key = `${coordinate} `;
+    const losing = losersOf(next.parts.get(key), publisher, approved?.parts.get(key));
     if (!known.has(read) && losing.length > 0) needs.set(read, needOf('reads', what, losing));
   }
   return [...needs.values()];
@@ -181,11 +188,17 @@ function readsOf(graph: JoinedGraph, publisher: string) {
  * Anything of others that changes for callers. What appears or goes away is one need, with all that
  * is in it.
  */
-function otherShapes(former: JoinedGraph, next: JoinedGraph, publisher: string): Need[] {
+function otherShapes(
+  former: JoinedGraph,
+  next: JoinedGraph,
+  publisher: string,
+  approved?: JoinedGraph,
+): Need[] {
   const losers = (key: string) => {
     const [was, is] = [former.parts.get(key), next.parts.get(key)];
     if (was?.value === is?.value) return [];
-    return without([...(was?.owners ?? []), ...(is?.owners ?? [])], publisher);
+    const then = approved?.parts.get(key);
+    return [...new Set([was, is].flatMap((part) => losersOf(part, publisher, then)))];
   };
   const needs: Need[] = [];
   for (const key of new Set([...former.parts.keys(), ...next.parts.keys()])) {
