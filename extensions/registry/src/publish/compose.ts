@@ -67,7 +67,7 @@ export function composeSupergraph(sources: readonly SubgraphSource[]): string {
     ...documents.flatMap(misplacedTags),
   ];
   if (refused.length > 0) throw new CompositionError(refused);
-  const { supergraphSdl, errors } = composeServices(services);
+  const { supergraphSdl, errors } = composed(services);
   if (errors !== undefined || supergraphSdl === undefined)
     throw new CompositionError(
       errors?.map((error) => located(error.message, error.nodes)) ?? ['nothing to compose'],
@@ -85,6 +85,15 @@ export function composeSupergraph(sources: readonly SubgraphSource[]): string {
   ];
   if (misplaced.length > 0) throw new CompositionError(misplaced);
   return `${supergraphSdl.trimEnd()}\n`;
+}
+
+/** Apollo's library throws at what it does not expect, such as a type named `join__FieldSet`. */
+function composed(services: Parameters<typeof composeServices>[0]) {
+  try {
+    return composeServices(services);
+  } catch (error) {
+    throw new CompositionError([`the schemas do not compose: ${String(error)}`]);
+  }
 }
 
 function parseSource({ name, url, sdl, file, former }: SubgraphSource) {

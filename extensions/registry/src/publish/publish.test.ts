@@ -637,6 +637,11 @@ type Book @key(fields: "id") {
       [/^a @tag on Book\.stars names a scope, which only root fields have$/],
     ],
     [
+      'a type with a name of federation',
+      'type join__FieldSet { a: Int } type Query { a: join__FieldSet }',
+      [/^the schemas do not compose: /],
+    ],
+    [
       'what leads to root fields',
       `interface Asked { all: [Query!] }
       type Query implements Asked { all: [Query!] }
