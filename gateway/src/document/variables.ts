@@ -183,8 +183,8 @@ function argumentPathOf(document: DocumentNode, variable: string): string | unde
 }
 
 /**
- * As getVariableValues of graphql-js, which writes a whole value into each message, and the place
- * of a fault nowhere else.
+ * Does what graphql-js's getVariableValues does, which quotes whole values in its messages and
+ * gives the path of a fault only there.
  */
 function coerceEach(
   schema: GraphQLSchema,

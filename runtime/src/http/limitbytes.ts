@@ -283,8 +283,8 @@ function limitReads(socket: Socket, host: string, most: number): void {
 }
 
 /**
- * Of a part, of which one is read in each turn: undici reads it to its end, with an error for each
- * name after too many.
+ * The most lines of a part. Each turn reads one part: undici parses all that it is given, and makes
+ * an error for every name once there are too many.
  */
 const MAX_LINES = 128;
 /** Parts with so many lines in a response: whoever lays JSON out for readers has fewer. */
