@@ -56,6 +56,8 @@ describe('three processes on MongoDB and Redis', () => {
         gateways = [next, again];
       });
       if (members !== undefined) members = await service.stack.restart(members);
+      // On a slow machine, its first answer can take longer than a gateway waits.
+      await until(async () => (await fetch(`${next.url}/sign-in`)).status === 200);
     }
     return new URL(url.href.replace(ISSUER, next.url));
   }
@@ -112,13 +114,16 @@ describe('three processes on MongoDB and Redis', () => {
     return { status: response.status, ...(text !== '' && JSON.parse(text)) };
   }
 
-  const exchange = (app: Registered, { url }: Visited): Promise<Tokens> =>
-    ask(app, '/oauth/token', {
+  async function exchange(app: Registered, { url }: Visited): Promise<Tokens> {
+    const answer = await ask(app, '/oauth/token', {
       grant_type: 'authorization_code',
       code: new URL(url).searchParams.get('code') ?? url,
       redirect_uri: CALLBACK,
       code_verifier: VERIFIER,
     });
+    expect(answer).toMatchObject({ status: 200 });
+    return answer;
+  }
   const refresh = (app: Registered, { refresh_token }: Tokens) =>
     ask(app, '/oauth/token', { grant_type: 'refresh_token', refresh_token });
   const read = async (token: string, id: string) => {

@@ -20,8 +20,8 @@ export function federationNames({ definitions }: DocumentNode): NameOf {
       for (const [name, local] of imports) imported.set(local, name);
     }
   }
-  // The first version of federation has no links, and its schemas define `@tag`.
-  if (prefixes.length === 0) own.delete('tag');
+  // Composition takes every `@tag` for federation's, whoever has defined it.
+  own.delete('tag');
   return (name) => {
     const prefix = prefixes.find((each) => name.startsWith(each));
     if (prefix !== undefined) return name.slice(prefix.length);

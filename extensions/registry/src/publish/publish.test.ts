@@ -663,6 +663,13 @@ type Book @key(fields: "id") {
         /^some\/reviews\.graphql:4:\d+: the @tag on stars names no surface$/,
       ],
     ],
+    [
+      'a tag that names no surface, in a schema that defines it and links federation',
+      `extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", as: "f")
+      directive @tag(name: String!) repeatable on FIELD_DEFINITION
+      type Mutation { a: Int @tag(name: "prtner") }`,
+      [/: the @tag on a names no surface$/],
+    ],
   ])('%s', (_what, reviews, expected) => {
     const faults = faultsOf(reviews);
     expect(faults).toHaveLength(expected.length);
