@@ -1,6 +1,7 @@
 // Opens a store in MongoDB with this project's deadlines, owned by one environment.
 import { setMaxListeners } from 'node:events';
 import { MongoClient, MongoServerError } from 'mongodb';
+import { Connection } from 'mongodb/lib/cmap/connection.js';
 import type { Environment } from '../environment.ts';
 import { withTimeout } from '../timeout.ts';
 import { type Ownership, ownershipOf, refuseOwner } from './ownership.ts';
@@ -14,10 +15,21 @@ const SIGNAL_MS = 1_000;
 let signal: AbortSignal | undefined;
 let renewAt = 0;
 
+// The driver (7.9) waits until a command is written even if its socket is closed: an operation for
+// SOCKET_TIMEOUT_MS, and what watches the server, without which there is no operation, for ever.
+const { writeCommand } = Connection.prototype;
+Connection.prototype.writeCommand = function write(...args) {
+  return new Promise((resolve, reject) => {
+    const onClose = () => reject(this.error);
+    this.once('close', onClose);
+    const written = writeCommand.apply(this, args).then(resolve, reject);
+    void written.finally(() => this.off('close', onClose));
+  });
+};
+
 /**
- * The option by which an operation ends after SOCKET_TIMEOUT_MS; operations of a second share a
- * timer. Without it, the driver (7.9) waits for ever if a connection is lost in the same moment in
- * which it writes a command: then no timeout of its own applies.
+ * The option by which an operation ends after SOCKET_TIMEOUT_MS, with what the driver repeats of
+ * it; operations of a second share a timer.
  */
 export function bounded(): { signal: AbortSignal } {
   const now = performance.now();
