@@ -82,8 +82,9 @@ export function createGrants({ store, issuer }: Pick<MembersCore, 'store' | 'iss
       const [partnerId, { clientId }] = [viewOf(app), app];
       if (partnerId !== undefined && given.scopes.some((one) => IDENTIFYING.includes(one))) {
         await tokens.confirmSignIn(given.memberId, { partnerId, clientId });
-        // The member may have revoked the app meanwhile.
-        if (!(await access.has(given.memberId, 'Grant', digest(granted.jti))))
+        // The member may have revoked the app meanwhile, or its partner have removed it.
+        const isHeld = await access.has(given.memberId, 'Grant', digest(granted.jti));
+        if (!isHeld || (await apps.find(clientId)) === undefined)
           await tokens.takeBack(given.memberId, [clientId]);
       }
       return granted.jti;
@@ -134,6 +135,8 @@ export function createGrants({ store, issuer }: Pick<MembersCore, 'store' | 'iss
         await tokens.takeBack(memberId, revoked);
         // Ending an app ends each of its grants.
         await remove(await access.revoke(memberId, revoked));
+        // The member may have agreed again meanwhile.
+        await tokens.takeBack(memberId, revoked);
         return [];
       });
     },

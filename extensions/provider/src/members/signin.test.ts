@@ -195,6 +195,48 @@ describe('signing in', () => {
     expect((await stage.store.memberById('bar', 'ada'))?.firstName).toBeUndefined();
   });
 
+  test.each(['revoked', 'removed'])(
+    'an app that is %s while the member agrees to it confirms its partner no longer',
+    async (how) => {
+      let meanwhile = async () => {};
+      const openProvider: typeof provider.openProvider = (core) => {
+        const { access, tokens } = core.store;
+        const [{ revoke }, { confirmSignIn }] = [{ ...access }, { ...tokens }];
+        if (how === 'revoked')
+          jest.spyOn(access, 'revoke').mockImplementation(async (...given) => {
+            await meanwhile();
+            return revoke(...given);
+          });
+        else
+          jest.spyOn(tokens, 'confirmSignIn').mockImplementation(async (...given) => {
+            await meanwhile();
+            return confirmSignIn(...given);
+          });
+        return provider.openProvider(core);
+      };
+      await stage.release();
+      stage = await startSignIn([{ openProvider }]);
+      browser = createBrowser(stage);
+      const app = await addApp(stage, { partnerId: 'bar' });
+      const of = { partnerId: 'bar', clientId: app.clientId };
+      const config = configure(stage, app);
+      await stage.store.enroll({ partnerId: 'bar', address: ADDRESS });
+      await authorize(stage, browser, config);
+      const seen = async () => (await stage.store.memberById('bar', 'ada'))?.firstName;
+      expect(await seen()).toBe('Ada');
+      if (how === 'revoked') {
+        meanwhile = async () => void (await stage.store.tokens.confirmSignIn('ada', of));
+        await browser.submit(await browser.open('/account'), { revoke: app.clientId });
+      } else {
+        const manage = createManageApps(stage.store, { environment: 'sandbox' });
+        meanwhile = async () => void (await manage({ action: 'remove', ...of }, 'staff'));
+        const { url } = await authorization(config, { prompt: 'consent' });
+        await browser.submit(await browser.open(url), { agree: 'yes' });
+      }
+      expect(await seen()).toBeUndefined();
+    },
+  );
+
   test('the account page changes names and address, leaves a partner, and says so', async () => {
     const account = await signIn();
     const named = await browser.submit(account, { firstName: 'Adele', lastName: ' ' });
@@ -276,7 +318,7 @@ describe('signing in', () => {
     const [{ clientId: kept = '' } = {}, ...gone] = made;
     for (const { clientId } of gone) await apps.remove(clientId);
     expect((await browser.open('/account')).page).toMatchObject({ apps: [{ clientId: kept }] });
-    expect(changes.map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
+    expect(changes.map(({ mock }) => mock.calls.length)).toEqual([1, 2]);
     expect((await access.find('ada'))?.apps).toMatchObject([{ clientId: kept }]);
     const ended = (await endedSubjects.list(0, 10)).map(({ subject }) => subject).sort();
     expect(ended).toEqual(gone.map(({ clientId }) => `app:ada/${clientId}`).sort());
