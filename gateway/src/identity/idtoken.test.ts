@@ -306,6 +306,7 @@ describe('a token is refused', () => {
       async () => (await sign()).replace(/\.[^.]+\./, `.${base64url({ ...CLAIMS, sub: 'm2' })}.`),
     ],
     ['that is truncated', async () => (await sign()).slice(0, -4)],
+    ['whose signature has a blank', async () => (await sign()).replace(/(?=.{5}$)/, ' ')],
     ['that is not a token', () => 'a b.c'],
     ['that is encrypted', () => 'e30.e30.e30.e30.e30'],
     ['that is larger than 8 KiB', () => sign({ pad: 'x'.repeat(8_192) })],

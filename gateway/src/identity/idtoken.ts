@@ -68,6 +68,9 @@ export type TokenRules = {
   now?: () => number;
 };
 
+/** JWS Compact Serialization (RFC 7515, section 7.1). Decoders also take blanks. */
+const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
 /**
  * The verifier takes keys only from `keys` and ignores what a token's header says about its key
  * (jku, x5u, jwk, x5c).
@@ -95,7 +98,7 @@ export function createTokenVerifier(rules: TokenRules) {
      * to be verified first, `mayVerify` decides.
      */
     verify(token: string, mayVerify = () => true): MaybePromise<MemberToken | TokenRefusal> {
-      if (token.length > MAX_TOKEN_LENGTH) return 'malformed';
+      if (token.length > MAX_TOKEN_LENGTH || !COMPACT.test(token)) return 'malformed';
       const digest = hash('sha256', token, 'base64');
       const cached = cache.get(digest);
       if (cached === undefined || cached.claims.expiresAt.getTime() <= now())
