@@ -64,6 +64,8 @@ export function joinedSubgraphs({ definitions }: DocumentNode): Map<string, Join
 }
 
 function graphOf({ directives = [] }: FieldDefinitionNode | ObjectTypeDefinitionNode) {
-  const [join] = ['join__field', 'join__type'].flatMap((name) => argumentsOf(directives, name));
+  const [join] = ['join__field', 'join__type']
+    .flatMap((name) => argumentsOf(directives, name))
+    .filter(({ external, usedOverridden }) => external !== true && usedOverridden !== true);
   return join?.graph;
 }

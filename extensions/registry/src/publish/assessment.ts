@@ -20,6 +20,8 @@ import {
 import { composeSupergraph } from './compose.ts';
 import type { GraphContent } from './content.ts';
 import { CompositionError, UnservedError } from './faults.ts';
+import { joinedGraph } from './joined.ts';
+import { missingFrom } from './missing.ts';
 import { needsOf } from './needs.ts';
 import { type Notice, noticesOf } from './notices.ts';
 
@@ -120,10 +122,26 @@ function contentAfter(step: Step): GraphContent {
   if (step.kind === 'subgraph') {
     const after = withSubgraph(step.before, step.entry, step);
     // A subgraph can go back to what was published before there were bounds.
-    if (step.approved === undefined) refuseFaults(proseFaults(step.sdl, step.file));
+    if (step.approved === undefined)
+      refuseFaults([...proseFaults(step.sdl, step.file), ...overriddenFaults(step, after)]);
     return after;
   }
   return step.kind === 'removal' ? withoutSubgraph(step.before, step.name) : step.after;
+}
+
+/** An `@override` of a field that was not there yet, which nobody could approve, has no effect. */
+function overriddenFaults(
+  { before, entry: { name }, sdl, file }: Extract<Step, { kind: 'subgraph' }>,
+  after: GraphContent,
+): string[] {
+  const { types } = joinedGraph(after.supergraph);
+  return missingFrom(before.schemas[name] ?? 'scalar _', sdl).flatMap((coordinate) => {
+    const [type = '', field = ''] = coordinate.split('.');
+    const overriding = types.get(type)?.fields.get(field)?.overriding ?? [];
+    return Array.from(overriding)
+      .filter(([, overridden]) => overridden === name)
+      .map(([by]) => `${file}: ${coordinate} is new, and ${by} overrides it already`);
+  });
 }
 
 function refuseFaults(faults: string[]): void {

@@ -410,6 +410,42 @@ test.each<[what: string, offers: string, scores: string, ...needs: string[]]>([
   expect(back.map(summary)).toEqual(needs);
 });
 
+const EXTRA = 'type Extra @shareable { text: String @p  more: Int }';
+const PEOPLE = `interface Person { name: String }
+  type Host implements Person { name: String }  type Boss { name: String }`;
+const HOST = guest(
+  'host: Person @external  x: String @requires(fields: "host { name }")',
+  '',
+  'interface Person { name: String }  type Host implements Person { name: String @external }',
+);
+
+test.each<[what: string, offers: string, then: string, since: string, ...needs: string[]]>([
+  ['nothing', more(EXTRA), EXTRA, `${EXTRA} type Other { text: String }`],
+  ['a tag', more(EXTRA), EXTRA, EXTRA.replace('@p', ''), 'shape Extra.text scores'],
+  ['a type', more(EXTRA), EXTRA, EXTRA.replace('Int', 'Int!'), 'shape Extra.more scores'],
+  ['no interface', HOST, PEOPLE, PEOPLE],
+  [
+    'what implements an interface',
+    HOST,
+    PEOPLE,
+    PEOPLE.replace('Boss', 'Boss implements Person'),
+    'reads Boss.name scores',
+  ],
+])('going back needs approval of those who have changed %s since', (_what, offers, ...others) => {
+  const [then, since, ...needs] = others;
+  const field = offers === HOST ? 'host: Person' : '';
+  const scoresWith = (sdl: string) => SCORES.replace('id: ID!  ', `id: ID!  ${field}  `) + sdl;
+  const approved = contentOf(offers, undefined, scoresWith(then));
+  const scores = scoresWith(since);
+  const back = needsOf(
+    contentOf(OFFERS, undefined, scores),
+    contentOf(offers, undefined, scores),
+    'offers',
+    { approved },
+  );
+  expect(back.map(summary)).toEqual(needs);
+});
+
 test('another scheme, host or port is for an operator alone, and another path is not', () => {
   const moved = (url: string) => needsOf(before, contentOf(OFFERS, url), 'offers').map(summary);
   for (const url of [

@@ -1,7 +1,9 @@
 // Finds what a change of one subgraph touches that is not its own, which others have to approve.
 import type { SubgraphEntry } from '@partner-loyalty/gateway/graph/graph.ts';
 import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
+import { elementsIn } from '@partner-loyalty/gateway/schema/definitions.ts';
 import { isBuiltIn } from '@partner-loyalty/runtime/settings/subgraphs.ts';
+import { type ASTNode, parse, print } from 'graphql';
 import type { GraphContent } from './content.ts';
 import {
   type JoinedField,
@@ -31,7 +33,7 @@ export function needsOf(
   const next = joinedGraph(after.supergraph);
   // What was taken out of the graph is not back without those who have its parts since.
   const isThere = before.subgraphs.some(({ name }) => name === publisher);
-  const then = approved && isThere ? joinedGraph(approved.supergraph) : undefined;
+  const then = approved && isThere ? graphThen(approved, before) : undefined;
   return [
     ...(approved ? [] : otherAddress(before, after, publisher, removed)),
     ...otherResolvers(former, next, publisher, then),
@@ -62,12 +64,34 @@ function originOf(url: string | undefined): string {
   return `${protocol}//${host}`;
 }
 
+/** The graph in which what the publisher goes back to was approved. */
+type GraphThen = JoinedGraph & {
+  /** Whether a subgraph declares a part as it did then. */
+  keeps(subgraph: string, coordinate: string): boolean;
+};
+
+function graphThen({ supergraph, schemas }: GraphContent, now: GraphContent): GraphThen {
+  const known = new Map<string, ReadonlyMap<string, string>[]>();
+  return {
+    ...joinedGraph(supergraph),
+    keeps(subgraph, coordinate) {
+      const [then, since] =
+        known.get(subgraph) ??
+        [schemas, now.schemas].map((each) => declarationsIn(each[subgraph] ?? 'scalar _'));
+      if (then === undefined || since === undefined) return false;
+      known.set(subgraph, [then, since]);
+      const [type = ''] = coordinate.split('.');
+      return then.get(coordinate) === since.get(coordinate) && then.has(type) && since.has(type);
+    },
+  };
+}
+
 /** Fields of others that the publisher would resolve; of those who gained them since `approved`. */
 function otherResolvers(
   former: JoinedGraph,
   next: JoinedGraph,
   publisher: string,
-  approved?: JoinedGraph,
+  approved?: GraphThen,
 ): Need[] {
   const isKnown = takesPart(former, next, publisher);
   const gains = takesPart(next, former, publisher);
@@ -118,11 +142,6 @@ function takesPart(graph: JoinedGraph, other: JoinedGraph, publisher: string) {
   };
 }
 
-/** The owners of a part, without the publisher and those who had it in `approved`. */
-function losersOf(part: Part | undefined, publisher: string, approved: Part | undefined): string[] {
-  return without(part?.owners ?? [], publisher).filter((each) => !approved?.owners.has(each));
-}
-
 /** Fields of others that the publisher would receive, or answer on a path. */
 function newReads(
   former: JoinedGraph,
@@ -130,11 +149,16 @@ function newReads(
   publisher: string,
   approved?: JoinedGraph,
 ): Need[] {
-  const known = new Set(readsOf(former, publisher).map(({ read }) => read));
+  const readIn = (graph?: JoinedGraph) =>
+    new Set(graph && readsOf(graph, publisher).map(({ read }) => read));
+  const [known, then] = [readIn(former), readIn(approved)];
   const needs = new Map<string, Need>();
   for (const { read, coordinate, what } of readsOf(next, publisher)) {
     const key = `${coordinate} `;
-    const losing = losersOf(next.parts.get(key), publisher, approved?.parts.get(key));
+    const had = then.has(read) ? approved?.parts.get(key)?.owners : undefined;
+    const losing = without(next.parts.get(key)?.owners ?? [], publisher).filter(
+      (each) => !had?.has(each),
+    );
     if (!known.has(read) && losing.length > 0) needs.set(read, needOf('reads', what, losing));
   }
   return [...needs.values()];
@@ -192,13 +216,18 @@ function otherShapes(
   former: JoinedGraph,
   next: JoinedGraph,
   publisher: string,
-  approved?: JoinedGraph,
+  approved?: GraphThen,
 ): Need[] {
   const losers = (key: string) => {
     const [was, is] = [former.parts.get(key), next.parts.get(key)];
     if (was?.value === is?.value) return [];
     const then = approved?.parts.get(key);
-    return [...new Set([was, is].flatMap((part) => losersOf(part, publisher, then)))];
+    const isAsThen = (subgraph: string) =>
+      then?.owners.has(subgraph) &&
+      then.value === is?.value &&
+      approved?.keeps(subgraph, then.coordinate);
+    const owners = new Set([was, is].flatMap((part) => [...(part?.owners ?? [])]));
+    return without(owners, publisher).filter((each) => !isAsThen(each));
   };
   const needs: Need[] = [];
   for (const key of new Set([...former.parts.keys(), ...next.parts.keys()])) {
@@ -247,6 +276,20 @@ function isOfferedKey(
     );
   });
 }
+
+/** What a subgraph declares of each type and its elements, as text. */
+function declarationsIn(sdl: string): ReadonlyMap<string, string> {
+  const document = parse(sdl, { noLocation: true });
+  const found = new Map<string, string>();
+  const add = (coordinate: string, node: ASTNode) =>
+    found.set(coordinate, (found.get(coordinate) ?? '') + print(node));
+  for (const { coordinate, node } of elementsIn(document)) add(coordinate, node);
+  for (const node of document.definitions)
+    if ('name' in node && node.name !== undefined)
+      add(node.name.value, { ...node, ...NO_ELEMENTS });
+  return found;
+}
+const NO_ELEMENTS = { fields: [], values: [] };
 
 function needOf(rule: Need['rule'], what: string, losing: string[]): Need {
   return { rule, what, losing: losing.some(isBuiltIn) ? [] : losing };

@@ -293,6 +293,24 @@ type Offer { title: String @tag(name: "partner")  hint: String }
     );
   });
 
+  test('a new field that another subgraph overrides already is refused, and one that it had is not', async () => {
+    const third = { ...entry, name: 'third' };
+    const has = (...fields: string[]) => {
+      return { sdl: `${LINK} type Query { ${fields.join(': Int ')}: Int }`, file: 't.graphql' };
+    };
+    const overriding = ['soon', 'there'].map((name) => `${name}: Int @override(from: "third")`);
+    const beside = withSubgraph(withSubgraph(before, third, has('there')), entry, {
+      sdl: `${LINK} type Query { ${overriding.join(' ')} }`,
+      file: 'o.graphql',
+    });
+    const next = (...fields: string[]) =>
+      assess({ kind: 'subgraph', before: beside, entry: third, ...has('there', ...fields) });
+    await expect(next('soon')).rejects.toMatchObject({
+      faults: [`t.graphql: Query.soon is new, and ${entry.name} overrides it already`],
+    });
+    expect((await next('other')).after.subgraphs).toContainEqual(third);
+  });
+
   test('a schema that goes back needs an operator if nobody approved it beside what the team has now', () => {
     const types = (count: number) => 'type T { a: Int } '.repeat(count);
     const content = (schemas: Record<string, string>) => ({ ...before, schemas });
