@@ -21,7 +21,7 @@ type Past = { removed?: SubgraphEntry | undefined; approved?: GraphContent };
 /**
  * What needs approval if `after` replaces `before`, in which only `publisher` has changed.
  * `removed` is what it was when it was taken out of the graph, if it is not in `before`. If it goes
- * back to what it was in `approved`, only what others have gained since then needs approval.
+ * back to what it was in `approved`, only what others have gained or changed since needs approval.
  */
 export function needsOf(
   before: GraphContent,
@@ -71,17 +71,16 @@ type GraphThen = JoinedGraph & {
 };
 
 function graphThen({ supergraph, schemas }: GraphContent, now: GraphContent): GraphThen {
-  const known = new Map<string, ReadonlyMap<string, string>[]>();
+  const [then, since] = [schemas, now.schemas].map(
+    (each) => new Map(Object.entries(each).map(([name, sdl]) => [name, declarationsIn(sdl)])),
+  );
   return {
     ...joinedGraph(supergraph),
     keeps(subgraph, coordinate) {
-      const [then, since] =
-        known.get(subgraph) ??
-        [schemas, now.schemas].map((each) => declarationsIn(each[subgraph] ?? 'scalar _'));
-      if (then === undefined || since === undefined) return false;
-      known.set(subgraph, [then, since]);
+      const [was, is] = [then?.get(subgraph), since?.get(subgraph)];
       const [type = ''] = coordinate.split('.');
-      return then.get(coordinate) === since.get(coordinate) && then.has(type) && since.has(type);
+      const isThere = was?.has(type) === true && is?.has(type) === true;
+      return isThere && was.get(coordinate) === is.get(coordinate);
     },
   };
 }
