@@ -122,8 +122,8 @@ function contentAfter(step: Step): GraphContent {
   if (step.kind === 'subgraph') {
     const after = withSubgraph(step.before, step.entry, step);
     // A subgraph can go back to what was published before there were bounds.
-    if (step.approved === undefined)
-      refuseFaults([...proseFaults(step.sdl, step.file), ...overriddenFaults(step, after)]);
+    if (step.approved === undefined) refuseFaults(proseFaults(step.sdl, step.file));
+    refuseFaults(overriddenFaults(step, after));
     return after;
   }
   return step.kind === 'removal' ? withoutSubgraph(step.before, step.name) : step.after;
@@ -131,16 +131,20 @@ function contentAfter(step: Step): GraphContent {
 
 /** An `@override` of a field that was not there yet, which nobody could approve, has no effect. */
 function overriddenFaults(
-  { before, entry: { name }, sdl, file }: Extract<Step, { kind: 'subgraph' }>,
+  { before, entry: { name }, sdl, file, approved }: Extract<Step, { kind: 'subgraph' }>,
   after: GraphContent,
 ): string[] {
-  const { types } = joinedGraph(after.supergraph);
+  const graphs = [after, approved].map((each) => each && joinedGraph(each.supergraph).types);
   return missingFrom(before.schemas[name] ?? 'scalar _', sdl).flatMap((coordinate) => {
     const [type = '', field = ''] = coordinate.split('.');
-    const overriding = types.get(type)?.fields.get(field)?.overriding ?? [];
-    return Array.from(overriding)
-      .filter(([, overridden]) => overridden === name)
-      .map(([by]) => `${file}: ${coordinate} is new, and ${by} overrides it already`);
+    const [now = [], then = []] = graphs.map((types) =>
+      Array.from(types?.get(type)?.fields.get(field)?.overriding ?? [])
+        .filter(([, overridden]) => overridden === name)
+        .map(([by]) => by),
+    );
+    return now
+      .filter((by) => !then.includes(by))
+      .map((by) => `${file}: ${coordinate} is new, and ${by} overrides it already`);
   });
 }
 

@@ -182,6 +182,8 @@ function partsOf(
   for (const node of definitions) {
     if (node.kind === Kind.DIRECTIVE_DEFINITION && node.locations.some(isExecutable))
       add(`@${node.name.value}`, '', print(node), all);
+    if (node.kind === Kind.SCHEMA_DEFINITION)
+      add('schema', 'description', node.description?.value ?? '', all);
     if (!isOwnType(node)) continue;
     const name = node.name.value;
     const type = types.get(name);

@@ -446,6 +446,61 @@ test.each<[what: string, offers: string, then: string, since: string, ...needs: 
   expect(back.map(summary)).toEqual(needs);
 });
 
+type Schemas = { theirs: string; offers: string };
+const T = 'type Query { t: T }  type T @key(fields: "id") { id: ID!';
+const V = 'type V @key(fields: "a") { a: Int  b: Int @shareable }';
+const OWNER = 'type T @key(fields: "owner { name }"';
+const FOO = 'type Foo @key(fields: "id") { id: ID!  name: String';
+const GHOST = 'type T @key(fields: "id") { id: ID!  sum: Int @override(from: "theirs") }';
+
+test.each<[what: string, before: Schemas, offers: string, need: string, then: Schemas | undefined]>(
+  [
+    [
+      'that is a value so far, once it gains a key',
+      { theirs: `type Query { v: V }  ${V}`, offers: 'type V { b: Int @shareable }' },
+      V,
+      'resolves V.b theirs',
+      undefined,
+    ],
+    [
+      'in the key of another type alone',
+      { theirs: `type Query { t: T }  ${OWNER}) { owner: Foo }  ${FOO} }`, offers: 'scalar Own' },
+      `${OWNER}, resolvable: false) { owner: Foo }  ${FOO} @shareable }`,
+      'resolves Foo.name theirs',
+      undefined,
+    ],
+    [
+      'that it has overridden before there was one, by going back',
+      { theirs: `${T}  sum: Int }`, offers: 'scalar Own' },
+      GHOST,
+      'resolves T.sum theirs',
+      { theirs: `${T} }`, offers: GHOST },
+    ],
+    [
+      'of all, which is the description of the schema',
+      { theirs: 'type Query { t: Int }', offers: 'scalar Own' },
+      '"Everything." schema { query: Query }  type Query { o: Int }',
+      'shape schema theirs',
+      undefined,
+    ],
+  ],
+)('a subgraph needs approval for a part %s', (_what, before, offers, need, then) => {
+  const contentWith = (given: Schemas) => {
+    const schemas = { theirs: `${LINK} ${given.theirs}`, offers: `${LINK} ${given.offers}` };
+    const sources = Object.entries(schemas).map(([name, sdl]) => ({ name, sdl, file: name }));
+    const subgraphs = sources.map(({ name }) => ({
+      name,
+      url: 'https://o.example',
+      batching: false,
+      codes: [],
+    }));
+    return { schemas, subgraphs, supergraph: composeSupergraph(sources) };
+  };
+  const after = contentWith({ ...before, offers });
+  const past = then && { approved: contentWith(then) };
+  expect(needsOf(contentWith(before), after, 'offers', past).map(summary)).toContain(need);
+});
+
 test('another scheme, host or port is for an operator alone, and another path is not', () => {
   const moved = (url: string) => needsOf(before, contentOf(OFFERS, url), 'offers').map(summary);
   for (const url of [

@@ -94,21 +94,27 @@ function otherResolvers(
 ): Need[] {
   const isKnown = takesPart(former, next, publisher);
   const gains = takesPart(next, former, publisher);
+  const tookPart = approved && takesPart(approved, approved, publisher);
   const needs: Need[] = [];
-  for (const [typeName, { fields }] of next.types)
+  for (const [typeName, { fields }] of next.types) {
+    const hasKey = (graph: JoinedGraph) => keysOf(graph, typeName, publisher).length > 0;
+    const gainsKey = hasKey(next) && !hasKey(former);
     for (const [name, { resolvers }] of fields) {
       const known = former.types.get(typeName)?.fields.get(name)?.resolvers;
       const others = without(known ?? [], publisher);
       const lost = others.filter((each) => !resolvers.has(each));
-      const isGained = gains(typeName, name) && !isKnown(typeName, name);
+      const isGained = gains(typeName, name) && (gainsKey || !isKnown(typeName, name));
       const all = isGained ? [...new Set([...others, ...without(resolvers, publisher)])] : lost;
-      const then = approved?.types.get(typeName)?.fields.get(name);
-      const losing = all.filter((each) => then === undefined || !declaring(then).has(each));
+      const then = tookPart?.(typeName, name) && approved?.types.get(typeName)?.fields.get(name);
+      const isAsThen = (subgraph: string) =>
+        then && declaring(then).has(subgraph) && approved?.keeps(subgraph, `${typeName}.${name}`);
+      const losing = all.filter((each) => !isAsThen(each));
       if (losing.length === 0) continue;
       const how = lost.length > 0 ? 'instead of' : 'as well as';
       const subject = `${typeName}.${name} would be resolved by ${publisher}`;
       needs.push(needOf('resolves', `${subject} ${how} ${losing.join(', ')}`, losing));
     }
+  }
   return needs;
 }
 
@@ -126,10 +132,14 @@ function takesPart(graph: JoinedGraph, other: JoinedGraph, publisher: string) {
   const { types } = graph;
   const inEveryKey = new Set<string>();
   for (const [name, { keys }] of types) {
-    const [first = [], ...rest] = keysOf(graph, name, publisher);
+    const [first = []] = keysOf(graph, name, publisher);
     const isOffered = keys.length > 0 && isOfferedKey(graph, name, first, publisher);
-    for (const coordinate of isOffered ? first : [])
-      if (rest.every((key) => key.includes(coordinate))) inEveryKey.add(coordinate);
+    for (const coordinate of isOffered ? first : []) {
+      // A key may lead through other types, which have keys of their own.
+      const [type = ''] = coordinate.split('.');
+      const all = [name, type].flatMap((each) => keysOf(graph, each, publisher));
+      if (all.every((key) => key.includes(coordinate))) inEveryKey.add(coordinate);
+    }
   }
   return (typeName: string, name: string): boolean => {
     const type = types.get(typeName);

@@ -309,6 +309,11 @@ type Offer { title: String @tag(name: "partner")  hint: String }
       faults: [`t.graphql: Query.soon is new, and ${entry.name} overrides it already`],
     });
     expect((await next('other')).after.subgraphs).toContainEqual(third);
+    const back = (approved: typeof before) =>
+      assess({ kind: 'subgraph', before: beside, entry: third, ...has('there', 'soon'), approved });
+    await expect(back(before)).rejects.toMatchObject({ faults: [expect.anything()] });
+    const then = withSubgraph(beside, third, has('there', 'soon'));
+    expect((await back(then)).after.subgraphs).toContainEqual(third);
   });
 
   test('a schema that goes back needs an operator if nobody approved it beside what the team has now', () => {
