@@ -359,7 +359,7 @@ test('what was approved needs no approval again, and is given back without one',
   expect(needed(guest(otherwise), reads)).toEqual(['reads Guest.name guests']);
 });
 
-test('going back to what was approved needs approval of what others have gained since alone', () => {
+test('going back to what was approved needs approval of those alone who have changed since', () => {
   const stars = (directive: string) => `stars: Int @shareable ${directive}`;
   const scoresWith = (field: string) => SCORES.replace('id: ID!  ', `id: ID!  ${field}  `);
   const taking = guest(
@@ -376,7 +376,10 @@ test('going back to what was approved needs approval of what others have gained 
       { approved },
     ).map(summary);
   expect(back(SCORES)).toEqual([]);
-  expect(back(scoresWith(stars('')))).toEqual(['resolves Guest.stars scores']);
+  expect(back(scoresWith(stars('')))).toEqual([
+    'resolves Guest.stars scores',
+    'resolves Guest.points scores',
+  ]);
   const removed = needsOf(contentOf(undefined), contentOf(taking), 'offers', { approved });
   expect(removed.map(summary)).toEqual(['resolves Guest.points scores']);
 });
@@ -429,7 +432,10 @@ test.each<[what: string, offers: string, then: string, since: string, ...needs: 
     HOST,
     PEOPLE,
     PEOPLE.replace('Boss', 'Boss implements Person'),
+    'reads Guest.host scores',
+    'reads Person.name scores',
     'reads Boss.name scores',
+    'reads Host.name scores',
   ],
 ])('going back needs approval of those who have changed %s since', (_what, offers, ...others) => {
   const [then, since, ...needs] = others;

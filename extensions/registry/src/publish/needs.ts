@@ -1,27 +1,21 @@
 // Finds what a change of one subgraph touches that is not its own, which others have to approve.
 import type { SubgraphEntry } from '@partner-loyalty/gateway/graph/graph.ts';
 import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
-import { elementsIn } from '@partner-loyalty/gateway/schema/definitions.ts';
 import { isBuiltIn } from '@partner-loyalty/runtime/settings/subgraphs.ts';
-import { type ASTNode, parse, print } from 'graphql';
 import type { GraphContent } from './content.ts';
-import {
-  type JoinedField,
-  type JoinedGraph,
-  joinedGraph,
-  type Names,
-  type Part,
-  selectedIn,
-} from './joined.ts';
+import { type JoinedGraph, joinedGraph, type Part, selectedIn } from './joined.ts';
 
 const ROOTS = new Set(['Query', 'Mutation', 'Subscription']);
 
 type Past = { removed?: SubgraphEntry | undefined; approved?: GraphContent };
 
+/** A need with the subgraphs whose owners it concerns. */
+type Found = Pick<Need, 'rule' | 'what'> & { concerned: string[] };
+
 /**
  * What needs approval if `after` replaces `before`, in which only `publisher` has changed.
  * `removed` is what it was when it was taken out of the graph, if it is not in `before`. If it goes
- * back to what it was in `approved`, only what others have gained or changed since needs approval.
+ * back to what it was in `approved`, nothing needs approval of those who are as they were then.
  */
 export function needsOf(
   before: GraphContent,
@@ -33,13 +27,20 @@ export function needsOf(
   const next = joinedGraph(after.supergraph);
   // What was taken out of the graph is not back without those who have its parts since.
   const isThere = before.subgraphs.some(({ name }) => name === publisher);
-  const then = approved && isThere ? graphThen(approved, before) : undefined;
-  return [
-    ...(approved ? [] : otherAddress(before, after, publisher, removed)),
-    ...otherResolvers(former, next, publisher, then),
-    ...newReads(former, next, publisher, then),
-    ...otherShapes(former, next, publisher, then),
+  const then = isThere ? approved?.schemas : undefined;
+  const found = [
+    ...otherResolvers(former, next, publisher),
+    ...newReads(former, next, publisher),
+    ...otherShapes(former, next, publisher),
   ];
+  const needs = found.flatMap(({ rule, what, concerned }): Need[] => {
+    const losing = concerned.filter(
+      (name) => then?.[name] === undefined || then[name] !== before.schemas[name],
+    );
+    if (losing.length === 0) return [];
+    return [{ rule, what, losing: losing.some(isBuiltIn) ? [] : losing }];
+  });
+  return [...(approved ? [] : otherAddress(before, after, publisher, removed)), ...needs];
 }
 
 /** A move to another scheme, host or port. The path is the publisher's own. */
@@ -64,38 +65,11 @@ function originOf(url: string | undefined): string {
   return `${protocol}//${host}`;
 }
 
-/** The graph in which what the publisher goes back to was approved. */
-type GraphThen = JoinedGraph & {
-  /** Whether a subgraph declares a part as it did then. */
-  keeps(subgraph: string, coordinate: string): boolean;
-};
-
-function graphThen({ supergraph, schemas }: GraphContent, now: GraphContent): GraphThen {
-  const [then, since] = [schemas, now.schemas].map(
-    (each) => new Map(Object.entries(each).map(([name, sdl]) => [name, declarationsIn(sdl)])),
-  );
-  return {
-    ...joinedGraph(supergraph),
-    keeps(subgraph, coordinate) {
-      const [was, is] = [then?.get(subgraph), since?.get(subgraph)];
-      const [type = ''] = coordinate.split('.');
-      const isThere = was?.has(type) === true && is?.has(type) === true;
-      return isThere && was.get(coordinate) === is.get(coordinate);
-    },
-  };
-}
-
-/** Fields of others that the publisher would resolve; of those who gained them since `approved`. */
-function otherResolvers(
-  former: JoinedGraph,
-  next: JoinedGraph,
-  publisher: string,
-  approved?: GraphThen,
-): Need[] {
+/** Fields of others that the publisher would resolve. */
+function otherResolvers(former: JoinedGraph, next: JoinedGraph, publisher: string): Found[] {
   const isKnown = takesPart(former, next, publisher);
   const gains = takesPart(next, former, publisher);
-  const tookPart = approved && takesPart(approved, approved, publisher);
-  const needs: Need[] = [];
+  const found: Found[] = [];
   for (const [typeName, { fields }] of next.types) {
     const hasKey = (graph: JoinedGraph) => keysOf(graph, typeName, publisher).length > 0;
     const gainsKey = hasKey(next) && !hasKey(former);
@@ -104,23 +78,18 @@ function otherResolvers(
       const others = without(known ?? [], publisher);
       const lost = others.filter((each) => !resolvers.has(each));
       const isGained = gains(typeName, name) && (gainsKey || !isKnown(typeName, name));
-      const all = isGained ? [...new Set([...others, ...without(resolvers, publisher)])] : lost;
-      const then = tookPart?.(typeName, name) && approved?.types.get(typeName)?.fields.get(name);
-      const isAsThen = (subgraph: string) =>
-        then && declaring(then).has(subgraph) && approved?.keeps(subgraph, `${typeName}.${name}`);
-      const losing = all.filter((each) => !isAsThen(each));
-      if (losing.length === 0) continue;
+      const concerned = isGained ? without([...others, ...resolvers], publisher) : lost;
+      if (concerned.length === 0) continue;
       const how = lost.length > 0 ? 'instead of' : 'as well as';
       const subject = `${typeName}.${name} would be resolved by ${publisher}`;
-      needs.push(needOf('resolves', `${subject} ${how} ${losing.join(', ')}`, losing));
+      found.push({
+        rule: 'resolves',
+        what: `${subject} ${how} ${concerned.join(', ')}`,
+        concerned,
+      });
     }
   }
-  return needs;
-}
-
-/** The subgraphs that resolve a field, and the overridden ones, which would without them. */
-function declaring({ resolvers, overriding }: JoinedField): Names {
-  return new Set([...resolvers, ...overriding.values()]);
+  return found;
 }
 
 /**
@@ -152,25 +121,15 @@ function takesPart(graph: JoinedGraph, other: JoinedGraph, publisher: string) {
 }
 
 /** Fields of others that the publisher would receive, or answer on a path. */
-function newReads(
-  former: JoinedGraph,
-  next: JoinedGraph,
-  publisher: string,
-  approved?: JoinedGraph,
-): Need[] {
-  const readIn = (graph?: JoinedGraph) =>
-    new Set(graph && readsOf(graph, publisher).map(({ read }) => read));
-  const [known, then] = [readIn(former), readIn(approved)];
-  const needs = new Map<string, Need>();
+function newReads(former: JoinedGraph, next: JoinedGraph, publisher: string): Found[] {
+  const known = new Set(readsOf(former, publisher).map(({ read }) => read));
+  const found = new Map<string, Found>();
   for (const { read, coordinate, what } of readsOf(next, publisher)) {
-    const key = `${coordinate} `;
-    const had = then.has(read) ? approved?.parts.get(key)?.owners : undefined;
-    const losing = without(next.parts.get(key)?.owners ?? [], publisher).filter(
-      (each) => !had?.has(each),
-    );
-    if (!known.has(read) && losing.length > 0) needs.set(read, needOf('reads', what, losing));
+    const concerned = without(next.parts.get(`${coordinate} `)?.owners ?? [], publisher);
+    if (!known.has(read) && concerned.length > 0)
+      found.set(read, { rule: 'reads', what, concerned });
   }
-  return [...needs.values()];
+  return [...found.values()];
 }
 
 /** `read` is equal in two graphs if the publisher reads the same in both. */
@@ -221,35 +180,27 @@ function readsOf(graph: JoinedGraph, publisher: string) {
  * Anything of others that changes for callers. What appears or goes away is one need, with all that
  * is in it.
  */
-function otherShapes(
-  former: JoinedGraph,
-  next: JoinedGraph,
-  publisher: string,
-  approved?: GraphThen,
-): Need[] {
+function otherShapes(former: JoinedGraph, next: JoinedGraph, publisher: string): Found[] {
   const losers = (key: string) => {
     const [was, is] = [former.parts.get(key), next.parts.get(key)];
     if (was?.value === is?.value) return [];
-    const then = approved?.parts.get(key);
-    const isAsThen = (subgraph: string) =>
-      then?.owners.has(subgraph) &&
-      then.value === is?.value &&
-      approved?.keeps(subgraph, then.coordinate);
-    const owners = new Set([was, is].flatMap((part) => [...(part?.owners ?? [])]));
-    return without(owners, publisher).filter((each) => !isAsThen(each));
+    return without(
+      [was, is].flatMap((part) => [...(part?.owners ?? [])]),
+      publisher,
+    );
   };
-  const needs: Need[] = [];
+  const found: Found[] = [];
   for (const key of new Set([...former.parts.keys(), ...next.parts.keys()])) {
-    const losing = losers(key);
+    const concerned = losers(key);
     const [was, is] = [former.parts.get(key), next.parts.get(key)];
     const { coordinate, aspect } = (is ?? was) as Part; // One of the two has the key.
     const isWhole = aspect === '';
-    if (losing.length === 0 || (!isWhole && losers(`${coordinate} `).length > 0)) continue;
+    if (concerned.length === 0 || (!isWhole && losers(`${coordinate} `).length > 0)) continue;
     const subject = isWhole ? coordinate : `${coordinate} (${aspect})`;
     const verb = was === undefined ? 'be added' : is === undefined ? 'go away' : 'change';
-    needs.push(needOf('shape', `${subject} would ${verb}`, losing));
+    found.push({ rule: 'shape', what: `${subject} would ${verb}`, concerned });
   }
-  return needs;
+  return found;
 }
 
 function keysOf(graph: JoinedGraph, typeName: string, subgraph: string): string[][] {
@@ -284,24 +235,6 @@ function isOfferedKey(
       (other) => offers(other, typeName, key) || (isBehind && offers(other, type, ofType)),
     );
   });
-}
-
-/** What a subgraph declares of each type and its elements, as text. */
-function declarationsIn(sdl: string): ReadonlyMap<string, string> {
-  const document = parse(sdl, { noLocation: true });
-  const found = new Map<string, string>();
-  const add = (coordinate: string, node: ASTNode) =>
-    found.set(coordinate, (found.get(coordinate) ?? '') + print(node));
-  for (const { coordinate, node } of elementsIn(document)) add(coordinate, node);
-  for (const node of document.definitions)
-    if ('name' in node && node.name !== undefined)
-      add(node.name.value, { ...node, ...NO_ELEMENTS });
-  return found;
-}
-const NO_ELEMENTS = { fields: [], values: [] };
-
-function needOf(rule: Need['rule'], what: string, losing: string[]): Need {
-  return { rule, what, losing: losing.some(isBuiltIn) ? [] : losing };
 }
 
 function without(names: Iterable<string>, name: string): string[] {
