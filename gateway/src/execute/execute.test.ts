@@ -939,6 +939,13 @@ test('a member who is found but cannot be shown is seen without fields', async (
   expect(accesses).toEqual([{ operation: 'memberByEmail', memberId: 'ada', fields: [] }]);
 });
 
+test('a text that is longer than an ID can be is nobody', async () => {
+  const query = '{ memberByEmail(email: "a") { email } }';
+  const seenAs = async (memberId: string) =>
+    (await seen(query, { memberByEmail: { ...ADA, memberId } })).accesses.length;
+  expect([await seenAs('\u{1f3e8}'.repeat(128)), await seenAs('m'.repeat(129))]).toEqual([1, 0]);
+});
+
 test('aliases are seen one by one', async () => {
   const query =
     '{ one: memberByEmail(email: "a") { email } two: memberByExternalId(externalId: "b") { email } }';

@@ -1,5 +1,6 @@
 // Finds the members that a response shows or an operation has changed, whatever the caller selects.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
+import { isLongerThan } from '@partner-loyalty/runtime/input.ts';
 import {
   type DocumentNode,
   type FieldDefinitionNode,
@@ -41,6 +42,8 @@ type RecordAccess = (
 ) => void;
 
 const MEMBER_ID = 'memberId';
+/** In characters: what is longer is nobody's ID. */
+const MAX_MEMBER_ID = 128;
 const MAX_FIELDS = 64;
 /** Of a response: each is a line of the audit log. */
 const MAX_ACCESSES = 10_000;
@@ -123,6 +126,7 @@ function add(
   if (typeof data !== 'object' || data === null) return;
   const { memberId } = data as { memberId?: unknown };
   if (typeof memberId !== 'string' && typeof memberId !== 'number') return;
+  if (isLongerThan(String(memberId), MAX_MEMBER_ID)) return;
   if (accesses.length >= MAX_ACCESSES)
     fail('OPERATION_TOO_COMPLEX', `the response shows more than ${MAX_ACCESSES} members`);
   accesses.push({ operation, memberId: String(memberId), fields });
