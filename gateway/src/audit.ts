@@ -1,6 +1,6 @@
 // What the audit log is told: the port that the audit extension implements.
 import type { DependencyState } from '@partner-loyalty/runtime/process/readiness.ts';
-import type { MemberAccess } from './execute/members.ts';
+import type { Accesses } from './execute/members.ts';
 import type { Principal } from './identity/authenticate.ts';
 import type { Staff } from './identity/staff.ts';
 
@@ -32,10 +32,10 @@ export type GraphAction = {
 };
 
 export type Audit = {
-  /** The list for a request's accesses; undefined if no partner makes the request. */
-  begin(principal: Principal): MemberAccess[] | undefined;
-  /** Writes a line for each member; accesses of one member by one root field make one line. */
-  record(requestId: string, principal: Principal, accesses: readonly MemberAccess[]): void;
+  /** Whether the members that a principal is shown are recorded: those that a partner is. */
+  records(principal: Principal): boolean;
+  /** Writes a line for each access. */
+  record(requestId: string, principal: Principal, accesses: Accesses): void;
   staff(action: StaffAction): void;
   graph(action: GraphAction): void;
   state(): DependencyState;

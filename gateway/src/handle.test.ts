@@ -428,7 +428,7 @@ describe('operate', () => {
     const counters: Counters = { counter: () => ({ add }), state: () => 'up', close() {} };
     const log = createLog('silent');
     // Cast: this is all that operations need of it.
-    const audit = { begin: () => [], record() {} } as unknown as Audit;
+    const audit = { records: () => true, record() {} } as unknown as Audit;
     const slow = await place.open({ subgraph, log, counters, ...(audits && { audit }) });
     const key = await keyOf(partnerId);
     /** Sends it, for as long as it need not wait for the count. */

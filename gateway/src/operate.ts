@@ -14,6 +14,7 @@ import { MAX_ITEMS } from './document/lists.ts';
 import type { GraphqlBody } from './edge/body.ts';
 import { buildResponse, type GraphqlResponse } from './edge/response.ts';
 import type { ExecutionResult } from './execute/executor.ts';
+import { Accesses } from './execute/members.ts';
 import type { ServedGraphs } from './graph/served.ts';
 import type { Principal } from './identity/authenticate.ts';
 import { EVERY_SCOPE, SANDBOX_SCOPE, type ScopeBits, scopeNames } from './schema/scopes.ts';
@@ -26,7 +27,7 @@ export type OperateContext = {
   documents: Documents;
   usage: Pick<UsageCounter, 'count'>;
   /** Undefined if there is no audit log. */
-  audit?: Pick<Audit, 'begin' | 'record'> | undefined;
+  audit?: Pick<Audit, 'records' | 'record'> | undefined;
   log: Pick<Log, 'error'>;
   isSandbox?: boolean;
 } & ReturnType<typeof createShared>;
@@ -115,7 +116,7 @@ async function run(
   if (free !== undefined) await free;
   const first = request.turn();
   if (first !== undefined) await first;
-  const accesses = audit?.begin(principal);
+  const accesses = audit?.records(principal) ? new Accesses(state.cost) : undefined;
   const graph = graphs.use();
   try {
     trace?.phase('prepare');

@@ -1,6 +1,5 @@
 // The audit log: members that partners were shown or changed, and what staff and publishers did.
 import type { Audit } from '@partner-loyalty/gateway/audit.ts';
-import type { MemberAccess } from '@partner-loyalty/gateway/execute/members.ts';
 import { partnerIdOf } from '@partner-loyalty/gateway/identity/authenticate.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
@@ -23,9 +22,8 @@ export function openAudit(
 
 function createAudit(sink: AuditSink): Audit {
   return {
-    begin: (principal) => (partnerIdOf(principal) === undefined ? undefined : []),
+    records: (principal) => partnerIdOf(principal) !== undefined,
     record(requestId, principal, accesses) {
-      if (accesses.length === 0) return;
       const caller = {
         time: new Date().toISOString(),
         partner: partnerIdOf(principal),
@@ -35,7 +33,7 @@ function createAudit(sink: AuditSink): Audit {
       };
       const head = JSON.stringify(caller).slice(0, -1);
       let left = MAX_NAMES;
-      for (const { operation, memberId, fields } of merged(accesses)) {
+      for (const { operation, memberId, fields } of accesses) {
         const names = left > 0 ? JSON.stringify(fields) : '[]';
         left -= names.length;
         const member = JSON.stringify({ operation, memberId }).slice(1, -1);
@@ -54,20 +52,6 @@ function createAudit(sink: AuditSink): Audit {
 
 export function auditLine(action: object): string {
   return `${JSON.stringify({ time: new Date().toISOString(), ...action })}\n`;
-}
-
-/** One access for each operation and member, with all fields of theirs. */
-function* merged(accesses: readonly MemberAccess[]): Iterable<MemberAccess> {
-  // Objects of one type share their list of fields.
-  const found = new Map<string, { access: MemberAccess; lists: Set<readonly string[]> }>();
-  for (const access of accesses) {
-    const name = `${access.operation}\n${access.memberId}`;
-    const known = found.get(name);
-    if (known === undefined) found.set(name, { access, lists: new Set([access.fields]) });
-    else known.lists.add(access.fields);
-  }
-  for (const { access, lists } of found.values())
-    yield lists.size === 1 ? access : { ...access, fields: [...new Set([...lists].flat())] };
 }
 
 /** Shares stdout with the log, line by line. */

@@ -40,7 +40,7 @@ import { SUPERGRAPH_FILE } from '../graph/committed.ts';
 import { SURFACES, type SurfaceName, surfaceSdl } from '../schema/surfaces.ts';
 import { committedFacts } from './committed.ts';
 import { type Execution, type Executor, openExecutor } from './executor.ts';
-import { type MemberAccess, withMemberIds } from './members.ts';
+import { Accesses, type MemberAccess, withMemberIds } from './members.ts';
 import { ownershipOf } from './ownership.ts';
 import { openThreadPlanner } from './plan.apollo.ts';
 import { planDirectly } from './plan.direct.ts';
@@ -901,10 +901,10 @@ async function seen(
     records ? answer : shown,
     true,
   );
-  const accesses: MemberAccess[] = [];
+  const accesses = new Accesses(1);
   const result = await execute(executor, query, { size, accesses }).catch((error) => error);
   const asked = subgraphs[records ? 'standings' : 'members'].map((each) => each.query);
-  return { accesses, asked, result };
+  return { accesses: [...accesses], asked, result };
 }
 
 test.each([
@@ -1006,6 +1006,66 @@ test('a mutation whose response is too large has changed its members, without sh
     memberId: 'ada',
     fields: [],
   });
+});
+
+const lookups = (count: number) => ({
+  memberLookups: Array.from({ length: count }, (_, n) => ({
+    status: 'FOUND',
+    member: { ...ADA, memberId: `m${n % 121}` },
+  })),
+});
+
+test('OPERATION_TOO_COMPLEX if more members are shown than a list of the core can have', async () => {
+  const query = '{ memberLookups(keys: []) { member { email } } }';
+  const [most, again, tooMany] = [
+    await seen(query, lookups(120)),
+    await seen(query, { memberLookups: Array(5_000).fill(lookups(1).memberLookups[0]) }),
+    await seen(query, lookups(121)),
+  ];
+  expect([most.accesses.length, again.accesses.length]).toEqual([120, 1]);
+  expect(most.result).toMatchObject({ errors: [] });
+  expect(tooMany.result).toMatchObject({ message: 'the response shows more than 120 members' });
+});
+
+test('a mutation that shows too many members has changed those of its other fields', async () => {
+  const activity = '{ activityId: "a", memberId: "m", points: 1, occurredAt: "2026-01-01T00:00Z" }';
+  const query = `mutation { recordActivities(activities: [${activity}]) { outcome }
+    endEnrollment(memberId: "ada") { memberId } }`;
+  const recorded = Array.from({ length: 500 }, (_, n) => ({
+    outcome: 'RECORDED',
+    memberId: `m${n}`,
+  }));
+  const data = { recordActivities: recorded, endEnrollment: { memberId: 'ada' } };
+  const { accesses, result } = await seen(query, data, { records: true });
+  expect(result).toMatchObject({ code: 'OPERATION_TOO_COMPLEX' });
+  expect(accesses).toHaveLength(121);
+  expect(accesses.at(-1)).toEqual({ operation: 'endEnrollment', memberId: 'ada', fields: [] });
+});
+
+test('a mutation has changed its member, even if too many members are below it', () => {
+  const schema = buildSchema(`type Query { m: M } type Mutation { change: M }
+    type M { memberId: ID friends: [M] }`);
+  const document = parse('mutation { change { friends { memberId } } }');
+  const shape = compileShape(schema, document, {}, ({ name }) => name.value);
+  const friends = Array.from({ length: 500 }, (_, n) => ({ memberId: `m${n}` }));
+  const accesses = new Accesses(1);
+  const shaping = { size: new ResponseSize(), violations: new Violations(), accesses };
+  const data = { change: { memberId: 'ada', friends } };
+  expect(() => shape.complete(data, shaping)).toThrow('the response shows more than 120 members');
+  expect([...accesses][0]).toEqual({ operation: 'change', memberId: 'ada', fields: [] });
+});
+
+test('a member that places share is shaped once', async () => {
+  const schema = buildSchema('type Query { all: [P] } type P { m: M } type M { memberId: ID }');
+  const document = parse('{ all { m { memberId } } }');
+  const shape = compileShape(schema, document, {}, ({ name }) => name.value);
+  const [m, accesses] = [{ memberId: 'ada' }, new Accesses(1)];
+  const shaping = { size: new ResponseSize(), violations: new Violations(), accesses };
+  const data = await shape.complete({ all: [{ m }, { m }] }, { ...shaping, shared: new Set([m]) });
+  // Cast: as the schema has it.
+  const all = data?.all as { m: object }[] | undefined;
+  expect(all?.[0]?.m).toBe(all?.[1]?.m);
+  expect([...accesses]).toEqual([{ operation: 'all', memberId: 'ada', fields: ['memberId'] }]);
 });
 
 test('nested fields have their paths in the schema', async () => {

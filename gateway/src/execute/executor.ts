@@ -6,7 +6,7 @@ import type { GraphQLSchema } from 'graphql';
 import { MAX_RESPONSE_BYTES, ResponseSize } from '../document/responsesize.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
 import type { SurfaceFacts } from './facts.ts';
-import type { MemberAccess } from './members.ts';
+import type { Accesses } from './members.ts';
 import type { Data } from './merge.ts';
 import { Pace } from './pace.ts';
 import type { PlacedError } from './places.ts';
@@ -23,7 +23,7 @@ export type Execution = Asker & {
   coerced: Record<string, unknown>;
   size: ResponseSize;
   /** Gets the members that the response shows or the operation has changed. */
-  accesses?: MemberAccess[] | undefined;
+  accesses?: Accesses | undefined;
 };
 
 export type ExecutionResult = {
@@ -125,7 +125,7 @@ function resultOf(
   { data, errors, shared }: PlanRun,
   shape: Shape,
   size: ResponseSize,
-  accesses: MemberAccess[] | undefined,
+  accesses: Accesses | undefined,
 ): MaybePromise<ExecutionResult> {
   const placed: PlacedError[] = [];
   for (const error of errors) {
@@ -144,33 +144,27 @@ const MAX_PLACED = 1_000;
 
 /** If the response is too large, none of it is shown, but a mutation may have changed members. */
 function completeAndRecord(data: Data, shape: Shape, shaping: Shaping): MaybePromise<Data | null> {
-  const { accesses } = shaping;
-  return accesses === undefined
+  return shaping.accesses === undefined
     ? shape.complete(data, shaping)
-    : recordAll(data, shape, shaping, accesses);
+    : recordAll(data, shape, shaping);
 }
 
 /** Of a response that is too large. */
 const MAX_RECORDED_BYTES = 4 * MAX_RESPONSE_BYTES;
 
-async function recordAll(
-  data: Data,
-  shape: Shape,
-  shaping: Shaping,
-  accesses: MemberAccess[],
-): Promise<Data | null> {
+async function recordAll(data: Data, shape: Shape, shaping: Shaping): Promise<Data | null> {
   try {
     return await shape.complete(data, shaping);
   } catch (error) {
-    accesses.length = 0;
+    const { accesses, shared } = shaping;
+    accesses?.refuse();
     const size = new ResponseSize(MAX_RECORDED_BYTES);
-    const again = { size, violations: new Violations(), accesses, shared: shaping.shared };
+    const again = { size, violations: new Violations(), accesses, shared };
     try {
       await shape.complete(data, again);
     } catch {
       // What is larger still is not looked through.
     }
-    for (const [index, access] of accesses.entries()) accesses[index] = { ...access, fields: [] };
     throw error;
   }
 }

@@ -38,15 +38,55 @@ export type MemberAccess = {
 type RecordAccess = (
   data: Readonly<Record<string, unknown>>,
   isShown: boolean,
-  accesses: MemberAccess[],
+  accesses: Accesses,
 ) => void;
 
 const MEMBER_ID = 'memberId';
 /** In characters: what is longer is nobody's ID. */
 const MAX_MEMBER_ID = 128;
 const MAX_FIELDS = 64;
-/** Of a response: each is a line of the audit log. */
-const MAX_ACCESSES = 10_000;
+const NO_FIELDS: readonly string[] = [];
+/** Each is a line of the audit log. Only fields of teams show more: an event shows two. */
+const MAX_ACCESSES = { free: 100, perCost: 20 };
+
+/** The members that a response shows or its operation has changed, each once by a root field. */
+export class Accesses {
+  /** By root field and member: lists of fields, which objects of one type share. */
+  private readonly byOperation = new Map<string, Map<string, Set<readonly string[]>>>();
+  private readonly limit: number;
+  private count = 0;
+  private isRefused = false;
+
+  /** `cost` is that of the operation. */
+  constructor(cost: number) {
+    this.limit = MAX_ACCESSES.free + MAX_ACCESSES.perCost * cost;
+  }
+
+  /** Throws OPERATION_TOO_COMPLEX if there are too many. */
+  add(operation: string, memberId: string, fields: readonly string[]): void {
+    const members = this.byOperation.get(operation) ?? new Map<string, Set<readonly string[]>>();
+    this.byOperation.set(operation, members);
+    const lists = members.get(memberId) ?? new Set();
+    if (!this.isRefused) lists.add(fields);
+    if (members.has(memberId) || (this.isRefused && members.size >= this.limit)) return;
+    this.count += 1;
+    if (this.count > this.limit && !this.isRefused)
+      fail('OPERATION_TOO_COMPLEX', `the response shows more than ${this.limit} members`);
+    members.set(memberId, lists);
+  }
+
+  /** Begins again: nothing is shown. What is too much of a root field is left out. */
+  refuse(): void {
+    this.byOperation.clear();
+    this.isRefused = true;
+  }
+
+  *[Symbol.iterator](): Iterator<MemberAccess> {
+    for (const [operation, members] of this.byOperation)
+      for (const [memberId, lists] of members)
+        yield { operation, memberId, fields: [...new Set([...lists].flat())] };
+  }
+}
 
 /**
  * The document with the member ID selected wherever an object has one, as `memberId`. In a document
@@ -105,7 +145,7 @@ export function createAccessRecorder(
     let fields: readonly string[] | undefined;
     return (data, isShown, accesses) => {
       if (isShown) fields ??= leavesOf(schema, collect, type, sets).slice(0, MAX_FIELDS);
-      add(data, (isShown && fields) || [], operation, accesses);
+      add(data, (isShown && fields) || NO_FIELDS, operation, accesses);
     };
   }
   const memberFields = new Set(isMutation ? memberFieldsOf(type, schema) : []);
@@ -113,7 +153,7 @@ export function createAccessRecorder(
   return (data, _isShown, accesses) => {
     for (const [name, value] of Object.entries(data))
       if (memberFields.has(name))
-        for (const item of [value].flat()) add(item, [], operation, accesses);
+        for (const item of [value].flat()) add(item, NO_FIELDS, operation, accesses);
   };
 }
 
@@ -121,15 +161,13 @@ function add(
   data: unknown,
   fields: readonly string[],
   operation: string,
-  accesses: MemberAccess[],
+  accesses: Accesses,
 ): void {
   if (typeof data !== 'object' || data === null) return;
   const { memberId } = data as { memberId?: unknown };
   if (typeof memberId !== 'string' && typeof memberId !== 'number') return;
   if (isLongerThan(String(memberId), MAX_MEMBER_ID)) return;
-  if (accesses.length >= MAX_ACCESSES)
-    fail('OPERATION_TOO_COMPLEX', `the response shows more than ${MAX_ACCESSES} members`);
-  accesses.push({ operation, memberId: String(memberId), fields });
+  accesses.add(operation, String(memberId), fields);
 }
 
 /**

@@ -27,7 +27,7 @@ import {
 } from 'graphql';
 import type { ResponseSize } from '../document/responsesize.ts';
 import { type Collect, createCollect, selectedTypes } from './collect.ts';
-import { createAccessRecorder, type MemberAccess } from './members.ts';
+import { type Accesses, createAccessRecorder } from './members.ts';
 import type { Data } from './merge.ts';
 import { pathOf, type Steps } from './places.ts';
 
@@ -37,7 +37,7 @@ export type Shaping = {
   size: ResponseSize;
   violations: Violations;
   /** Gets the members in the response, if they are to be known. */
-  accesses?: MemberAccess[] | undefined;
+  accesses?: Accesses | undefined;
   /** Objects and lists that are at several places of the data. */
   shared?: ReadonlySet<unknown> | undefined;
   /** What these have become, by their completers. */
@@ -181,11 +181,13 @@ function compileObject(
 
   function completeAt(value: unknown, path: Steps, shaping: Shaping): MaybePromise<Data | null> {
     if (!isJsonObject(value)) return nullAt(path, shaping);
-    const result = completeFields(value, path, shaping, new Fields(), 0);
     const { accesses } = shaping;
-    if (accesses === undefined || recordAccess === undefined) return result;
-    return mapMaybe(result, (late) => {
-      recordAccess(value, late !== null, accesses);
+    if (accesses === undefined || recordAccess === undefined)
+      return completeFields(value, path, shaping, new Fields(), 0);
+    // First: what is below may be too much, but a mutation has changed this one.
+    recordAccess(value, false, accesses);
+    return mapMaybe(completeFields(value, path, shaping, new Fields(), 0), (late) => {
+      if (late !== null) recordAccess(value, true, accesses);
       return late;
     });
   }
@@ -263,7 +265,7 @@ function completeOnce(
   step: string,
   shaping: Shaping,
 ): unknown {
-  const { size, violations, accesses } = shaping;
+  const { size, violations } = shaping;
   shaping.shaped ??= new Map();
   const known = shaping.shaped.get(completer) ?? new Map<unknown, Shaped>();
   shaping.shaped.set(completer, known);
@@ -272,10 +274,9 @@ function completeOnce(
     size.add(earlier.bytes);
     return earlier.completed;
   }
-  const [{ bytes }, { count }, noted] = [size, violations, accesses?.length];
+  const [{ bytes }, { count }] = [size, violations];
   const completed = completer.complete(value, before, step, shaping);
-  const isSame = violations.count === count && accesses?.length === noted;
-  if (isSame && !(completed instanceof Promise))
+  if (violations.count === count && !(completed instanceof Promise))
     known.set(value, { completed, bytes: size.bytes - bytes });
   return completed;
 }
