@@ -225,7 +225,8 @@ describe('on the embedded store', () => {
   let made = 0;
   const newForm = (): SentForm => {
     made += 1;
-    return { formId: `form-${made}`, key: Buffer.alloc(32, made).toString('base64'), client: 'c' };
+    const key = Buffer.alloc(32, made).toString('base64');
+    return { formId: `form-${made}`, key, client: 'c', isSignedIn: false };
   };
   const send = (form: SentForm, handle: Parameters<(typeof gateways)[0]>[1], gateway = 0) =>
     (gateways[gateway] ?? createOnce(async () => table))(form, handle);

@@ -9,7 +9,7 @@ const KEPT_MS = 60_000;
 /** How long a process may take for a form before another process may handle it. */
 const BUSY_MS = 5_000;
 const POLL_MS = 100;
-/** How many a process keeps in a minute, of a client address and of all. */
+/** How many a process keeps in a minute: of a client; of all who are signed in, and all others. */
 const MAX_OF_CLIENT = 120;
 const MAX_OF_ALL = 5_000;
 /** The longest response that is kept, in characters. */
@@ -24,8 +24,11 @@ export const OUTCOMES: TableDefinition<Outcome> = {
   orders: ['expiresAt'],
 };
 
-/** The same if a browser sends a form twice. `key` is 32 bytes in Base64, which no store has. */
-export type SentForm = { formId: string; key: string; client: string };
+/**
+ * The same if a browser sends a form twice. `key` is 32 bytes in Base64, which no store has.
+ * `client` is who is signed in, or the client address.
+ */
+export type SentForm = { formId: string; key: string; client: string; isSignedIn: boolean };
 
 /** `isAgain` says that a process began, and ended or was too slow. */
 type Handle = (isAgain: boolean) => Promise<HttpResponse>;
@@ -82,8 +85,10 @@ export function createOnce(open: () => Promise<Table<Outcome>>) {
     );
   }
 
-  return async ({ formId, key, client }: SentForm, handle: Handle): Promise<HttpResponse> => {
-    if (!isWithin(MAX_OF_CLIENT, client) || !isWithin(MAX_OF_ALL, '')) return handle(false);
+  return async (form: SentForm, handle: Handle): Promise<HttpResponse> => {
+    const { formId, key, client, isSignedIn } = form;
+    if (!isWithin(MAX_OF_CLIENT, client) || !isWithin(MAX_OF_ALL, `all ${isSignedIn}`))
+      return handle(false);
     const vault = createVault(key);
     // Without the store, people still sign in.
     const before = await claim(formId).catch(() => undefined);

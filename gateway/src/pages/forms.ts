@@ -74,11 +74,16 @@ export function createForms(baseUrl: string, keyStore: Pick<KeyStore, 'staffTabl
   };
 }
 
-function requestOf({ path, search, address }: HttpRequest, secret: string, body: string) {
+function requestOf(
+  { path, search, address, person }: HttpRequest,
+  secret: string,
+  body: string,
+): SentForm {
   const content = `${path}${search}\n${body}`;
   const formId = macOf(secret, `id ${content}`).toString('hex');
   const key = macOf(secret, `key ${content}`).toString('base64');
-  return { formId, key, client: addressBlock(address) };
+  const client = person ?? addressBlock(address);
+  return { formId, key, client, isSignedIn: person !== undefined };
 }
 
 /** The ID of a page's forms, and proof that they are for the browser. */

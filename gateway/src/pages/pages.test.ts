@@ -142,6 +142,37 @@ describe('forms', () => {
     for (let n = 0; n < 2; n += 1) await send('POST', own, token);
     expect(handled - before).toBe(3);
   });
+
+  test('exhaustion: forms of visitors leave those of who is signed in once, at one address too', async () => {
+    let isDown = true;
+    const forms = createForms(OWN, {
+      staffTables: async () =>
+        isDown ? Promise.reject(new Error('down')) : keyStore.staffTables(),
+    });
+    let handled = 0;
+    const send = (address: string, path: string, person?: string) => {
+      const sent = forms.followed({
+        ...{ method: 'GET', path, search: '', address, requestId: 'r', person },
+        ...UNSHARED,
+        headers: { cookie: `__Host-form=${'x'.repeat(43)}` },
+        signal: new AbortController().signal,
+        body: async () => Buffer.alloc(0),
+      });
+      if (sent === undefined) throw new Error('the browser is not known');
+      return forms.once(sent, async () => {
+        handled += 1;
+        return { status: isDown ? 503 : 200, headers: {}, body: `${handled}` };
+      });
+    };
+    for (let n = 0; n < 42; n += 1)
+      for (let sent = 0; sent < 120; sent += 1) await send(`192.0.2.${n}`, `/${n}/${sent}`);
+    isDown = false;
+    handled = 0;
+    for (let n = 0; n < 2; n += 1) await send('198.51.100.1', '/visitor');
+    expect(handled).toBe(2);
+    for (let n = 0; n < 2; n += 1) await send('192.0.2.1', '/account', 'ada');
+    expect(handled).toBe(3);
+  });
 });
 
 test('somebody who is signed in can send 120 forms a minute', async () => {
