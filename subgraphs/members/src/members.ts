@@ -30,7 +30,7 @@ export function createMembers(store: MembersStore, options: MembersOptions): Sub
 
 /**
  * Starts the subgraph with a mail worker and its extensions, and creates the signing keys if there
- * are none. Closing it waits for mail in progress, then closes the store.
+ * are none. Closing it waits for mail in progress and for extensions, then closes the store.
  */
 export async function startMembers(
   store: MembersStore,
@@ -52,14 +52,14 @@ export async function startMembers(
   const mailer = openMailer(settings);
   const sender = { store, mailer, baseAddress, mailDomain: domainOf(mailFrom), inbox };
   const worker = startMailWorker(sender, { log, metrics });
-  const close = async () => {
-    await worker.stop();
-    await store.close();
-  };
   const { wake } = worker;
   const enqueueMail = createEnqueueMail(store, wake);
   const core = { store, settings, issuer: baseAddress, log, metrics, enqueueMail, wake, inbox };
   const [provider] = extensions.map(({ openProvider }) => openProvider(core));
+  const close = async () => {
+    await Promise.all([worker.stop(), provider?.close?.()]);
+    await store.close();
+  };
   return { ...createMembers(store, { baseAddress, wake, inbox, ...provider }), close };
 }
 

@@ -31,6 +31,8 @@ export type IdentityProvider = {
   manageApps?: ManageApps | undefined;
   /** Signs staff in for the console, in JSON texts as runtime/src/signin/staff.ts has them. */
   staffSignIn(request: string): Promise<string>;
+  /** Ends work in the background, before the store closes. */
+  close?(): Promise<void>;
 };
 
 /** What the module of an extension exports. */

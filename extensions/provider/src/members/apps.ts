@@ -35,12 +35,13 @@ const [MAX_URI, MAX_ALL_URIS] = [2_048, 4_096];
 const OVERLAP_MS = 24 * 3_600_000;
 const UNKNOWN: AppRefusal = { refused: 'unknown' };
 
-/** Manages the apps in a store. */
+/** Manages the apps in a store. `takeBack` takes back what apps confirmed that were removed. */
 export function createManageApps(
   store: Store,
   settings: Pick<Settings, 'environment'>,
+  takeBack: () => Promise<void> = store.tokens.takeBackRemoved,
 ): ManageApps {
-  const { apps, endedSubjects, partners, tokens } = store;
+  const { apps, endedSubjects, partners } = store;
   const isProduction = settings.environment === 'production';
 
   async function appOf({ partnerId, clientId }: Record<'partnerId' | 'clientId', string>, by: By) {
@@ -96,12 +97,11 @@ export function createManageApps(
       const app = await appOf(request, by);
       if ('refused' in app) return app;
       const end = () => endedSubjects.end([`client:${app.clientId}`]);
-      // Before, so that no crash leaves anything of it; and after, for what came meanwhile.
+      // Before, so that no crash leaves its tokens valid; and after, for what came meanwhile.
       await end();
-      await tokens.takeBackAll(app.clientId);
       await apps.remove(app.clientId);
       await end();
-      await tokens.takeBackAll(app.clientId);
+      await takeBack();
       return { app: viewOf(app) };
     },
   };

@@ -10,6 +10,7 @@ import {
   startSignIn,
 } from '../../../../subgraphs/members/test/signin.ts';
 import { tokenIn } from '../../../../test/support/servers/mailserver.ts';
+import { until } from '../../../../test/support/until.ts';
 import { type Answer, type Browser, createBrowser } from '../../test/browser.ts';
 import {
   addApp,
@@ -236,6 +237,52 @@ describe('signing in', () => {
       expect(await seen()).toBeUndefined();
     },
   );
+
+  test('an app that is removed is gone at once, however long it takes to take back what it confirmed', async () => {
+    const cores: Parameters<typeof provider.openProvider>[0][] = [];
+    let hold: Promise<void> | undefined;
+    let fail = (_: Error) => {};
+    let held = 0;
+    const openProvider: typeof provider.openProvider = (given) => {
+      cores.push(given);
+      const { tokens } = given.store;
+      const { takeBackRemoved } = tokens;
+      tokens.takeBackRemoved = async (stopping) => {
+        if (hold !== undefined) held += 1;
+        await hold;
+        return takeBackRemoved(stopping);
+      };
+      return provider.openProvider(given);
+    };
+    await stage.release();
+    stage = await startSignIn([{ openProvider }]);
+    browser = createBrowser(stage);
+    const app = await addApp(stage, { partnerId: 'bar' });
+    await stage.store.enroll({ partnerId: 'bar', address: ADDRESS });
+    await authorize(stage, browser, configure(stage, app));
+    const seen = async () => (await stage.store.memberById('bar', 'ada'))?.firstName;
+    hold = new Promise((_, reject) => {
+      fail = reject;
+    });
+    const remove = { action: 'remove', partnerId: 'bar', clientId: app.clientId };
+    const asked = stage.ask(
+      SERVICE,
+      'mutation ($request: String!) { answer: manageApps(request: $request) }',
+      { request: JSON.stringify(remove) },
+    );
+    await until(() => held === 1);
+    expect(await stage.store.apps.find(app.clientId)).toBeUndefined();
+    expect(JSON.parse(String(await asked))).toMatchObject({ app: { clientId: app.clientId } });
+    expect(await seen()).toBe('Ada');
+    hold = undefined;
+    fail(new Error('outage'));
+    await new Promise(setImmediate);
+    expect(await seen()).toBe('Ada');
+    // Whatever a process has left, the next one takes up.
+    const opened = cores.map((core) => provider.openProvider(core));
+    await until(async () => (await seen()) === undefined);
+    for (const { close } of opened) await close?.();
+  });
 
   test('the account page changes names and address, leaves a partner, and says so', async () => {
     const account = await signIn();

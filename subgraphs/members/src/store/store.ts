@@ -55,7 +55,7 @@ export async function createMembersStore(
      * import, or running it twice at the same time, changes nothing more.
      */
     importMembers: (imports: readonly MemberImport[]) => importMembers(apply, marks, imports),
-    tokens: createTokenStore(store, find, apply),
+    tokens: createTokenStore(store, find, apply, others.apps),
     /** What partners are told of changes. */
     events,
     /** Which addresses are in dispute. */

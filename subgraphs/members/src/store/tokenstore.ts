@@ -1,4 +1,5 @@
 // Stores mailed tokens and changes of address.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import { pagesOf } from '@partner-loyalty/runtime/store/engine/pages.ts';
 import type { Store } from '@partner-loyalty/runtime/store/engine/store.ts';
@@ -36,7 +37,12 @@ export type FindRecord = (key: string) => MaybePromise<MemberRecord | undefined>
  * The rules of rules/token.ts and rules/emailchange.ts, each applied in one transaction, and the
  * reads for them. Times are in milliseconds since 1970. Tokens are identified by their hashes.
  */
-export function createTokenStore(store: Store, find: FindRecord, apply: ApplyRule) {
+export function createTokenStore(
+  store: Store,
+  find: FindRecord,
+  apply: ApplyRule,
+  apps: { find(clientId: string): MaybePromise<object | undefined> },
+) {
   const changeOf = async (hash: string, now: number, formId?: string) => {
     const record = await find(tokenKey(hash));
     const token = record && findToken(record, hash, 'change', now, formId);
@@ -76,11 +82,21 @@ export function createTokenStore(store: Store, find: FindRecord, apply: ApplyRul
     confirmSignIn: applied(apply, confirmSignIn),
     takeBack: applied(apply, takeBack),
 
-    /** Takes back what an app has confirmed at all members. */
-    async takeBackAll(clientId: string): Promise<void> {
-      for await (const page of pagesOf(store, CONFIRMATIONS, { prefix: [clientId] }))
-        for (const { key } of page)
-          await apply((records) => takeBack(records, String(key[1]), [clientId]));
+    /** Takes back what apps that have been removed have confirmed at all members. */
+    async takeBackRemoved(stopping?: AbortSignal): Promise<void> {
+      for (let from = ''; ; await nextTurn()) {
+        const [next] = await store.keys(CONFIRMATIONS, { prefix: [], from: [from], limit: 1 });
+        if (next === undefined || stopping?.aborted) return;
+        const clientId = String(next[0]);
+        // The first ID after it.
+        from = `${clientId}\0`;
+        if ((await apps.find(clientId)) !== undefined) continue;
+        for await (const page of pagesOf(store, CONFIRMATIONS, { prefix: [clientId] }))
+          for (const { key } of page) {
+            if (stopping?.aborted) return;
+            await apply((records) => takeBack(records, String(key[1]), [clientId]));
+          }
+      }
     },
 
     /**

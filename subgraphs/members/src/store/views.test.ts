@@ -130,11 +130,39 @@ describe('on the embedded store', () => {
       await importAda(ADA);
       await enroll('inn', NEW);
       await enroll('spa', NEW);
+      for (const clientId of ['app', 'app_1-x', 'app_2', 'app_3']) await agree(clientId, 'spa');
       await agree();
-      await agree('app_2', 'spa');
-      expect(await toldOf(() => store.tokens.takeBackAll(APP))).toEqual(['inn']);
+      const kept = { name: '', redirectUris: [], origins: [], createdAt: 0 };
+      await store.apps.add({ clientId: 'app_2', partnerId: 'spa', ...kept });
+      const takeBack = () => store.tokens.takeBackRemoved();
+      expect(await toldOf(takeBack)).toEqual(['inn']);
       expect([await names('inn'), await names('spa')]).toEqual([{}, ADA]);
-      expect(await toldOf(() => store.tokens.takeBackAll(APP))).toEqual([]);
+      const confirmedBy = (await store.member('ada'))?.enrollments.map((one) => one.confirmedBy);
+      expect(confirmedBy).toEqual([undefined, ['app_2']]);
+      expect(await toldOf(takeBack)).toEqual([]);
+    });
+
+    test('has the next member as before only later, if the process stops meanwhile', async () => {
+      await importAda({ enrollments: [] });
+      await importAda({ memberId: 'bob' }, OLD);
+      for (const email of [NEW, OLD]) await enroll('inn', email);
+      for (const memberId of ['ada', 'bob'])
+        await store.tokens.confirmSignIn(memberId, { partnerId: 'inn', clientId: APP });
+      const left = async () => {
+        const members = await Promise.all(['ada', 'bob'].map((id) => store.member(id)));
+        return members.map((one) => one?.enrollments[0]?.confirmedBy);
+      };
+      let reads = 0;
+      const stopping = Object.defineProperty(new AbortController().signal, 'aborted', {
+        get: () => {
+          reads += 1;
+          return reads > 2;
+        },
+      });
+      await store.tokens.takeBackRemoved(stopping);
+      expect(await left()).toEqual([undefined, [APP]]);
+      await store.tokens.takeBackRemoved();
+      expect(await left()).toEqual([undefined, undefined]);
     });
 
     test('stays confirmed until the last of its apps is revoked', async () => {
