@@ -452,7 +452,7 @@ test.each<[what: string, offers: string, then: string, since: string, ...needs: 
   expect(back.map(summary)).toEqual(needs);
 });
 
-type Schemas = { theirs: string; offers: string };
+type Schemas = { theirs: string; offers: string; reader?: string };
 const T = 'type Query { t: T }  type T @key(fields: "id") { id: ID!';
 const V = 'type V @key(fields: "a") { a: Int  b: Int @shareable }';
 const OWNER = 'type T @key(fields: "owner { name }"';
@@ -492,7 +492,9 @@ test.each<[what: string, before: Schemas, offers: string, need: string, then: Sc
   ],
 )('a subgraph needs approval for a part %s', (_what, before, offers, need, then) => {
   const contentWith = (given: Schemas) => {
-    const schemas = { theirs: `${LINK} ${given.theirs}`, offers: `${LINK} ${given.offers}` };
+    const schemas = Object.fromEntries(
+      Object.entries(given).map(([name, sdl]) => [name, `${LINK} ${sdl}`]),
+    );
     const sources = Object.entries(schemas).map(([name, sdl]) => ({ name, sdl, file: name }));
     const subgraphs = sources.map(({ name }) => ({
       name,

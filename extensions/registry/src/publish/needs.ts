@@ -1,4 +1,6 @@
 // Finds what a change of one subgraph touches that is not its own, which others have to approve.
+
+import { isDeepStrictEqual as isEqual } from 'node:util';
 import type { SubgraphEntry } from '@partner-loyalty/gateway/graph/graph.ts';
 import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
 import { isBuiltIn } from '@partner-loyalty/runtime/settings/subgraphs.ts';
@@ -15,7 +17,7 @@ type Found = Pick<Need, 'rule' | 'what'> & { concerned: string[] };
 /**
  * What needs approval if `after` replaces `before`, in which only `publisher` has changed.
  * `removed` is what it was when it was taken out of the graph, if it is not in `before`. If it goes
- * back to what it was in `approved`, nothing needs approval of those who are as they were then.
+ * back to what it was in `approved`, and nothing else has changed since, nothing needs approval.
  */
 export function needsOf(
   before: GraphContent,
@@ -23,23 +25,22 @@ export function needsOf(
   publisher: string,
   { removed, approved }: Past = {},
 ): Need[] {
-  const former = joinedGraph(before.supergraph);
-  const next = joinedGraph(after.supergraph);
   // What was taken out of the graph is not back without those who have its parts since.
   const isThere = before.subgraphs.some(({ name }) => name === publisher);
-  const then = isThere ? approved?.schemas : undefined;
+  if (approved && isThere && isEqual(approved.schemas, after.schemas)) return [];
+  const former = joinedGraph(before.supergraph);
+  const next = joinedGraph(after.supergraph);
   const found = [
-    ...otherResolvers(former, next, publisher),
-    ...newReads(former, next, publisher),
+    ...otherResolvers(former, next, publisher, new Set(after.subgraphs.map(({ name }) => name))),
+    ...after.subgraphs.flatMap(({ name }) => newReads(former, next, name, publisher)),
     ...otherShapes(former, next, publisher),
   ];
-  const needs = found.flatMap(({ rule, what, concerned }): Need[] => {
-    const losing = concerned.filter(
-      (name) => then?.[name] === undefined || then[name] !== before.schemas[name],
-    );
-    if (losing.length === 0) return [];
-    return [{ rule, what, losing: losing.some(isBuiltIn) ? [] : losing }];
-  });
+  const needs = found.map(
+    ({ rule, what, concerned }): Need => ({
+      ...{ rule, what },
+      losing: concerned.some(isBuiltIn) ? [] : concerned,
+    }),
+  );
   return [...(approved ? [] : otherAddress(before, after, publisher, removed)), ...needs];
 }
 
@@ -66,19 +67,30 @@ function originOf(url: string | undefined): string {
 }
 
 /** Fields of others that the publisher would resolve. */
-function otherResolvers(former: JoinedGraph, next: JoinedGraph, publisher: string): Found[] {
+function otherResolvers(
+  former: JoinedGraph,
+  next: JoinedGraph,
+  publisher: string,
+  names: ReadonlySet<string>,
+): Found[] {
   const isKnown = takesPart(former, next, publisher);
   const gains = takesPart(next, former, publisher);
   const found: Found[] = [];
   for (const [typeName, { fields }] of next.types) {
     const hasKey = (graph: JoinedGraph) => keysOf(graph, typeName, publisher).length > 0;
     const gainsKey = hasKey(next) && !hasKey(former);
-    for (const [name, { resolvers }] of fields) {
-      const known = former.types.get(typeName)?.fields.get(name)?.resolvers;
-      const others = without(known ?? [], publisher);
-      const lost = others.filter((each) => !resolvers.has(each));
+    for (const [name, { resolvers, overriding }] of fields) {
+      const known = former.types.get(typeName)?.fields.get(name);
+      const others = without(known?.resolvers ?? [], publisher);
+      // A subgraph may have the field later, or again.
+      const overridden = overriding.get(publisher);
+      const isNew = overridden !== undefined && overridden !== known?.overriding.get(publisher);
+      const lost = [
+        ...others.filter((each) => !resolvers.has(each)),
+        ...(isNew && names.has(overridden) && !others.includes(overridden) ? [overridden] : []),
+      ];
       const isGained = gains(typeName, name) && (gainsKey || !isKnown(typeName, name));
-      const concerned = isGained ? without([...others, ...resolvers], publisher) : lost;
+      const concerned = isGained ? without([...lost, ...others, ...resolvers], publisher) : lost;
       if (concerned.length === 0) continue;
       const how = lost.length > 0 ? 'instead of' : 'as well as';
       const subject = `${typeName}.${name} would be resolved by ${publisher}`;
@@ -120,28 +132,39 @@ function takesPart(graph: JoinedGraph, other: JoinedGraph, publisher: string) {
   };
 }
 
-/** Fields of others that the publisher would receive, or answer on a path. */
-function newReads(former: JoinedGraph, next: JoinedGraph, publisher: string): Found[] {
-  const known = new Set(readsOf(former, publisher).map(({ read }) => read));
+/** Fields that the reader would receive, or answer on a path, of others than before. */
+function newReads(
+  former: JoinedGraph,
+  next: JoinedGraph,
+  reader: string,
+  publisher: string,
+): Found[] {
+  const ownersOf = ({ parts }: JoinedGraph, coordinate: string) => [
+    ...(parts.get(`${coordinate} `)?.owners ?? []),
+  ];
+  const known = new Map<string, string[]>();
+  for (const { read, coordinate } of readsOf(former, reader))
+    known.set(read, ownersOf(former, coordinate));
   const found = new Map<string, Found>();
-  for (const { read, coordinate, what } of readsOf(next, publisher)) {
-    const concerned = without(next.parts.get(`${coordinate} `)?.owners ?? [], publisher);
-    if (!known.has(read) && concerned.length > 0)
-      found.set(read, { rule: 'reads', what, concerned });
+  for (const { read, coordinate, what, isKey } of readsOf(next, reader)) {
+    // What others offer by a key, the publisher may offer otherwise.
+    if (isKey && reader !== publisher) continue;
+    const concerned = ownersOf(next, coordinate).filter(
+      (each) => each !== reader && each !== publisher && !known.get(read)?.includes(each),
+    );
+    if (concerned.length > 0) found.set(read, { rule: 'reads', what, concerned });
   }
   return [...found.values()];
 }
 
 /** `read` is equal in two graphs if the publisher reads the same in both. */
 function readsOf(graph: JoinedGraph, publisher: string) {
-  const reads: { read: string; coordinate: string; what: string }[] = [];
-  const add = (set: string, typeName: string, forWhat: string) => {
-    for (const { coordinate, selected } of selectedIn(set, typeName, graph))
-      reads.push({
-        read: selected,
-        coordinate,
-        what: `${publisher} would get ${selected} ${forWhat}`,
-      });
+  const reads: { read: string; coordinate: string; what: string; isKey?: boolean }[] = [];
+  const add = (set: string, typeName: string, forWhat: string, isKey = false) => {
+    for (const { coordinate, selected } of selectedIn(set, typeName, graph)) {
+      const what = `${publisher} would get ${selected} ${forWhat}`;
+      reads.push({ read: selected, coordinate, what, isKey });
+    }
   };
   /** What is provided below one field is not below another. */
   const addProvided = (set: string, typeName: string, field: string) => {
@@ -159,7 +182,7 @@ function readsOf(graph: JoinedGraph, publisher: string) {
         coordinatesIn(graph, typeName, key),
         publisher,
       );
-      if (!isOffered) add(key, typeName, `by its key of ${typeName}`);
+      if (!isOffered) add(key, typeName, `by its key of ${typeName}`, true);
     }
     if (abstractIn.has(publisher)) {
       const what = `${publisher} would answer for every ${typeName}, as an @interfaceObject`;
