@@ -13,11 +13,10 @@ export type GraphqlResponse = {
 };
 
 type Data = Record<string, unknown> | null;
-type RawError = {
+type RawError = Pick<PlacedError, 'entityDepth' | 'subgraph'> & {
   message: string;
   path?: Path;
   extensions?: SubgraphError['extensions'];
-  entityDepth?: PlacedError['entityDepth'];
 };
 
 /**
@@ -45,13 +44,14 @@ export function buildResponse(
     const { message, extensions: known } = mask(error);
     const { code, ...details } = known;
     const extensions = extensionsOf(code, requestId, details);
-    const { path = [] } = error;
-    if (path.length > 0) return [{ message, path: visiblePath(path, responseKeys), extensions }];
-    if (roots.length === 0) return [{ message, extensions }];
-    return roots.map((root) => ({ message, path: [root], extensions }));
+    const { path = [], subgraph } = error;
+    const rest = { extensions, subgraph };
+    if (path.length > 0) return [{ message, path: visiblePath(path, responseKeys), ...rest }];
+    if (roots.length === 0) return [{ message, ...rest }];
+    return roots.map((root) => ({ message, path: [root], ...rest }));
   });
-  const sorted =
-    errors.length === 1 ? errors : boundedErrors(inDocumentOrder(errors, data, responseKeys));
+  const ordered = errors.length === 1 ? errors : inDocumentOrder(errors, data, responseKeys);
+  const sorted = boundedErrors(ordered);
   return {
     status: statusOf(data, sorted),
     body: { errors: sorted, data },
@@ -120,10 +120,10 @@ function visiblePath(path: Path, responseKeys: ReadonlySet<string>): (string | n
 
 /** Subgraphs respond in any order; the caller gets the errors in the order of the document. */
 function inDocumentOrder(
-  errors: readonly ResponseError[],
+  errors: readonly OwnedError[],
   data: Data,
   responseKeys: ReadonlySet<string>,
-): ResponseError[] {
+): OwnedError[] {
   const roots = Object.keys(data ?? {});
   const places = new Map(Array.from(responseKeys, (key, place) => [key, place]));
   const placeOf = (step: string | number, depth: number) =>
@@ -153,7 +153,7 @@ function statusOf(data: Data, errors: readonly ResponseError[]): number {
   return 200;
 }
 
-/** How many errors a caller gets in addition to the first one of each root field. */
+/** How many errors a caller gets in addition to the first ones. */
 const MAX_FURTHER_ERRORS = 5;
 
 /** In characters; graphql-js quotes documents and variables in its messages. */
@@ -165,20 +165,22 @@ type ResponseError = {
   path?: (string | number)[];
   extensions: ReturnType<typeof extensionsOf>;
 };
+/** Callers do not see the name of the subgraph. */
+type OwnedError = ResponseError & Pick<PlacedError, 'subgraph'>;
 
 /** A message, cut to its first 300 characters. */
 export function shortMessage(message: string): string {
   return message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE - 1)}…`;
 }
 
-/** The first error of each root field, and up to 5 more, in their order. */
-function boundedErrors(errors: readonly ResponseError[]): ResponseError[] {
-  const roots = new Set<string | number | undefined>();
+/** The first error of each root field from each subgraph, and up to 5 more, in their order. */
+function boundedErrors(errors: readonly OwnedError[]): ResponseError[] {
+  const firsts = new Set<string>();
   let further = 0;
-  return errors.filter(({ path }) => {
-    const { size } = roots;
-    if (size < roots.add(path?.[0]).size) return true;
+  return errors.flatMap(({ subgraph, ...error }) => {
+    const { size } = firsts;
+    if (size < firsts.add(`${error.path?.[0]} ${subgraph}`).size) return [error];
     further += 1;
-    return further <= MAX_FURTHER_ERRORS;
+    return further <= MAX_FURTHER_ERRORS ? [error] : [];
   });
 }

@@ -428,6 +428,24 @@ async function list(members: number, standings: (request: SubgraphRequest) => Su
   return { result, response: buildResponse(result, new Set(['members']), 'r', () => {}) };
 }
 
+test("errors of one subgraph push out no other one's, and do not name it", () => {
+  const errorOf = (subgraph: string | undefined, n: number) => ({
+    ...{ message: `${subgraph} ${n}`, path: ['members', n], subgraph },
+    extensions: { code: 'NOT_FOUND' },
+  });
+  const errors = Array.from({ length: 10 }, (_, n) => errorOf('evil', n));
+  const others = [errorOf('offers', 10), errorOf(undefined, 11), errorOf('offers', 12)];
+  const result = { data: { members: null }, errors: [...errors, ...others], nullViolations: [] };
+  const { body } = buildResponse(result, new Set(['members']), 'r', () => {});
+  const shown = [0, 1, 2, 3, 4, 5].map((n) => `evil ${n}`);
+  expect(body.errors?.map(({ message }) => message)).toEqual([
+    ...shown,
+    'offers 10',
+    'undefined 11',
+  ]);
+  expect(JSON.stringify(body)).not.toContain('"subgraph"');
+});
+
 test('thousands of errors about no entity become a thousand at most, and six for the caller', async () => {
   const errors = Array.from({ length: 1_000 }, (_, n) => ({
     message: 'x',

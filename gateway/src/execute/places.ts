@@ -6,6 +6,8 @@ export type Steps = { before: Steps; step: string | number } | undefined;
 
 /** An error with its path in the data. */
 export type PlacedError = SubgraphError & {
+  /** Whose error it is; undefined if it is the gateway's own. */
+  subgraph?: string | undefined;
   /**
    * Set if the subgraph returned null for a whole entity because of it: the length of the entity's
    * path, with which the error's begins. Every other field of the entity is missing, too.
@@ -24,14 +26,15 @@ const MAX_ERRORS_OF_FETCH = 1_000;
 const MAX_ERRORS = 2_000;
 
 /**
- * Adds the errors of a fetch with their paths in the data. If it is one of entities, `places` are
- * those of each representation: an entity's errors get its paths, and an error without a path gets
- * the paths of all, up to 100.
+ * Adds the errors of a fetch from `subgraph` with their paths in the data. If it is one of
+ * entities, `places` are those of each representation: an entity's errors get its paths, and an
+ * error without a path gets the paths of all, up to 100.
  */
 export function addErrors(
   to: PlacedError[],
   { data, errors = [] }: SubgraphResponse,
   places: (() => readonly (readonly Steps[])[]) | undefined,
+  subgraph?: string,
 ): void {
   if (errors.length === 0 || to.length >= MAX_ERRORS) return;
   const room = Math.min(to.length + MAX_ERRORS_OF_FETCH, MAX_ERRORS);
@@ -39,7 +42,7 @@ export function addErrors(
   for (const error of errors)
     for (const placed of placedErrors(error, known, data?._entities)) {
       if (to.length >= room) return;
-      to.push(placed);
+      to.push({ ...placed, subgraph });
     }
 }
 

@@ -151,7 +151,7 @@ function createProcess(
     const response = await ask(name, transport, request, run);
     if (trace !== undefined) endFetch(trace, response);
     const places = once && (() => placesOf(placed ?? [], once.indexes));
-    addErrors(errors, response, places);
+    addErrors(errors, response, places, name);
     const { data = null } = response;
     run.pace.work(passes * itemsIn(data));
     if (once === undefined && data !== null) merge(root, data);
@@ -161,7 +161,7 @@ function createProcess(
       const all = repeated(entities, once.indexes, run);
       if (!all.includes(undefined)) return { data: { _entities: all } };
     }
-    addErrors(errors, unavailable(), places);
+    addErrors(errors, unavailable(), places, name);
     return { data: null };
   }
 

@@ -130,7 +130,7 @@ function askFor(fetch: FetchNode, run: PlanRun, asked: Asked | undefined): Maybe
   };
   const response = ask(serviceName, transport, request, run);
   return mapMaybe(response, (late) =>
-    within(run, () => run.pace.alone(() => take(late, run, asked, trace))),
+    within(run, () => run.pace.alone(() => take(late, run, asked, trace, serviceName))),
   );
 }
 
@@ -240,11 +240,12 @@ function take(
   run: PlanRun,
   asked: Asked | undefined,
   trace: Trace | undefined,
+  subgraph: string,
 ): MaybePromise<void> {
   const { data } = response;
   if (trace !== undefined) endFetch(trace, response);
   const places = asked && (() => placesOf(asked, run));
-  addErrors(run.errors, response, places);
+  addErrors(run.errors, response, places, subgraph);
   if (data === undefined || data === null) return;
   if (asked === undefined) {
     merge(run.data, data, run);
@@ -252,7 +253,7 @@ function take(
   }
   const entities = data._entities;
   if (!Array.isArray(entities) || entities.length !== asked.representations.length) {
-    addErrors(run.errors, unavailable(), places);
+    addErrors(run.errors, unavailable(), places, subgraph);
     return;
   }
   const objects = asked.copies === run.copies ? asked.objects : objectsOf(asked, run);

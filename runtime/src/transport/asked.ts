@@ -14,19 +14,32 @@ const MAX_REMEMBERED = 100_000;
 /** What is selected, whatever the type, by response name; a leaf has no selections. */
 type Selected = Map<string, Selected | undefined>;
 
-/**
- * Returns a function that leaves of an operation's data what the operation selects, with TOO_DEEP
- * in place of what nests too deeply. It changes the data.
- */
-export function createKeepAsked() {
+/** Returns what leaves of a response to an operation what the operation selects. */
+export function createAsked() {
   const known = new LRUCache<string, Selected>({
     maxSize: MAX_REMEMBERED,
     sizeCalculation: (_, { length }) => length + 1,
     memoMethod: selectedIn,
   });
-  return (data: Record<string, unknown>, query: string) =>
-    // Cast: an object stays one.
-    kept(data, known.memo(query), 0) as Record<string, unknown>;
+  return {
+    /** The data, changed in place, with TOO_DEEP in place of what nests too deeply. */
+    dataOf: (data: Record<string, unknown>, query: string) =>
+      // Cast: an object stays one.
+      kept(data, known.memo(query), 0) as Record<string, unknown>,
+    /** An error's path, or that of the first root field if it begins with none. */
+    pathOf(path: readonly (string | number)[], query: string): (string | number)[] {
+      const selected = known.memo(query);
+      let at: Selected | undefined = selected;
+      const end = path.findIndex((step) => {
+        if (typeof step === 'number') return at === selected;
+        if (!at?.has(step)) return true;
+        at = at.get(step);
+        return false;
+      });
+      const asked = path.slice(0, end === -1 ? undefined : end);
+      return asked.length > 0 ? asked : [...selected.keys()].slice(0, 1);
+    },
+  };
 }
 
 function selectedIn(query: string): Selected {

@@ -3,14 +3,14 @@ import { detailsIn, ERRORS, isSubgraphCode } from '../errors.ts';
 import { isJsonObject, withoutAltering } from '../input.ts';
 import type { Log } from '../observe/log.ts';
 import { isBuiltIn } from '../settings/subgraphs.ts';
-import { createKeepAsked } from './asked.ts';
+import { createAsked } from './asked.ts';
 import type { FieldNames } from './fieldnames.ts';
 import type { SubgraphError, SubgraphRequest, SubgraphResponse } from './types.ts';
 
 /**
  * What a GraphQL response says, or undefined if the response is malformed or has other entities
  * than the operation asks for. The response has no error that callers must not see, and of a team's
- * subgraph no data that was not asked for, which could take the place of another subgraph's.
+ * subgraph no data or path that was not asked for, which could be another subgraph's.
  */
 export type ReadResponse = (
   response: unknown,
@@ -36,7 +36,7 @@ export function createResponseReader({
   log: Pick<Log, 'warn'>;
 }): ReadResponse {
   const passing = new Set(codes.filter(isSubgraphCode));
-  const keepAsked = isBuiltIn(name) ? undefined : createKeepAsked();
+  const asked = isBuiltIn(name) ? undefined : createAsked();
 
   function readErrors(errors: readonly unknown[], request: SubgraphRequest): SubgraphError[] {
     const read: SubgraphError[] = [];
@@ -45,11 +45,13 @@ export function createResponseReader({
     let count = 0;
     for (const error of errors) {
       if (read.length >= MAX_ERRORS.total) break;
-      const root = pathOf(error)?.[0];
+      const own = pathOf(error);
+      const path = own && asked ? asked.pathOf(own, request.query) : own;
+      const root = path?.[0];
       const known = perRoot.get(root) ?? 0;
       if (known >= MAX_ERRORS.perRoot) continue;
       perRoot.set(root, known + 1);
-      const result = readError(error, passing);
+      const result = readError(error, path, passing);
       read.push(result);
       if (result.extensions.code !== 'INTERNAL_SERVER_ERROR') continue;
       masked ??= error;
@@ -80,7 +82,7 @@ export function createResponseReader({
       !areEntities(data._entities, entityTypes)
     )
       return undefined;
-    const kept = data && keepAsked ? keepAsked(data, request.query) : data;
+    const kept = data && asked ? asked.dataOf(data, request.query) : data;
     return isFailed ? { data: kept, errors: readErrors(errors, request) } : { data: kept };
   };
 }
@@ -105,8 +107,11 @@ function isEntity(entity: unknown, type: unknown): boolean {
 }
 
 /** An error as callers see it. A malformed one becomes INTERNAL_SERVER_ERROR. */
-function readError(error: unknown, passing: ReadonlySet<string>): SubgraphError {
-  const path = pathOf(error);
+function readError(
+  error: unknown,
+  path: (string | number)[] | undefined,
+  passing: ReadonlySet<string>,
+): SubgraphError {
   const placed = path === undefined ? {} : { path };
   const code = codeOf(error);
   if (code !== undefined && passing.has(code) && isJsonObject(error)) {

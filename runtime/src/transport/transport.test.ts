@@ -253,7 +253,8 @@ describe('the data of a team', () => {
   test('has errors without the path if a step of it is longer than any name', () => {
     const path = (length: number) => ['a', 'x'.repeat(length)];
     const errorAt = (length: number) => ({ ...withCode('OFFER_EXPIRED'), path: path(length) });
-    const { response } = read({ data: null, errors: [errorAt(256), errorAt(257)] });
+    const query = `{ a { ${'x'.repeat(256)} } }`;
+    const { response } = read({ data: null, errors: [errorAt(256), errorAt(257)] }, { query });
     expect(response?.errors?.map((error) => error.path)).toEqual([path(256), undefined]);
   });
 });
@@ -267,6 +268,24 @@ describe('an error', () => {
     });
     expect(response).toEqual({ data: { _entities: [null] }, errors: [error] });
     expect(lines).toEqual([]);
+  });
+
+  test.each<[string, (string | number)[], (string | number)[]]>([
+    ['{ a { b: c } d }', ['a', 0, 'b', 1], ['a', 0, 'b', 1]],
+    ['{ a { b: c } d }', ['a', 'c', 'b'], ['a']],
+    ['{ a { b: c } d }', ['d', 'b'], ['d']],
+    ['{ x: a d }', ['memberByEmail', 'email'], ['x']],
+    ['{ x: a d }', [], ['x']],
+    ['{ x: a d }', [0, 'd'], ['x']],
+    [
+      '{ _entities(representations: []) { ... on A { b } } }',
+      ['_entities', 1, 'tier'],
+      ['_entities', 1],
+    ],
+    ['{ _entities(representations: []) { ... on A { b } } }', ['viewer'], ['_entities']],
+  ])('of a team about %s at %j is at %j', (query, path, expected) => {
+    const { response } = read({ data: null, errors: [{ path }] }, { query });
+    expect(response?.errors?.[0]?.path).toEqual(expected);
   });
 
   test('with SERVICE_UNAVAILABLE passes with the message of this service', () => {
@@ -334,10 +353,13 @@ test('a response with a million errors has the first 100 of each root field', ()
     },
   });
   const flood = (path: unknown[]) => Array(200_000).fill(error(path));
-  const { response, lines } = read({
-    data: null,
-    errors: [...flood(['a']), ...flood(['b', 0]), ...flood(Array(10).fill('c')), { path: ['d'] }],
-  });
+  const { response, lines } = read(
+    {
+      data: null,
+      errors: [...flood(['a']), ...flood(['b', 0]), ...flood(Array(10).fill('c')), { path: ['d'] }],
+    },
+    { query: '{ a b c d }' },
+  );
   const roots = response?.errors?.map(({ path }) => path?.[0]);
   expect(roots).toEqual(
     ['a', 'b', 'c', 'd'].flatMap((root) => Array(root === 'd' ? 1 : 100).fill(root)),
