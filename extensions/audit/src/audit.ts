@@ -24,6 +24,7 @@ function createAudit(sink: AuditSink): Audit {
   return {
     records: (principal) => partnerIdOf(principal) !== undefined,
     record(requestId, principal, accesses) {
+      if (accesses.isEmpty) return;
       const caller = {
         time: new Date().toISOString(),
         partner: partnerIdOf(principal),

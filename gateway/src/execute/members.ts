@@ -81,6 +81,10 @@ export class Accesses {
     this.isRefused = true;
   }
 
+  get isEmpty(): boolean {
+    return this.byOperation.size === 0;
+  }
+
   *[Symbol.iterator](): Iterator<MemberAccess> {
     for (const [operation, members] of this.byOperation)
       for (const [memberId, lists] of members)
