@@ -9,7 +9,7 @@ import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { type AuditSink, openAuditFile } from './file.ts';
 
 /** In characters: beyond them, the lines of a response name members without their fields. */
-const MAX_NAMES = 1_048_576;
+const MAX_NAMES = 262_144;
 
 /** Undefined if AUDIT_LOG is not set. Throws if the file cannot be opened. */
 export function openAudit(

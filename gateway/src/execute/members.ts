@@ -44,15 +44,16 @@ type RecordAccess = (
 const MEMBER_ID = 'memberId';
 /** In characters: what is longer is nobody's ID. */
 const MAX_MEMBER_ID = 128;
-const MAX_FIELDS = 64;
+/** Of a member, by one root field. */
+const [MAX_LISTS, MAX_FIELDS] = [16, 64];
 const NO_FIELDS: readonly string[] = [];
 /** Each is a line of the audit log. Only fields of teams show more: an event shows two. */
 const MAX_ACCESSES = { free: 100, perCost: 20 };
 
 /** The members that a response shows or its operation has changed, each once by a root field. */
 export class Accesses {
-  /** By root field and member: lists of fields, which objects of one type share. */
-  private readonly byOperation = new Map<string, Map<string, Set<readonly string[]>>>();
+  /** By root field and member. */
+  private readonly byOperation = new Map<string, Map<string, ShownFields>>();
   private readonly limit: number;
   private count = 0;
   private isRefused = false;
@@ -64,15 +65,15 @@ export class Accesses {
 
   /** Throws OPERATION_TOO_COMPLEX if there are too many. */
   add(operation: string, memberId: string, fields: readonly string[]): void {
-    const members = this.byOperation.get(operation) ?? new Map<string, Set<readonly string[]>>();
+    const members = this.byOperation.get(operation) ?? new Map<string, ShownFields>();
     this.byOperation.set(operation, members);
-    const lists = members.get(memberId) ?? new Set();
-    if (!this.isRefused) lists.add(fields);
+    const shown = members.get(memberId) ?? { lists: new Set(), names: new Set() };
+    if (!this.isRefused) show(shown, fields);
     if (members.has(memberId) || (this.isRefused && members.size >= this.limit)) return;
     this.count += 1;
     if (this.count > this.limit && !this.isRefused)
       fail('OPERATION_TOO_COMPLEX', `the response shows more than ${this.limit} members`);
-    members.set(memberId, lists);
+    members.set(memberId, shown);
   }
 
   /** Begins again: nothing is shown. What is too much of a root field is left out. */
@@ -87,9 +88,18 @@ export class Accesses {
 
   *[Symbol.iterator](): Iterator<MemberAccess> {
     for (const [operation, members] of this.byOperation)
-      for (const [memberId, lists] of members)
-        yield { operation, memberId, fields: [...new Set([...lists].flat())] };
+      for (const [memberId, { names }] of members)
+        yield { operation, memberId, fields: [...names] };
   }
+}
+
+/** The lists of fields of a member, which objects of one type share, and the names in them. */
+type ShownFields = { lists: Set<readonly string[]>; names: Set<string> };
+
+function show({ lists, names }: ShownFields, fields: readonly string[]): void {
+  if (lists.size >= MAX_LISTS || lists.has(fields)) return;
+  lists.add(fields);
+  for (const name of fields) if (names.size < MAX_FIELDS) names.add(name);
 }
 
 /**

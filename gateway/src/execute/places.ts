@@ -53,13 +53,14 @@ function placedErrors(
 ): PlacedError[] {
   if (places === undefined) return [error];
   const index = error.path?.[1];
-  if (typeof index !== 'number')
+  const own = typeof index === 'number' ? places[index] : undefined;
+  if (typeof index !== 'number' || own === undefined)
     return places
       .flat()
       .slice(0, 100)
       .map((steps) => ({ ...error, path: pathOf(steps) }));
   const isNull = Array.isArray(entities) && entities[index] === null;
-  return (places[index] ?? [undefined]).slice(0, MAX_ERRORS_OF_FETCH).map((steps) => {
+  return own.slice(0, MAX_ERRORS_OF_FETCH).map((steps) => {
     const entity = pathOf(steps);
     const path = [...entity, ...(error.path?.slice(2) ?? [])];
     return { ...error, path, ...(isNull && { entityDepth: entity.length }) };

@@ -457,7 +457,13 @@ const T = 'type Query { t: T }  type T @key(fields: "id") { id: ID!';
 const V = 'type V @key(fields: "a") { a: Int  b: Int @shareable }';
 const OWNER = 'type T @key(fields: "owner { name }"';
 const FOO = 'type Foo @key(fields: "id") { id: ID!  name: String';
+const INFO = `type T @key(fields: "id info { a }") { id: ID!  info: Info }
+  type Info @shareable { a: Int  b: Int }`;
+const REQUIRING =
+  'type T @key(fields: "id") { id: ID!  sum: Int @external  x: Int @requires(fields: "sum") }';
+const KEYED = 'type T @key(fields: "sum") { sum: Int @external  x: Int }';
 const GHOST = 'type T @key(fields: "id") { id: ID!  sum: Int @override(from: "theirs") }';
+const GHOST_KEY = GHOST.replace('type T', 'type T @key(fields: "sum")');
 
 test.each<[what: string, before: Schemas, offers: string, need: string, then: Schemas | undefined]>(
   [
@@ -481,6 +487,34 @@ test.each<[what: string, before: Schemas, offers: string, need: string, then: Sc
       GHOST,
       'resolves T.sum theirs',
       { theirs: `${T} }`, offers: GHOST },
+    ],
+    [
+      'that it overrides before there is one',
+      { theirs: `${T} }`, offers: 'scalar Own' },
+      GHOST,
+      'resolves T.sum theirs',
+      undefined,
+    ],
+    [
+      'that another one requires, if it was its own',
+      { theirs: `${T}  sum: Int }`, offers: GHOST, reader: REQUIRING },
+      'scalar Own',
+      'reads reader theirs',
+      undefined,
+    ],
+    [
+      'that another one has as a key, if it was its own',
+      { theirs: `${T}  sum: Int }`, offers: GHOST_KEY, reader: KEYED },
+      'scalar Own',
+      'reads reader theirs',
+      undefined,
+    ],
+    [
+      'that is in its key with less than it resolves',
+      { theirs: `type Query { t: T }  ${INFO}`, offers: 'scalar Own' },
+      INFO,
+      'resolves T.info theirs',
+      undefined,
     ],
     [
       'of all, which is the description of the schema',

@@ -112,6 +112,15 @@ function otherResolvers(
 function takesPart(graph: JoinedGraph, other: JoinedGraph, publisher: string) {
   const { types } = graph;
   const inEveryKey = new Set<string>();
+  /** Whether a key has all that the publisher resolves below a field, unless that has own keys. */
+  function isWhole(coordinate: string, key: readonly string[]): boolean {
+    const [type = '', field = ''] = coordinate.split('.');
+    const target = types.get(type)?.fields.get(field)?.typeName ?? '';
+    if (keysOf(graph, target, publisher).length > 0) return true;
+    return Array.from(types.get(target)?.fields ?? []).every(
+      ([name, { resolvers }]) => !resolvers.has(publisher) || key.includes(`${target}.${name}`),
+    );
+  }
   for (const [name, { keys }] of types) {
     const [first = []] = keysOf(graph, name, publisher);
     const isOffered = keys.length > 0 && isOfferedKey(graph, name, first, publisher);
@@ -119,7 +128,8 @@ function takesPart(graph: JoinedGraph, other: JoinedGraph, publisher: string) {
       // A key may lead through other types, which have keys of their own.
       const [type = ''] = coordinate.split('.');
       const all = [name, type].flatMap((each) => keysOf(graph, each, publisher));
-      if (all.every((key) => key.includes(coordinate))) inEveryKey.add(coordinate);
+      if (all.every((key) => key.includes(coordinate)) && isWhole(coordinate, first))
+        inEveryKey.add(coordinate);
     }
   }
   return (typeName: string, name: string): boolean => {
@@ -147,10 +157,11 @@ function newReads(
     known.set(read, ownersOf(former, coordinate));
   const found = new Map<string, Found>();
   for (const { read, coordinate, what, isKey } of readsOf(next, reader)) {
-    // What others offer by a key, the publisher may offer otherwise.
-    if (isKey && reader !== publisher) continue;
+    // Whoever owns it may have offered it by a key, which is no read.
+    const isOffered = isKey && reader !== publisher;
+    const had = known.get(read) ?? (isOffered ? ownersOf(former, coordinate) : []);
     const concerned = ownersOf(next, coordinate).filter(
-      (each) => each !== reader && each !== publisher && !known.get(read)?.includes(each),
+      (each) => each !== reader && each !== publisher && !had.includes(each),
     );
     if (concerned.length > 0) found.set(read, { rule: 'reads', what, concerned });
   }
