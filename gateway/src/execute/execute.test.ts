@@ -460,6 +460,21 @@ test('thousands of errors about no entity become a thousand at most, and six for
   expect(response.body.errors).toHaveLength(6);
 });
 
+test.each([-1, 2])(
+  'an error of an entity %d that there is not is about those that were asked for',
+  async (index) => {
+    const path = ['_entities', index, 'memberByEmail'];
+    const errors = [{ message: 'x', path, extensions: { code: 'NOT_FOUND' } }];
+    const { result } = await list(2, ({ entityTypes = [] }) => ({
+      data: { _entities: entityTypes.map(() => ({ tier: 'GOLD', points: 7 })) },
+      errors,
+    }));
+    const paths = result.errors.map((error) => error.path ?? []);
+    expect(paths.map((one) => one.filter((step) => typeof step === 'number'))).toEqual([[0], [1]]);
+    expect(paths.flat()).not.toContain('memberByEmail');
+  },
+);
+
 test('a subgraph is asked for 2,000 entities of a list, and not for 2,001', async () => {
   const asked: number[] = [];
   const standings = ({ entityTypes = [] }: SubgraphRequest) => {
