@@ -129,7 +129,7 @@ function contentAfter(step: Step): GraphContent {
   return step.kind === 'removal' ? withoutSubgraph(step.before, step.name) : step.after;
 }
 
-/** An `@override` of a field that was not there yet, which nobody could approve, has no effect. */
+/** New fields that would go to another subgraph at once, by an `@override` from before. */
 function overriddenFaults(
   { before, entry: { name }, sdl, file, approved }: Extract<Step, { kind: 'subgraph' }>,
   after: GraphContent,

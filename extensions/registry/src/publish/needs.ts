@@ -1,5 +1,4 @@
 // Finds what a change of one subgraph touches that is not its own, which others have to approve.
-
 import { isDeepStrictEqual as isEqual } from 'node:util';
 import type { SubgraphEntry } from '@partner-loyalty/gateway/graph/graph.ts';
 import type { Need } from '@partner-loyalty/gateway/graph/tables.ts';
@@ -35,12 +34,9 @@ export function needsOf(
     ...after.subgraphs.flatMap(({ name }) => newReads(former, next, name, publisher)),
     ...otherShapes(former, next, publisher),
   ];
-  const needs = found.map(
-    ({ rule, what, concerned }): Need => ({
-      ...{ rule, what },
-      losing: concerned.some(isBuiltIn) ? [] : concerned,
-    }),
-  );
+  const needs = found.map(({ concerned, ...need }): Need => {
+    return { ...need, losing: concerned.some(isBuiltIn) ? [] : concerned };
+  });
   return [...(approved ? [] : otherAddress(before, after, publisher, removed)), ...needs];
 }
 
@@ -168,43 +164,37 @@ function newReads(
   return [...found.values()];
 }
 
-/** `read` is equal in two graphs if the publisher reads the same in both. */
-function readsOf(graph: JoinedGraph, publisher: string) {
+/** `read` is equal in two graphs if the reader reads the same in both. */
+function readsOf(graph: JoinedGraph, reader: string) {
   const reads: { read: string; coordinate: string; what: string; isKey?: boolean }[] = [];
   const add = (set: string, typeName: string, forWhat: string, isKey = false) => {
     for (const { coordinate, selected } of selectedIn(set, typeName, graph)) {
-      const what = `${publisher} would get ${selected} ${forWhat}`;
+      const what = `${reader} would get ${selected} ${forWhat}`;
       reads.push({ read: selected, coordinate, what, isKey });
     }
   };
   /** What is provided below one field is not below another. */
   const addProvided = (set: string, typeName: string, field: string) => {
     for (const { coordinate, selected } of selectedIn(set, typeName, graph)) {
-      const what = `${publisher} would answer ${selected} below ${field}`;
+      const what = `${reader} would answer ${selected} below ${field}`;
       reads.push({ read: what, coordinate, what });
     }
   };
   for (const [typeName, { keys, abstractIn, fields }] of graph.types) {
     for (const { graph: name, key } of keys) {
-      if (name !== publisher) continue;
-      const isOffered = isOfferedKey(
-        graph,
-        typeName,
-        coordinatesIn(graph, typeName, key),
-        publisher,
-      );
+      if (name !== reader) continue;
+      const isOffered = isOfferedKey(graph, typeName, coordinatesIn(graph, typeName, key), reader);
       if (!isOffered) add(key, typeName, `by its key of ${typeName}`, true);
     }
-    if (abstractIn.has(publisher)) {
-      const what = `${publisher} would answer for every ${typeName}, as an @interfaceObject`;
+    if (abstractIn.has(reader)) {
+      const what = `${reader} would answer for every ${typeName}, as an @interfaceObject`;
       reads.push({ read: what, coordinate: typeName, what });
     }
     for (const [name, { requires, provides, typeName: target }] of fields) {
       const field = `${typeName}.${name}`;
       for (const each of requires)
-        if (each.graph === publisher) add(each.set, typeName, `for ${field}`);
-      for (const each of provides)
-        if (each.graph === publisher) addProvided(each.set, target, field);
+        if (each.graph === reader) add(each.set, typeName, `for ${field}`);
+      for (const each of provides) if (each.graph === reader) addProvided(each.set, target, field);
     }
   }
   return reads;
