@@ -73,30 +73,33 @@ export function joinedGraph(supergraph: string): JoinedGraph {
 
 /**
  * The coordinates that a field set of a type selects, with their arguments; of an interface, also
- * those of the types that implement it.
+ * those of the types that implement it. `path` leads there from the type.
  */
 export function selectedIn(
   set: string,
   typeName: string,
   { types, implementing }: JoinedGraph,
-): { coordinate: string; selected: string }[] {
-  const found: { coordinate: string; selected: string }[] = [];
-  const walk = ({ selections }: SelectionSetNode, parent: string): void => {
+): { coordinate: string; selected: string; path: string }[] {
+  const found: { coordinate: string; selected: string; path: string }[] = [];
+  const walk = ({ selections }: SelectionSetNode, parent: string, before: string): void => {
     for (const node of selections) {
       if (node.kind === Kind.INLINE_FRAGMENT)
-        walk(node.selectionSet, node.typeCondition?.name.value ?? parent);
+        walk(node.selectionSet, node.typeCondition?.name.value ?? parent, before);
       if (node.kind !== Kind.FIELD || node.name.value.startsWith('__')) continue;
       const name = node.name.value;
       const { selectionSet: _, ...alone } = node;
       const own = print(alone);
-      for (const type of [parent, ...(implementing.get(parent) ?? [])])
-        found.push({ coordinate: `${type}.${name}`, selected: `${type}.${own}` });
+      for (const type of [parent, ...(implementing.get(parent) ?? [])]) {
+        const selected = `${type}.${own}`;
+        found.push({ coordinate: `${type}.${name}`, selected, path: before + selected });
+      }
       const next = types.get(parent)?.fields.get(name)?.typeName;
-      if (node.selectionSet !== undefined && next !== undefined) walk(node.selectionSet, next);
+      if (node.selectionSet !== undefined && next !== undefined)
+        walk(node.selectionSet, next, `${before}${parent}.${own} `);
     }
   };
   const [operation] = parse(`{${set}}`, { noLocation: true }).definitions;
-  if (operation?.kind === Kind.OPERATION_DEFINITION) walk(operation.selectionSet, typeName);
+  if (operation?.kind === Kind.OPERATION_DEFINITION) walk(operation.selectionSet, typeName, '');
   return found;
 }
 

@@ -459,6 +459,13 @@ const OWNER = 'type T @key(fields: "owner { name }"';
 const FOO = 'type Foo @key(fields: "id") { id: ID!  name: String';
 const INFO = `type T @key(fields: "id info { a }") { id: ID!  info: Info }
   type Info @shareable { a: Int  b: Int }`;
+const TRIPS = `type Query { trip: Trip }
+  type Trip @key(fields: "id") @key(fields: "from { id } to { code }") { id: ID!  from: P  to: P }
+  type P { id: ID!  code: String }`;
+const PART = 'type P { id: ID! @external  code: String @external }';
+const requiringOf = (set: string) => `type Trip @key(fields: "id") {
+  id: ID!  from: P @external  to: P @external  x: Int @requires(fields: "${set}")
+} ${PART}`;
 const REQUIRING =
   'type T @key(fields: "id") { id: ID!  sum: Int @external  x: Int @requires(fields: "sum") }';
 const KEYED = 'type T @key(fields: "sum") { sum: Int @external  x: Int }';
@@ -514,6 +521,20 @@ test.each<[what: string, before: Schemas, offers: string, need: string, then: Sc
       { theirs: `type Query { t: T }  ${INFO}`, offers: 'scalar Own' },
       INFO,
       'resolves T.info theirs',
+      undefined,
+    ],
+    [
+      'of an object of which another part is in a key',
+      { theirs: TRIPS, offers: 'scalar Own' },
+      `type Trip @key(fields: "from { id code }") { from: P @external  x: Int } ${PART}`,
+      'reads P.code theirs',
+      undefined,
+    ],
+    [
+      'of another object of the same type than before',
+      { theirs: TRIPS, offers: requiringOf('from { id code } to { id }') },
+      requiringOf('from { id } to { id code }'),
+      'reads P.code theirs',
       undefined,
     ],
     [

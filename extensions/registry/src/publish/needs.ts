@@ -108,24 +108,14 @@ function otherResolvers(
 function takesPart(graph: JoinedGraph, other: JoinedGraph, publisher: string) {
   const { types } = graph;
   const inEveryKey = new Set<string>();
-  /** Whether a key has all that the publisher resolves below a field, unless that has own keys. */
-  function isWhole(coordinate: string, key: readonly string[]): boolean {
-    const [type = '', field = ''] = coordinate.split('.');
-    const target = types.get(type)?.fields.get(field)?.typeName ?? '';
-    if (keysOf(graph, target, publisher).length > 0) return true;
-    return Array.from(types.get(target)?.fields ?? []).every(
-      ([name, { resolvers }]) => !resolvers.has(publisher) || key.includes(`${target}.${name}`),
-    );
-  }
   for (const [name, { keys }] of types) {
     const [first = []] = keysOf(graph, name, publisher);
     const isOffered = keys.length > 0 && isOfferedKey(graph, name, first, publisher);
     for (const coordinate of isOffered ? first : []) {
-      // A key may lead through other types, which have keys of their own.
+      // An interface's key is of the types that implement it, which have keys of their own.
       const [type = ''] = coordinate.split('.');
       const all = [name, type].flatMap((each) => keysOf(graph, each, publisher));
-      if (all.every((key) => key.includes(coordinate)) && isWhole(coordinate, first))
-        inEveryKey.add(coordinate);
+      if (all.every((key) => key.includes(coordinate))) inEveryKey.add(coordinate);
     }
   }
   return (typeName: string, name: string): boolean => {
@@ -168,16 +158,16 @@ function newReads(
 function readsOf(graph: JoinedGraph, reader: string) {
   const reads: { read: string; coordinate: string; what: string; isKey?: boolean }[] = [];
   const add = (set: string, typeName: string, forWhat: string, isKey = false) => {
-    for (const { coordinate, selected } of selectedIn(set, typeName, graph)) {
+    for (const { coordinate, selected, path } of selectedIn(set, typeName, graph)) {
       const what = `${reader} would get ${selected} ${forWhat}`;
-      reads.push({ read: selected, coordinate, what, isKey });
+      reads.push({ read: path, coordinate, what, isKey });
     }
   };
   /** What is provided below one field is not below another. */
   const addProvided = (set: string, typeName: string, field: string) => {
-    for (const { coordinate, selected } of selectedIn(set, typeName, graph)) {
+    for (const { coordinate, selected, path } of selectedIn(set, typeName, graph)) {
       const what = `${reader} would answer ${selected} below ${field}`;
-      reads.push({ read: what, coordinate, what });
+      reads.push({ read: `${path} below ${field}`, coordinate, what });
     }
   };
   for (const [typeName, { keys, abstractIn, fields }] of graph.types) {
@@ -234,8 +224,10 @@ function keysOf(graph: JoinedGraph, typeName: string, subgraph: string): string[
   );
 }
 
-function coordinatesIn(graph: JoinedGraph, typeName: string, set: string): string[] {
-  return selectedIn(set, typeName, graph).map(({ coordinate }) => coordinate);
+/** None of a key that leads to other objects: the same coordinates there are not the same data. */
+function coordinatesIn(graph: JoinedGraph, typeName: string, key: string): string[] {
+  if (key.includes('{')) return [];
+  return selectedIn(key, typeName, graph).map(({ coordinate }) => coordinate);
 }
 
 /**
@@ -250,6 +242,7 @@ function isOfferedKey(
 ): boolean {
   const offers = (subgraph: string, type: string, parts: readonly string[]) =>
     keysOf(graph, type, subgraph).some((theirs) => parts.every((part) => theirs.includes(part)));
+  if (key.length === 0) return false;
   return key.every((part) => {
     const [type = '', field = ''] = part.split('.');
     const resolvers = graph.types.get(type)?.fields.get(field)?.resolvers ?? [];
