@@ -1,7 +1,7 @@
 // The page of a section: what it shows, and what becomes of its forms.
 import type { Audit } from '@partner-loyalty/gateway/audit.ts';
 import type { Partner } from '@partner-loyalty/gateway/identity/keystore.ts';
-import type { Staff } from '@partner-loyalty/gateway/identity/staff.ts';
+import { NotAdminError, type Staff } from '@partner-loyalty/gateway/identity/staff.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
@@ -82,6 +82,7 @@ export function createSectionPages({ audit, page }: Parts) {
     try {
       shown = await actionOf(section, name)({ ...visitOf(request, staff), changed }, form);
     } catch (error) {
+      if (error instanceof NotAdminError) return page(request, visitor, ADMINS_ONLY);
       if (error instanceof ConsoleError)
         return show(request, visitor, section, { rejected: form, problem: error });
       record(true);

@@ -142,6 +142,14 @@ export function createSessions(keys: Pick<KeyStore, 'staffTables'>, cookies: Coo
   };
 }
 
+export const DEMO_STAFF_ID = 'demo';
+
 function demoStaff(partnerId: string): Staff {
-  return { staffId: 'demo', partnerId, email: 'demo', role: 'admin', createdAt: new Date(0) };
+  return {
+    staffId: DEMO_STAFF_ID,
+    partnerId,
+    email: 'demo',
+    role: 'admin',
+    createdAt: new Date(0),
+  };
 }

@@ -1,11 +1,13 @@
 // The section /console/staff: who may use the console for the partner.
 import {
+  changeRole,
   inviteStaff,
   listStaff,
   MAX_STAFF,
   removeStaff,
   STAFF_ROLES,
   type Staff,
+  type StaffRole,
 } from '@partner-loyalty/gateway/identity/staff.ts';
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import { type Html, html } from '@partner-loyalty/runtime/pages/html.ts';
@@ -21,24 +23,24 @@ import {
   NotFoundError,
   type Section,
 } from './section.ts';
+import { DEMO_STAFF_ID } from './sessions.ts';
 
 type StaffParts = Pick<ConsoleParts, 'keyStore' | 'ownUrl'> & {
   members: Pick<StaffMail, 'mailStaff'>;
 };
 
 export function createStaffSection({ keyStore, members, ownUrl }: StaffParts): Section {
-  const invite: Action = async ({ staff, changed }, form) => {
+  const invite: Action = async (visit, form) => {
+    const { staff, changed } = visit;
     const { partnerId } = staff;
     const email = field(form, 'email');
-    const role = STAFF_ROLES.find((one) => one === form.get('role'));
-    if (role === undefined) throw new ConsoleError('Choose the role admin or viewer.');
+    const role = roleIn(form);
     const tables = await keyStore.staffTables();
-    const others = await listStaff(tables, partnerId);
+    const all = await listStaff(tables, partnerId);
     const address = canonicalEmail(email);
-    const known = others.find((one) => canonicalEmail(one.email) === address);
-    const isDemoted = role === 'viewer' && known !== undefined;
-    if (isDemoted) requireOtherAdmin(others, known);
-    const invited = await inviteStaff(tables, { partnerId, email, role });
+    const known = all.find((one) => canonicalEmail(one.email) === address);
+    if (known !== undefined) return give(visit, all, known, role);
+    const invited = await inviteStaff(tables, { partnerId, email, role }, adminsFor(visit));
     if (invited === 'invalid')
       throw new ConsoleError('This is not a valid email address.', 'email');
     if (invited === 'full')
@@ -46,8 +48,7 @@ export function createStaffSection({ keyStore, members, ownUrl }: StaffParts): S
         `You have reached the limit of ${MAX_STAFF} people. Remove somebody first.`,
       );
     changed(invited.staffId);
-    if (isDemoted) await keepAdmin(known);
-    return known === undefined && address !== undefined ? welcome(invited, address) : undefined;
+    return address === undefined ? undefined : welcome(invited, address);
   };
 
   /** The invitation holds if its mail cannot be sent. */
@@ -62,31 +63,31 @@ export function createStaffSection({ keyStore, members, ownUrl }: StaffParts): S
     return { text, isProblem: false };
   }
 
-  const changeRole: Action = async (visit, form) => {
+  async function give(visit: ConsoleVisit, all: readonly Staff[], known: Staff, role: StaffRole) {
+    const { staffId } = known;
+    const admins = adminsFor(visit, role === 'viewer' ? otherAdminIn(all, known) : []);
+    if (!(await changeRole(await keyStore.staffTables(), { staffId, role }, admins)))
+      throw new NotFoundError(UNKNOWN);
+    visit.changed(staffId);
+    return undefined;
+  }
+
+  const change: Action = async (visit, form) => {
     const all = await listStaff(await keyStore.staffTables(), visit.staff.partnerId);
-    const { email } = knownIn(all, form);
-    return invite(visit, new URLSearchParams({ email, role: field(form, 'role') }));
+    return give(visit, all, knownIn(all, form), roleIn(form));
   };
 
-  const remove: Action = async ({ staff, changed }, form) => {
-    const { partnerId } = staff;
+  const remove: Action = async (visit, form) => {
+    const { partnerId } = visit.staff;
     const tables = await keyStore.staffTables();
-    const others = await listStaff(tables, partnerId);
-    const known = knownIn(others, form);
-    requireOtherAdmin(others, known);
-    if (!(await removeStaff(tables, known.staffId, partnerId))) throw new NotFoundError(UNKNOWN);
-    changed(known.staffId);
-    await keepAdmin(known);
+    const all = await listStaff(tables, partnerId);
+    const known = knownIn(all, form);
+    const admins = adminsFor(visit, otherAdminIn(all, known));
+    if (!(await removeStaff(tables, known.staffId, partnerId, admins)))
+      throw new NotFoundError(UNKNOWN);
+    visit.changed(known.staffId);
     return undefined;
   };
-
-  /** Two admins may have removed each other at once: then both are back. */
-  async function keepAdmin({ partnerId, email, role }: Staff): Promise<void> {
-    const tables = await keyStore.staffTables();
-    const all = role === 'admin' ? await listStaff(tables, partnerId) : [];
-    if (role === 'admin' && !all.some((one) => one.role === 'admin'))
-      await inviteStaff(tables, { partnerId, email, role });
-  }
 
   return {
     name: 'staff',
@@ -101,7 +102,7 @@ with a link or code sent by email. There is no invitation to accept.</p>
 ${rowList(all.map((one) => rowOf(one, visit)))}
 ${isAdmin(visit) ? confirmed('Invite somebody', form, true, 'new') : ''}`;
     },
-    actions: { invite, 'change-role': changeRole, remove },
+    actions: { invite, 'change-role': change, remove },
   };
 }
 
@@ -113,10 +114,24 @@ function knownIn(all: readonly Staff[], form: URLSearchParams): Staff {
   return known;
 }
 
-function requireOtherAdmin(all: readonly Staff[], known: Staff): void {
-  const others = all.filter(({ role, staffId }) => role === 'admin' && staffId !== known.staffId);
-  if (known.role === 'admin' && others.length === 0)
+function roleIn(form: URLSearchParams): StaffRole {
+  const role = STAFF_ROLES.find((one) => one === form.get('role'));
+  if (role === undefined) throw new ConsoleError('Choose the role admin or viewer.');
+  return role;
+}
+
+/** Another admin, who stays one, than the one who will be none. */
+function otherAdminIn(all: readonly Staff[], known: Staff): Staff[] {
+  if (known.role !== 'admin') return [];
+  const other = all.find(({ role, staffId }) => role === 'admin' && staffId !== known.staffId);
+  if (other === undefined)
     throw new ConsoleError('There must be at least one admin. Make somebody else an admin first.');
+  return [other];
+}
+
+/** Who has to be an admin when a change is written. The demo's is stored nowhere. */
+function adminsFor({ staff }: ConsoleVisit, others: readonly Staff[] = []): string[] {
+  return [staff, ...others].flatMap(({ staffId }) => (staffId === DEMO_STAFF_ID ? [] : staffId));
 }
 
 function rowOf({ staffId, email, role, createdAt }: Staff, visit: ConsoleVisit): Html {

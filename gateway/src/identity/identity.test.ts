@@ -20,9 +20,11 @@ import type { KeyStore, Partner } from './keystore.ts';
 import { createOnce, OUTCOMES, type Outcome, type SentForm } from './outcomes.ts';
 import { fetchProviderKeys } from './providerkeys.ts';
 import {
+  changeRole,
   inviteStaff,
   listStaff,
   MAX_STAFF,
+  NotAdminError,
   placesOf,
   removeStaff,
   type StaffRole,
@@ -478,6 +480,43 @@ describe('staff', () => {
     expect([await listed('inn'), await listed('in')]).toEqual([[], []]);
     expect(await placesOf(tables, 'ada@example.com')).toEqual([spa]);
     expect((await invite('inn', 'ada@example.com')).staffId).not.toBe(inn.staffId);
+  });
+
+  test('whoever is no admin any more changes nothing', async () => {
+    const ada = await invite('inn', 'ada@example.com', 'admin');
+    const bob = await invite('inn', 'bob@example.com', 'admin');
+    await invite('inn', 'ada@example.com', 'viewer');
+    const [of, by] = [{ staffId: ada.staffId, role: 'admin' as const }, [ada.staffId]];
+    const eve = { partnerId: 'inn', email: 'eve@example.com', role: 'admin' } as const;
+    await expect(changeRole(tables, of, by)).rejects.toThrow(NotAdminError);
+    await expect(inviteStaff(tables, eve, by)).rejects.toThrow(NotAdminError);
+    await expect(removeStaff(tables, bob.staffId, 'inn', by)).rejects.toThrow(NotAdminError);
+    expect(await listed('inn')).toEqual(['ada@example.com viewer', 'bob@example.com admin']);
+    expect(await changeRole(tables, of, [bob.staffId])).toBe(true);
+    await removeStaff(tables, ada.staffId, 'inn', [bob.staffId]);
+    await expect(changeRole(tables, of, by)).rejects.toThrow(NotAdminError);
+    expect(await changeRole(tables, of, [bob.staffId])).toBe(false);
+    expect(await placesOf(tables, 'ada@example.com')).toEqual([]);
+  });
+
+  test('two admins who remove each other at once do not both succeed', async () => {
+    const ada = await invite('inn', 'ada@example.com', 'admin');
+    const bob = await invite('inn', 'bob@example.com', 'admin');
+    const removals = [
+      removeStaff(tables, ada.staffId, 'inn', [bob.staffId]),
+      removeStaff(tables, bob.staffId, 'inn', [ada.staffId]),
+    ];
+    const states = (await Promise.allSettled(removals)).map(({ status }) => status);
+    expect(states.sort()).toEqual(['fulfilled', 'rejected']);
+    expect(await listed('inn')).toHaveLength(1);
+  });
+
+  test('whoever is removed while being invited is staff or not, and never half', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const { staffId } = await invite('inn', 'ada@example.com');
+      await Promise.all([removeStaff(tables, staffId), invite('inn', 'ada@example.com', 'admin')]);
+      expect(await listStaff(tables, 'inn')).toEqual(await placesOf(tables, 'ada@example.com'));
+    }
   });
 });
 

@@ -88,44 +88,81 @@ export async function openStaffTables(open: OpenTable) {
     sessions: await open(CONSOLE_SESSIONS),
     notices: await open(STAFF_NOTICES),
     outcomes: await open(OUTCOMES),
+    transact: open.transact,
   };
 }
 
 /** The most staff of a partner. An operator cannot exceed it either. */
 export const MAX_STAFF = 200;
 
+/** Somebody who has to be an admin when a change is written was none any more. */
+export class NotAdminError extends Error {}
+
+type Table = StaffTables['staff'];
+type Transaction = Parameters<Table['change']>[0];
+
+/** `admins` are IDs of staff. */
+function requireAdmins({ staff }: StaffTables, tx: Transaction, admins: readonly string[]): void {
+  for (const staffId of admins) {
+    let role: StaffRole | undefined;
+    staff.change(tx, staffId, (row) => {
+      role = row?.role;
+      return row;
+    });
+    if (role !== 'admin') throw new NotAdminError();
+  }
+}
+
 /**
  * Adds an address to a partner's staff, or changes its role there. `invalid` if it is no address,
- * `full` if the partner has 200 others.
+ * `full` if the partner has 200 others. Rejects with a NotAdminError unless `admins` are some.
  */
 export async function inviteStaff(
   tables: StaffTables,
   { partnerId, email, role }: Pick<Staff, 'partnerId' | 'email' | 'role'>,
+  admins: readonly string[] = [],
 ): Promise<Staff | 'invalid' | 'full'> {
   const address = canonicalEmail(email);
   if (address === undefined) return 'invalid';
-  const { staff, addresses } = tables;
+  const { staff, addresses, transact } = tables;
   const others = await listStaff(tables, partnerId);
   const isKnown = (await placesOf(tables, address)).some((one) => one.partnerId === partnerId);
   if (!isKnown && others.length >= MAX_STAFF) return 'full';
   const fresh = `${prefixOf(partnerId)}${randomBytes(9).toString('base64url')}`;
   const typed = email.trim();
-  let staffId = fresh;
-  // The first of concurrent invitations decides about the ID.
-  await addresses.update(address, (before) => {
-    const { places = [] } = before ?? {};
-    const known = places.find((one) => one.partnerId === partnerId);
-    staffId = known?.staffId ?? fresh;
-    const same = places.length === 0 || before?.email === typed ? typed : undefined;
-    const next = [...places, { partnerId, staffId }];
-    return known ? before : { ...before, address, email: same, places: next };
+  const createdAt = Date.now();
+  return transact((tx) => {
+    requireAdmins(tables, tx, admins);
+    let staffId = fresh;
+    addresses.change(tx, address, (before) => {
+      const { places = [] } = before ?? {};
+      const known = places.find((one) => one.partnerId === partnerId);
+      staffId = known?.staffId ?? fresh;
+      const same = places.length === 0 || before?.email === typed ? typed : undefined;
+      const next = [...places, { partnerId, staffId }];
+      return known ? before : { ...before, address, email: same, places: next };
+    });
+    const added = { staffId, partnerId, email: typed, address, role, createdAt };
+    const invited = { ...added, isInvited: true as const };
+    const row = staff.change(tx, staffId, (before) => ({ ...(before ?? invited), role }));
+    return toStaff(row ?? added);
   });
-  const added = { staffId, partnerId, email: typed, address, role, createdAt: Date.now() };
-  const row = await staff.update(staffId, (before) => ({
-    ...(before ?? { ...added, isInvited: true }),
-    role,
-  }));
-  return toStaff(row ?? added);
+}
+
+/**
+ * Changes a role. False if there is nobody with the ID. Rejects with a NotAdminError unless
+ * `admins` are some.
+ */
+export async function changeRole(
+  tables: StaffTables,
+  { staffId, role }: Pick<Staff, 'staffId' | 'role'>,
+  admins: readonly string[],
+): Promise<boolean> {
+  const changed = await tables.transact((tx) => {
+    requireAdmins(tables, tx, admins);
+    return tables.staff.change(tx, staffId, (before) => before && { ...before, role });
+  });
+  return changed !== undefined;
 }
 
 /** The staff of a partner in the order of their addresses. */
@@ -139,26 +176,38 @@ export async function listStaff({ staff }: StaffTables, partnerId: string): Prom
 
 /**
  * Takes somebody off a partner's staff, whose sessions there end. False if there is nobody with the
- * ID, or only with another partner than the one that is given.
+ * ID, or only with another partner than the one that is given. Rejects with a NotAdminError unless
+ * `admins` are some.
  */
 export async function removeStaff(
-  { staff, addresses, sessions }: StaffTables,
+  tables: StaffTables,
   staffId: string,
   partnerId?: string,
+  admins: readonly string[] = [],
 ): Promise<boolean> {
-  const row = await staff.get(staffId);
-  if (row === undefined || (partnerId ?? row.partnerId) !== row.partnerId) return false;
-  await staff.remove(staffId);
-  let isLast = true;
-  await addresses.update(row.address, (before) => {
-    const places = before?.places.filter((one) => one.staffId !== staffId) ?? [];
-    isLast = places.length === 0;
-    return isLast ? undefined : { ...before, address: row.address, places };
+  const { staff, addresses, sessions, transact } = tables;
+  const removed = await transact((tx) => {
+    requireAdmins(tables, tx, admins);
+    let row: StaffRow | undefined;
+    staff.change(tx, staffId, (before) => {
+      row = partnerId === undefined || before?.partnerId === partnerId ? before : undefined;
+      return row === undefined ? before : undefined;
+    });
+    if (row === undefined) return undefined;
+    const { address } = row;
+    let isLast = true;
+    addresses.change(tx, address, (before) => {
+      const places = before?.places.filter((one) => one.staffId !== staffId) ?? [];
+      isLast = places.length === 0;
+      return isLast ? undefined : { ...before, address, places };
+    });
+    return { address, isLast };
   });
+  if (removed === undefined) return false;
   // Whoever is invited again signs in again. A session without a choice is other partners', too.
-  const ending = isLast ? [staffId, undefined] : [staffId];
+  const ending = removed.isLast ? [staffId, undefined] : [staffId];
   await sessions.removeWhere(
-    (session) => session.address === row.address && ending.includes(session.staffId),
+    (session) => session.address === removed.address && ending.includes(session.staffId),
   );
   return true;
 }
