@@ -133,6 +133,27 @@ test('a call costs what its operation costs, any other message 1, and a spent bu
   await expect(connectMcp(service.url, poor)).rejects.toThrow(/RATE_LIMITED/);
 });
 
+test.each<[what: string, params: object, headers: Record<string, string>]>([
+  ['without a name', {}, {}],
+  ['with a number as its name', { name: 5 }, {}],
+  ['with a list of arguments', { name: 'find_member', arguments: [] }, {}],
+  ['with a number as its metadata', { name: 'find_member', arguments: {}, _meta: 5 }, {}],
+  ['of another revision', { name: 'find_member' }, { 'mcp-protocol-version': '1999-01-01' }],
+  [
+    'without the headers of its revision',
+    { name: 'find_member' },
+    { 'mcp-protocol-version': CURRENT },
+  ],
+])('a call %s costs 1', async (what, params, headers) => {
+  const partnerId = `assistant ${what}`.replace(/ /g, '-');
+  await addPartner(service.stores.keys, { partnerId, budget: 1 });
+  const poor = await mcpKey(partnerId);
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  const send = () => postMcp(service.url, body, { 'x-api-key': poor, ...headers });
+  expect((await send()).headers.get('ratelimit-remaining')).toBe('0');
+  expectRefused(await send(), 429, 'RATE_LIMITED', 1);
+});
+
 test('FORBIDDEN without the scope read, PARTNER_SUSPENDED while that lasts, and nothing runs', async () => {
   await addPartner(service.stores.keys, { partnerId: 'asleep' });
   await service.stores.keys.changePartner('asleep', { suspendedAt: new Date() });

@@ -86,6 +86,8 @@ function createMcp(core: Core): (request: HttpRequest) => Promise<HttpResponse> 
     respondToMessage ??= import('./protocol.ts').then(({ load }) => load(context));
     const respondTo = await respondToMessage;
     const { status, body } = await respondTo(message, { request, state, principal });
+    // What the library has refused by itself was no call.
+    if (!(await charge(limiter, request, state))) fail('RATE_LIMITED');
     return finished(status, body, request, state);
   }
 }
