@@ -136,8 +136,11 @@ describe('managing webhooks', () => {
     expect(await edit({ types: null })).not.toHaveProperty('webhook.types', expect.anything());
     expect(await edit({ url: 'ftp://hooks.example/' })).toMatchObject({ refused: 'url' });
     await manage({ action: 'edit', ...of }, REMOTE);
+    expect(await stored(webhookId)).not.toHaveProperty('byStaff');
+    await manage({ action: 'edit', ...of, url: `${URL}b` }, REMOTE);
+    await edit({ types: null });
     expect((await stored(webhookId))?.byStaff).toEqual(REMOTE.byStaff);
-    await edit({});
+    await edit({ url: `${URL}b` });
     expect(await stored(webhookId)).not.toHaveProperty('byStaff');
     expect(await stored(webhookId)).toMatchObject({ url: `${URL}b`, state: 'active', revision: 6 });
   });

@@ -120,11 +120,13 @@ export function createWebhookManager(
       const made = await endpoints.create(target);
       return made === undefined ? { refused: 'tooMany' } : withSecret(made);
     },
-    edit: on<'edit'>(async (endpoint, { url = endpoint.url, types }, by) => {
+    edit: on<'edit'>(async (endpoint, { url, types }, by) => {
       const kept = types === undefined ? endpoint.types : typesIn(types);
+      // What a URL may lead to depends on who gave it.
+      const { byStaff } = url === undefined ? endpoint : by;
+      const target = { url: url ?? endpoint.url, types: kept, ...(byStaff && { byStaff }) };
       return (
-        refusalOf(url, by) ??
-        changed(await endpoints.edit(endpoint.webhookId, { url, types: kept, ...by }))
+        refusalOf(target.url, target) ?? changed(await endpoints.edit(endpoint.webhookId, target))
       );
     }),
     rotate: on<'rotate'>(async ({ webhookId }) => {
