@@ -283,7 +283,8 @@ describe('one Redis', () => {
     for (const socket of sockets) socket.unpipe().pause();
     await consumeUntil(gateway, LOST);
     await consumeUntil(gateway, FOUND);
-    expect(gateway.messages).toEqual([LOST, FOUND]);
+    // A busy machine may find Redis slow again.
+    expect(gateway.messages.slice(0, 2)).toEqual([LOST, FOUND]);
     for (const socket of sockets) socket.destroy();
     middle.close();
   });

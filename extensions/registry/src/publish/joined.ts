@@ -28,8 +28,8 @@ type JoinedType = {
   abstractIn: Set<string>;
   interfaces: string[];
   isObject: boolean;
-  /** The keys of each subgraph, those that it does not resolve included. */
-  keys: { graph: string; key: string }[];
+  /** The keys of each subgraph, with those that it cannot be asked by. */
+  keys: { graph: string; key: string; isResolvable: boolean }[];
   fields: Map<string, JoinedField>;
 };
 
@@ -123,8 +123,10 @@ function joinedType(node: TypeDefinitionNode, nameOf: NameOf): JoinedType {
     abstractIn,
     isObject,
     interfaces: composite ? (node.interfaces ?? []).map(({ name }) => name.value) : [],
-    keys: joins.flatMap(({ graph, key }) =>
-      typeof key === 'string' ? { graph: nameOf(graph), key } : [],
+    keys: joins.flatMap(({ graph, key, resolvable }) =>
+      typeof key === 'string'
+        ? { graph: nameOf(graph), key, isResolvable: resolvable !== false }
+        : [],
     ),
     fields: new Map(
       fields.map(({ name, type, directives = [] }) => {

@@ -466,6 +466,12 @@ const PART = 'type P { id: ID! @external  code: String @external }';
 const requiringOf = (set: string) => `type Trip @key(fields: "id") {
   id: ID!  from: P @external  to: P @external  x: Int @requires(fields: "${set}")
 } ${PART}`;
+const KEYS = '@key(fields: "id") @key(fields: "email")';
+const PERSON = `type Query { p: Person }  interface Thing @key(fields: "id") { id: ID! }
+  type Person implements Thing ${KEYS} { id: ID!  email: String @shareable  name: String }`;
+const personOf = (keys: string, fields: string) => `type Person ${keys} { ${fields}  x: Int }`;
+const BY_ID = personOf('@key(fields: "id")', 'id: ID!');
+const ALL_THINGS = 'type Thing @key(fields: "id") @interfaceObject { id: ID!  rank: Int }';
 const REQUIRING =
   'type T @key(fields: "id") { id: ID!  sum: Int @external  x: Int @requires(fields: "sum") }';
 const KEYED = 'type T @key(fields: "sum") { sum: Int @external  x: Int }';
@@ -535,6 +541,50 @@ test.each<[what: string, before: Schemas, offers: string, need: string, then: Sc
       { theirs: TRIPS, offers: requiringOf('from { id code } to { id }') },
       requiringOf('from { id } to { id code }'),
       'reads P.code theirs',
+      undefined,
+    ],
+    [
+      'by another key, after its own is no longer that of all',
+      {
+        theirs: PERSON,
+        offers: BY_ID,
+        reader: 'type Person @key(fields: "email") { email: String  id: ID! @shareable }',
+      },
+      personOf(KEYS, 'id: ID!  email: String @external'),
+      'resolves Person.id reader theirs',
+      undefined,
+    ],
+    [
+      'by another key, after an interface object came',
+      { theirs: PERSON, offers: BY_ID, reader: ALL_THINGS },
+      personOf(KEYS, 'id: ID!  email: String @external'),
+      'resolves Person.id reader theirs',
+      undefined,
+    ],
+    [
+      'by a key with less than before',
+      { theirs: PERSON, offers: personOf('@key(fields: "id email")', 'id: ID!  email: String') },
+      personOf('@key(fields: "id")', 'id: ID!  email: String @shareable'),
+      'resolves Person.email theirs',
+      undefined,
+    ],
+    [
+      'by a key that it could not be asked by',
+      {
+        theirs: PERSON,
+        offers: `type Person @key(fields: "id", resolvable: false) {
+          id: ID!  email: String @shareable
+        }`,
+      },
+      personOf('@key(fields: "id")', 'id: ID!  email: String @shareable'),
+      'resolves Person.email theirs',
+      undefined,
+    ],
+    [
+      'of every object of an interface, which its type is',
+      { theirs: PERSON, offers: BY_ID, reader: ALL_THINGS },
+      `interface Thing @key(fields: "id") { id: ID! }  ${BY_ID.replace('Person', 'Person implements Thing')}`,
+      'reads Thing reader theirs',
       undefined,
     ],
     [

@@ -69,12 +69,8 @@ function otherResolvers(
   publisher: string,
   names: ReadonlySet<string>,
 ): Found[] {
-  const isKnown = takesPart(former, next, publisher);
-  const gains = takesPart(next, former, publisher);
   const found: Found[] = [];
   for (const [typeName, { fields }] of next.types) {
-    const hasKey = (graph: JoinedGraph) => keysOf(graph, typeName, publisher).length > 0;
-    const gainsKey = hasKey(next) && !hasKey(former);
     for (const [name, { resolvers, overriding }] of fields) {
       const known = former.types.get(typeName)?.fields.get(name);
       const others = without(known?.resolvers ?? [], publisher);
@@ -85,7 +81,7 @@ function otherResolvers(
         ...others.filter((each) => !resolvers.has(each)),
         ...(isNew && names.has(overridden) && !others.includes(overridden) ? [overridden] : []),
       ];
-      const isGained = gains(typeName, name) && (gainsKey || !isKnown(typeName, name));
+      const isGained = gains(former, next, publisher, { typeName, name });
       const concerned = isGained ? without([...lost, ...others, ...resolvers], publisher) : lost;
       if (concerned.length === 0) continue;
       const how = lost.length > 0 ? 'instead of' : 'as well as';
@@ -101,31 +97,32 @@ function otherResolvers(
 }
 
 /**
- * Returns whether the publisher helps to resolve a field. What every reference to an object
- * has, by a key that others offer, does not count; nor do fields of types without a key, whose
- * objects belong to the subgraph that resolves the field that leads to them.
+ * Whether the publisher would resolve a field of objects that it has not resolved it of: of those
+ * in its own responses, or of those that it is asked for by a key. What a reference has, by keys
+ * that others offer, does not count; nor do fields of types without a key, whose objects belong to
+ * the subgraph that resolves the field that leads to them.
  */
-function takesPart(graph: JoinedGraph, other: JoinedGraph, publisher: string) {
-  const { types } = graph;
-  const inEveryKey = new Set<string>();
-  for (const [name, { keys }] of types) {
-    const [first = []] = keysOf(graph, name, publisher);
-    const isOffered = keys.length > 0 && isOfferedKey(graph, name, first, publisher);
-    for (const coordinate of isOffered ? first : []) {
-      // An interface's key is of the types that implement it, which have keys of their own.
-      const [type = ''] = coordinate.split('.');
-      const all = [name, type].flatMap((each) => keysOf(graph, each, publisher));
-      if (all.every((key) => key.includes(coordinate))) inEveryKey.add(coordinate);
-    }
-  }
-  return (typeName: string, name: string): boolean => {
-    const type = types.get(typeName);
-    const field = type?.fields.get(name);
-    if (!field?.resolvers.has(publisher) || inEveryKey.has(`${typeName}.${name}`)) return false;
-    const keys = [type, other.types.get(typeName)].flatMap((each) => each?.keys ?? []);
-    const isValue = keys.length === 0 && type?.isObject === true && !ROOTS.has(typeName);
-    return !isValue || field.overriding.has(publisher);
-  };
+function gains(
+  former: JoinedGraph,
+  next: JoinedGraph,
+  publisher: string,
+  { typeName, name }: { typeName: string; name: string },
+): boolean {
+  const fieldIn = ({ types }: JoinedGraph) => types.get(typeName)?.fields.get(name);
+  const field = fieldIn(next);
+  if (!field?.resolvers.has(publisher)) return false;
+  const isKnown = fieldIn(former)?.resolvers.has(publisher) === true;
+  const entries = ({ isResolvable }: SubgraphKey) => isResolvable;
+  const known = isKnown ? keysOf(former, typeName, publisher).filter(entries) : [];
+  const keys = keysOf(next, typeName, publisher);
+  const isGiven = ({ of, coordinates }: SubgraphKey) =>
+    coordinates.includes(`${typeName}.${name}`) && isOfferedKey(next, of, coordinates, publisher);
+  const isNew = ({ of, key }: SubgraphKey) =>
+    !known.some((each) => each.of === of && each.key === key);
+  const type = next.types.get(typeName);
+  const isValue = type?.keys.length === 0 && type.isObject && !ROOTS.has(typeName);
+  const isOwn = (isValue && !field.overriding.has(publisher)) || (keys[0] && keys.every(isGiven));
+  return (!isKnown && !isOwn) || keys.filter(entries).some((key) => isNew(key) && !isGiven(key));
 }
 
 /** Fields that the reader would receive, or answer on a path, of others than before. */
@@ -170,14 +167,14 @@ function readsOf(graph: JoinedGraph, reader: string) {
       reads.push({ read: `${path} below ${field}`, coordinate, what });
     }
   };
-  for (const [typeName, { keys, abstractIn, fields }] of graph.types) {
-    for (const { graph: name, key } of keys) {
-      if (name !== reader) continue;
+  for (const [typeName, { keys, abstractIn, isObject, fields }] of graph.types) {
+    const own = keys.filter(({ graph: name }) => name === reader);
+    for (const { key } of own) {
       const isOffered = isOfferedKey(graph, typeName, coordinatesIn(graph, typeName, key), reader);
       if (!isOffered) add(key, typeName, `by its key of ${typeName}`, true);
     }
-    if (abstractIn.has(reader)) {
-      const what = `${reader} would answer for every ${typeName}, as an @interfaceObject`;
+    if (abstractIn.has(reader) || (!isObject && own.some(({ isResolvable }) => isResolvable))) {
+      const what = `${reader} would answer for every ${typeName}, which is an interface`;
       reads.push({ read: what, coordinate: typeName, what });
     }
     for (const [name, { requires, provides, typeName: target }] of fields) {
@@ -217,10 +214,20 @@ function otherShapes(former: JoinedGraph, next: JoinedGraph, publisher: string):
   return found;
 }
 
-function keysOf(graph: JoinedGraph, typeName: string, subgraph: string): string[][] {
-  const keys = graph.types.get(typeName)?.keys ?? [];
-  return keys.flatMap(({ graph: name, key }) =>
-    name === subgraph ? [coordinatesIn(graph, typeName, key)] : [],
+/** A key of a type or of the interface `of`. `isResolvable` says whether one is asked for by it. */
+type SubgraphKey = { of: string; key: string; isResolvable: boolean; coordinates: string[] };
+
+/** The keys by which a subgraph knows objects of a type, by those of its interface objects too. */
+function keysOf(graph: JoinedGraph, typeName: string, subgraph: string): SubgraphKey[] {
+  const { types } = graph;
+  const abstract = types.get(typeName)?.interfaces ?? [];
+  const names = [typeName, ...abstract.filter((each) => types.get(each)?.abstractIn.has(subgraph))];
+  return names.flatMap((of) =>
+    (types.get(of)?.keys ?? []).flatMap(({ graph: name, key, isResolvable }) =>
+      name === subgraph
+        ? { of, key, isResolvable, coordinates: coordinatesIn(graph, of, key) }
+        : [],
+    ),
   );
 }
 
@@ -241,7 +248,9 @@ function isOfferedKey(
   publisher: string,
 ): boolean {
   const offers = (subgraph: string, type: string, parts: readonly string[]) =>
-    keysOf(graph, type, subgraph).some((theirs) => parts.every((part) => theirs.includes(part)));
+    keysOf(graph, type, subgraph).some(({ coordinates }) =>
+      parts.every((part) => coordinates.includes(part)),
+    );
   if (key.length === 0) return false;
   return key.every((part) => {
     const [type = '', field = ''] = part.split('.');
