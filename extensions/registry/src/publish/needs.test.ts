@@ -581,6 +581,17 @@ test.each<[what: string, before: Schemas, offers: string, need: string, then: Sc
       undefined,
     ],
     [
+      'that another one has by a key that came while it was overridden',
+      {
+        theirs: PERSON,
+        offers: 'type Person @key(fields: "id") { id: ID! @override(from: "reader")  y: Int }',
+        reader: personOf(KEYS, 'id: ID!  email: String @external'),
+      },
+      'scalar Own',
+      'resolves Person.id theirs',
+      undefined,
+    ],
+    [
       'of every object of an interface, which its type is',
       { theirs: PERSON, offers: BY_ID, reader: ALL_THINGS },
       `interface Thing @key(fields: "id") { id: ID! }  ${BY_ID.replace('Person', 'Person implements Thing')}`,

@@ -81,48 +81,58 @@ function otherResolvers(
         ...others.filter((each) => !resolvers.has(each)),
         ...(isNew && names.has(overridden) && !others.includes(overridden) ? [overridden] : []),
       ];
-      const isGained = gains(former, next, publisher, { typeName, name });
-      const concerned = isGained ? without([...lost, ...others, ...resolvers], publisher) : lost;
-      if (concerned.length === 0) continue;
-      const how = lost.length > 0 ? 'instead of' : 'as well as';
-      const subject = `${typeName}.${name} would be resolved by ${publisher}`;
-      found.push({
-        rule: 'resolves',
-        what: `${subject} ${how} ${concerned.join(', ')}`,
-        concerned,
-      });
+      // What the publisher does can give a field to others, too.
+      for (const resolver of new Set([publisher, ...resolvers])) {
+        const taken = resolver === publisher ? lost : [];
+        const isGained = gains(former, next, resolver, { typeName, name });
+        const all = isGained ? [...taken, ...others, ...resolvers] : taken;
+        const concerned = without(all, publisher).filter((each) => each !== resolver);
+        if (concerned.length === 0) continue;
+        const how = taken.length > 0 ? 'instead of' : 'as well as';
+        const subject = `${typeName}.${name} would be resolved by ${resolver}`;
+        found.push({
+          rule: 'resolves',
+          what: `${subject} ${how} ${concerned.join(', ')}`,
+          concerned,
+        });
+      }
     }
   }
   return found;
 }
 
 /**
- * Whether the publisher would resolve a field of objects that it has not resolved it of: of those
- * in its own responses, or of those that it is asked for by a key. What a reference has, by keys
- * that others offer, does not count; nor do fields of types without a key, whose objects belong to
- * the subgraph that resolves the field that leads to them.
+ * Whether a subgraph would resolve a field of objects that it has not resolved it of: of those in
+ * its own responses, or of those that it is asked for by a key. What a reference has, by keys that
+ * others offer, does not count; nor do fields of types without a key, whose objects belong to the
+ * subgraph that resolves the field that leads to them.
  */
 function gains(
   former: JoinedGraph,
   next: JoinedGraph,
-  publisher: string,
+  subgraph: string,
   { typeName, name }: { typeName: string; name: string },
 ): boolean {
   const fieldIn = ({ types }: JoinedGraph) => types.get(typeName)?.fields.get(name);
   const field = fieldIn(next);
-  if (!field?.resolvers.has(publisher)) return false;
-  const isKnown = fieldIn(former)?.resolvers.has(publisher) === true;
+  if (!field?.resolvers.has(subgraph)) return false;
+  const isKnown = fieldIn(former)?.resolvers.has(subgraph) === true;
   const entries = ({ isResolvable }: SubgraphKey) => isResolvable;
-  const known = isKnown ? keysOf(former, typeName, publisher).filter(entries) : [];
-  const keys = keysOf(next, typeName, publisher);
-  const isGiven = ({ of, coordinates }: SubgraphKey) =>
-    coordinates.includes(`${typeName}.${name}`) && isOfferedKey(next, of, coordinates, publisher);
+  const known = isKnown ? keysOf(former, typeName, subgraph).filter(entries) : [];
+  const keys = keysOf(next, typeName, subgraph);
+  const isGiven = ({ of, key }: SubgraphKey) => {
+    const coordinates = coordinatesIn(next, of, key);
+    return (
+      coordinates.includes(`${typeName}.${name}`) && isOfferedKey(next, of, coordinates, subgraph)
+    );
+  };
   const isNew = ({ of, key }: SubgraphKey) =>
     !known.some((each) => each.of === of && each.key === key);
   const type = next.types.get(typeName);
   const isValue = type?.keys.length === 0 && type.isObject && !ROOTS.has(typeName);
-  const isOwn = (isValue && !field.overriding.has(publisher)) || (keys[0] && keys.every(isGiven));
-  return (!isKnown && !isOwn) || keys.filter(entries).some((key) => isNew(key) && !isGiven(key));
+  const isOwn = () =>
+    (isValue && !field.overriding.has(subgraph)) || (keys.length > 0 && keys.every(isGiven));
+  return (!isKnown && !isOwn()) || keys.filter(entries).some((key) => isNew(key) && !isGiven(key));
 }
 
 /** Fields that the reader would receive, or answer on a path, of others than before. */
@@ -215,18 +225,15 @@ function otherShapes(former: JoinedGraph, next: JoinedGraph, publisher: string):
 }
 
 /** A key of a type or of the interface `of`. `isResolvable` says whether one is asked for by it. */
-type SubgraphKey = { of: string; key: string; isResolvable: boolean; coordinates: string[] };
+type SubgraphKey = { of: string; key: string; isResolvable: boolean };
 
 /** The keys by which a subgraph knows objects of a type, by those of its interface objects too. */
-function keysOf(graph: JoinedGraph, typeName: string, subgraph: string): SubgraphKey[] {
-  const { types } = graph;
+function keysOf({ types }: JoinedGraph, typeName: string, subgraph: string): SubgraphKey[] {
   const abstract = types.get(typeName)?.interfaces ?? [];
   const names = [typeName, ...abstract.filter((each) => types.get(each)?.abstractIn.has(subgraph))];
   return names.flatMap((of) =>
-    (types.get(of)?.keys ?? []).flatMap(({ graph: name, key, isResolvable }) =>
-      name === subgraph
-        ? { of, key, isResolvable, coordinates: coordinatesIn(graph, of, key) }
-        : [],
+    (types.get(of)?.keys ?? []).flatMap(({ graph, ...key }) =>
+      graph === subgraph ? { of, ...key } : [],
     ),
   );
 }
@@ -248,9 +255,10 @@ function isOfferedKey(
   publisher: string,
 ): boolean {
   const offers = (subgraph: string, type: string, parts: readonly string[]) =>
-    keysOf(graph, type, subgraph).some(({ coordinates }) =>
-      parts.every((part) => coordinates.includes(part)),
-    );
+    keysOf(graph, type, subgraph).some(({ of, key: theirs }) => {
+      const coordinates = coordinatesIn(graph, of, theirs);
+      return parts.every((part) => coordinates.includes(part));
+    });
   if (key.length === 0) return false;
   return key.every((part) => {
     const [type = '', field = ''] = part.split('.');
