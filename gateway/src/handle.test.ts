@@ -360,9 +360,29 @@ test.each([
   },
 );
 
-test('nobody pays for no credential at another path', async () => {
-  const sent = { path: '/other', address: '203.0.113.1' };
+test('nobody pays at another path for what a page has counted', async () => {
+  const sent = { path: '/other', address: '203.0.113.1', isCounted: true };
   for (let i = 0; i < 61; i++) expect((await send(sent)).code).toBe('NOT_FOUND');
+});
+
+test.each([
+  ['203.0.113.2', {}],
+  ['203.0.113.3', { authorization: 'Foo bar' }],
+  ['203.0.113.4', { authorization: '' }],
+  ['203.0.113.5', { 'x-partner-api-key': newKey('production') }],
+])('the address pays at another path for %s, %j', async (address, headers) => {
+  const sent = { path: '/other', address, headers };
+  for (let i = 0; i < 60; i++) expect((await send(sent)).code).toBe('NOT_FOUND');
+  expect((await send(sent)).code).toBe('RATE_LIMITED');
+});
+
+test('what comes with a used-up budget has one line a second', async () => {
+  const key = await keyOf('few');
+  for (let i = 0; i < 3; i++) await send({ key, address: '203.0.113.6' });
+  const before = lines.length;
+  for (let i = 0; i < 20; i++) await send({ key, address: '203.0.113.6' });
+  for (let i = 0; i < 20; i++) await send({ key, address: '203.0.113.6', path: '/other' });
+  expect(lines.length - before).toBeLessThanOrEqual(3);
 });
 
 test('an error says where it is, even in a document that is kept from another surface', async () => {

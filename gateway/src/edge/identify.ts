@@ -10,10 +10,9 @@ const IDENTIFIED_MS = 1_000;
 export type IdentifyContext = { authenticate: Authenticate; limiter: BudgetLimiter };
 
 /**
- * Checks the credential, on every path. A refused one is counted by the client's address before any
- * other work, and so is a missing one if it is needed: if the request is for the API itself, an
- * endpoint. Returns undefined if there is nothing to wait for, as with a key or token that is
- * cached.
+ * Checks the credential, on every path. A refused one is counted by the client's address before
+ * any other work, and so is a missing one, unless a page has counted the request and it is for no
+ * endpoint. Returns undefined if there is nothing to wait for, as with a key or token in a cache.
  */
 export function identify(
   { authenticate, limiter }: IdentifyContext,
@@ -24,7 +23,8 @@ export function identify(
   function identified(credential: Credential) {
     state.credential = credential;
     if ('principal' in credential) state.principal = credential.principal;
-    const counts = isRefused(credential) || (isEndpoint && isMissing(credential));
+    const isNeeded = isEndpoint || !request.isCounted;
+    const counts = isRefused(credential) || (isNeeded && isMissing(credential));
     return counts ? countRefused(limiter, request, state) : undefined;
   }
   try {

@@ -8,12 +8,12 @@ import { jsonFields, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import { LRUCache } from 'lru-cache';
 import { loggedOperation } from '../document/executable.ts';
 import type { ServedGraphs } from '../graph/served.ts';
-import { type Principal, partnerIdOf, type Refused } from '../identity/authenticate.ts';
+import { partnerIdOf, type Refused } from '../identity/authenticate.ts';
 import type { Credential, RequestState } from '../state.ts';
 import type { UsageCounter } from '../usage/usage.ts';
+import { createDescribeCaller, fieldsOf, rememberFields } from './callerline.ts';
 
 type RequestLineParts = {
   graphs: Pick<ServedGraphs, 'current'>;
@@ -23,8 +23,6 @@ type RequestLineParts = {
   logClientAddress: Settings['logClientAddress'];
 };
 
-/** Callers, or lists of codes, whose part of the line is remembered. */
-const MAX_REMEMBERED = 10_000;
 /** The fields that every schema has (GraphQL, section 4). */
 const META_FIELDS = new Set(['__typename', '__schema', '__type']);
 const CLOSED_EARLY = jsonFields({ reason: 'the client closed the connection' });
@@ -38,7 +36,7 @@ export function createObserveRequest(parts: RequestLineParts): ObserveRequest {
   const describeCodes = rememberFields();
 
   function end(
-    { requestId }: HttpRequest,
+    { requestId, address }: HttpRequest,
     state: RequestState,
     bytes: number,
     isWhole: boolean,
@@ -46,8 +44,11 @@ export function createObserveRequest(parts: RequestLineParts): ObserveRequest {
     const { status, codes, principal, unidentified, cost, startedAt, verdict } = state;
     // Whole microseconds: shorter numbers make the line cheaper to write.
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000;
-    if (status === 429 && unidentified !== undefined) {
-      const line = { requestId, ...unidentified, cost, status, codes, durationMs };
+    const isUnknown = status === 429 && unidentified !== undefined;
+    if (isUnknown || verdict?.allowed === false) {
+      const known = principal && { ...fieldsOf(principal), clientAddress: address };
+      const who = unidentified ?? known;
+      const line = { requestId, ...who, cost, status, codes, durationMs };
       log.refused({ ...line, ...(isWhole && { bytes }) }, 'request');
     } else {
       const caller =
@@ -158,27 +159,6 @@ function endSpan(trace: Trace, { status, codes, principal, asked }: RequestState
 function keyIdOf({ principal, credential }: RequestState): string | undefined {
   if (principal !== undefined) return principal.policy === 'key' ? principal.id : undefined;
   return refusedIn(credential)?.keyId;
-}
-
-/** What a line says of the caller. A member's ID is personal, so it is left out. */
-function createDescribeCaller(): (principal: Principal) => string {
-  const fieldsOf = rememberFields();
-  return ({ surface, caller, id }) => {
-    const partner = partnerIdOf({ caller });
-    const keyId = surface === 'partner' ? id : undefined;
-    // No two callers have the same one: IDs of keys begin in another way than those of partners.
-    const subject = keyId ?? `/${partner ?? ''}`;
-    return fieldsOf(subject, { partner, keyId, surface });
-  };
-}
-
-/** Returns a function that writes fields as JSON, once for each subject while it is remembered. */
-function rememberFields(): (subject: string, fields: Parameters<typeof jsonFields>[0]) => string {
-  const known = new LRUCache<string, string, Parameters<typeof jsonFields>[0]>({
-    max: MAX_REMEMBERED,
-    memoMethod: (_subject, _stale, { context }) => jsonFields(context),
-  });
-  return (subject, fields) => known.memo(subject, { context: fields });
 }
 
 /** What a line says of an operation that was refused, whose fields may not be the schema's. */

@@ -13,7 +13,7 @@ export type GraphqlResponse = {
 };
 
 type Data = Record<string, unknown> | null;
-type RawError = Pick<PlacedError, 'entityDepth' | 'subgraph'> & {
+type RawError = Pick<PlacedError, 'entityDepth' | 'roots' | 'subgraph'> & {
   message: string;
   path?: Path;
   extensions?: SubgraphError['extensions'];
@@ -44,11 +44,12 @@ export function buildResponse(
     const { message, extensions: known } = mask(error);
     const { code, ...details } = known;
     const extensions = extensionsOf(code, requestId, details);
-    const { path = [], subgraph } = error;
+    const { path = [], roots: own = roots, subgraph } = error;
     const rest = { extensions, subgraph };
     if (path.length > 0) return [{ message, path: visiblePath(path, responseKeys), ...rest }];
-    if (roots.length === 0) return [{ message, ...rest }];
-    return roots.map((root) => ({ message, path: [root], ...rest }));
+    const about = roots.filter((root) => own.includes(root));
+    if (about.length === 0) return [{ message, ...rest }];
+    return about.map((root) => ({ message, path: [root], ...rest }));
   });
   const ordered = errors.length === 1 ? errors : inDocumentOrder(errors, data, responseKeys);
   const sorted = boundedErrors(ordered);
@@ -74,7 +75,8 @@ function mask({
 
 /** Compares the paths below one root field only: there may be thousands of errors. */
 function unexplainedBy(raised: readonly RawError[], violations: readonly Path[]): Path[] {
-  if (!raised.every(hasPath)) return [];
+  if (raised.some((error) => !hasPath(error) && error.roots === undefined)) return [];
+  const without = new Set(raised.flatMap((error) => (hasPath(error) ? [] : (error.roots ?? []))));
   const byRoot = new Map<unknown, RawError[]>();
   for (const error of raised) {
     const root = error.path?.[0];
@@ -83,6 +85,7 @@ function unexplainedBy(raised: readonly RawError[], violations: readonly Path[])
     byRoot.set(root, errors);
   }
   return violations.filter((path) => {
+    if (without.has(String(path[0]))) return false;
     const errors = path.length === 0 ? raised : byRoot.get(path[0]);
     return !errors?.some((error) => explains(error, path));
   });
@@ -104,7 +107,7 @@ function overlaps(one: Path, other: Path): boolean {
 
 /**
  * The root fields that are null without an error of their own. An error without a path, such as a
- * failed fetch, explains them all.
+ * failed fetch, explains those that it asked for.
  */
 function unexplainedRoots(data: Data, errors: readonly RawError[]): string[] {
   const explained = new Set(errors.map(({ path }) => path?.[0]));

@@ -446,6 +446,83 @@ test("errors of one subgraph push out no other one's, and do not name it", () =>
   expect(JSON.stringify(body)).not.toContain('"subgraph"');
 });
 
+describe("a team's field of a union, in a plan that Apollo's code runs", () => {
+  const GRAPH: TestGraph = {
+    subgraphs: {
+      core: {
+        sdl: `type Query { member: Member  nobody: Member }
+          type Member @key(fields: "id") { id: ID!  name: String }`,
+        roots: { member: { id: '1', name: 'Ada' }, nobody: null },
+      },
+      evil: {
+        sdl: `type Query { evil: Int }
+          type Member @key(fields: "id") { id: ID!  evt: [Thing] }  union Thing = Sh | Bee
+          type Sh @key(fields: "id") { id: ID! }  type Bee @key(fields: "id") { id: ID! }`,
+      },
+      friend: {
+        sdl: `type Sh @key(fields: "id") { id: ID!  fr: Fr }  type Fr { n: Int }
+          type Bee @key(fields: "id") { id: ID!  n: Int }`,
+        entities: { Sh: [{ id: '1', fr: { n: 5 } }] },
+      },
+    },
+  };
+  const ASKED = 'member { name evt { ... on Sh { fr { n } } ... on Bee { n } } }';
+
+  async function askWith(query: string, response: SubgraphResponse) {
+    const { supergraph, transports } = openGraph(GRAPH);
+    const evil = { ...transports.core, execute: () => response } as Transport;
+    const all = { ...transports, evil };
+    const executor = await openExecutor(undefined, supergraph, all, createCaches());
+    opened.push(executor);
+    const result = await execute(executor, query);
+    const keys = new Set(['member', 'nobody', 'evt', 'fr', 'n', 'evil']);
+    return buildResponse(result, keys, 'r', () => {});
+  }
+  const shown = ({ body }: Awaited<ReturnType<typeof askWith>>) => ({
+    data: body.data,
+    errors: body.errors?.map(({ path, extensions }) => [path, extensions.code]),
+  });
+  const entity = (evt: unknown) => ({ data: { _entities: [{ evt }] } });
+
+  test.each([['x'], [5], [{}], [{ __typename: 'Sh', id: '1' }], [[['x']]]])(
+    '%j for a list is null, with an error',
+    async (evt) => {
+      const isList = Array.isArray(evt);
+      expect(shown(await askWith(`{ ${ASKED} }`, entity(evt)))).toEqual({
+        data: { member: { name: 'Ada', evt: isList ? [null] : null } },
+        errors: [[isList ? ['member', 'evt', 0] : ['member', 'evt'], 'INTERNAL_SERVER_ERROR']],
+      });
+    },
+  );
+
+  test("a text in place of another one's object loses nothing else", async () => {
+    const evt = [{ __typename: 'Sh', id: '1', fr: 'text' }];
+    const { data, errors } = shown(await askWith(`{ ${ASKED} }`, entity(evt)));
+    expect(data).toEqual({ member: { name: 'Ada', evt: [{ fr: null }] } });
+    expect(errors?.map(([, code]) => code)).toContain('INTERNAL_SERVER_ERROR');
+  });
+
+  test('a list that takes too long is refused, and nothing else is', async () => {
+    const evt = Array.from({ length: 33_000 }, () => ({ __typename: 'Sh', id: '1' }));
+    const { data, errors } = shown(await askWith(`{ ${ASKED} }`, entity(evt)));
+    expect(data).toMatchObject({ member: { name: 'Ada' } });
+    expect(errors?.map(([, code]) => code)).toEqual(['OPERATION_TOO_COMPLEX']);
+  });
+
+  test.each([
+    ['{ evil nobody { name } }', 'evil'],
+    ['{ mine: evil nobody { name } }', 'mine'],
+  ])('an error without a path is about what was asked for: %s', async (query, root) => {
+    const error = { message: 'E', extensions: { code: 'EVIL' } };
+    const response = await askWith(query, { data: { evil: null }, errors: [error] });
+    expect(response.status).toBe(200);
+    expect(shown(response)).toEqual({
+      data: { [root]: null, nobody: null },
+      errors: [[[root], 'EVIL']],
+    });
+  });
+});
+
 test('thousands of errors about no entity become a thousand at most, and six for the caller', async () => {
   const errors = Array.from({ length: 1_000 }, (_, n) => ({
     message: 'x',

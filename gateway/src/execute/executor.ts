@@ -9,7 +9,7 @@ import type { SurfaceFacts } from './facts.ts';
 import type { Accesses } from './members.ts';
 import type { Data } from './merge.ts';
 import { Pace } from './pace.ts';
-import type { PlacedError } from './places.ts';
+import { inResponse, type PlacedError } from './places.ts';
 import { openPlanner, type Planned } from './planner.ts';
 import { type Asker, type PlanRun, runDirectPlan } from './run.direct.ts';
 import { type Path, type Shape, type Shaping, Violations } from './shape.ts';
@@ -130,7 +130,8 @@ function resultOf(
   const placed: PlacedError[] = [];
   for (const error of errors) {
     if (placed.length >= 2 * MAX_PLACED) break;
-    placed.push(...placedIn(shape, error, placed.length >= MAX_PLACED));
+    const isBrief = placed.length >= MAX_PLACED;
+    placed.push(...inResponse(error, (path) => shape.responsePaths(path, isBrief)));
   }
   // Last: what throws beside it would leave a promise that nobody waits for.
   const violations = new Violations();
@@ -167,10 +168,4 @@ async function recordAll(data: Data, shape: Shape, shaping: Shaping): Promise<Da
     }
     throw error;
   }
-}
-
-// An error about a field that the caller selects under several aliases is about each of them.
-function placedIn(shape: Shape, error: PlacedError, isBrief: boolean): PlacedError[] {
-  if (error.path === undefined) return [error];
-  return shape.responsePaths(error.path, isBrief).map((path) => ({ ...error, path }));
 }

@@ -1,5 +1,6 @@
 // Errors of subgraphs, at their places in the data of a run.
 import type { SubgraphError, SubgraphResponse } from '@partner-loyalty/runtime/transport/types.ts';
+import { rootsOf } from './roots.ts';
 
 /** A path, as a list linked from its end. */
 export type Steps = { before: Steps; step: string | number } | undefined;
@@ -8,6 +9,8 @@ export type Steps = { before: Steps; step: string | number } | undefined;
 export type PlacedError = SubgraphError & {
   /** Whose error it is; undefined if it is the gateway's own. */
   subgraph?: string | undefined;
+  /** The root fields that an error without a path can be about; undefined if all are possible. */
+  roots?: readonly string[] | undefined;
   /**
    * Set if the subgraph returned null for a whole entity because of it: the length of the entity's
    * path, with which the error's begins. Every other field of the entity is missing, too.
@@ -27,18 +30,19 @@ const MAX_ERRORS = 2_000;
 
 /**
  * Adds the errors of a fetch from `subgraph` with their paths in the data. If it is one of
- * entities, `places` are those of each representation: an entity's errors get its paths, and an
- * error without a path gets the paths of all, up to 100.
+ * entities, `of` are the places of each representation: an entity's errors get its paths, and an
+ * error without a path gets the paths of all, up to 100. Otherwise, `of` is its operation, if it
+ * has one: an error without a path is about no other root fields.
  */
 export function addErrors(
   to: PlacedError[],
   { data, errors = [] }: SubgraphResponse,
-  places: (() => readonly (readonly Steps[])[]) | undefined,
+  of: (() => readonly (readonly Steps[])[]) | string | undefined,
   subgraph?: string,
 ): void {
   if (errors.length === 0 || to.length >= MAX_ERRORS) return;
   const room = Math.min(to.length + MAX_ERRORS_OF_FETCH, MAX_ERRORS);
-  const known = places?.();
+  const known = typeof of === 'function' ? of() : of;
   for (const error of errors)
     for (const placed of placedErrors(error, known, data?._entities)) {
       if (to.length >= room) return;
@@ -48,10 +52,12 @@ export function addErrors(
 
 function placedErrors(
   error: SubgraphError,
-  places: readonly (readonly Steps[])[] | undefined,
+  places: readonly (readonly Steps[])[] | string | undefined,
   entities: unknown,
 ): PlacedError[] {
   if (places === undefined) return [error];
+  if (typeof places === 'string')
+    return [error.path === undefined ? { ...error, roots: rootsOf(places) } : error];
   const index = error.path?.[1];
   const own = typeof index === 'number' ? places[index] : undefined;
   if (typeof index !== 'number' || own === undefined)
@@ -65,4 +71,15 @@ function placedErrors(
     const path = [...entity, ...(error.path?.slice(2) ?? [])];
     return { ...error, path, ...(isNull && { entityDepth: entity.length }) };
   });
+}
+
+type Path = readonly (string | number)[];
+
+/**
+ * An error with its paths in the response: one about a field that the caller selects under several
+ * aliases is about each of them.
+ */
+export function inResponse(error: PlacedError, pathsOf: (path: Path) => Path[]): PlacedError[] {
+  if (error.path !== undefined) return pathsOf(error.path).map((path) => ({ ...error, path }));
+  return [{ ...error, roots: error.roots?.flatMap((name) => pathsOf([name]).flat().map(String)) }];
 }

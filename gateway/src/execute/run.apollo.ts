@@ -3,10 +3,15 @@
 import { buildSchema as buildApolloSchema } from '@apollo/federation-internals';
 import { buildOperationContext, executeQueryPlan, type ServiceMap } from '@apollo/gateway';
 import type { PlanNode, QueryPlan } from '@apollo/query-planner';
+import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import { isBuiltIn } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import { unavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
-import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
+import type {
+  SubgraphError,
+  SubgraphRequest,
+  Transport,
+} from '@partner-loyalty/runtime/transport/types.ts';
 import {
   buildSchema,
   type DocumentNode,
@@ -36,10 +41,15 @@ const ROOTS = { schema: buildSchema(ROOTS_SDL), apiSchema: buildApolloSchema(ROO
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
+/** Of an item of a list, beside direct plans: Apollo's execution goes through all of it at once. */
+const WORK_OF_ITEM = 20;
+
+const FAULT = 'INTERNAL_SERVER_ERROR';
+const ERROR = { message: ERRORS[FAULT].message, extensions: { code: FAULT } } as const;
+
 /**
- * Runs a plan. What goes wrong in a subgraph is in `run.errors`, never a rejection; rejects if the
- * plan cannot be run. Apollo's execution shapes nothing: a single value of a wrong type would fail
- * all of it.
+ * Runs a plan. What goes wrong is in `run.errors`, never a rejection: a mutation may have changed
+ * something. Apollo's execution shapes nothing: one value of a wrong type would fail all of it.
  */
 export async function runApolloPlan(apollo: ApolloPlan, run: PlanRun): Promise<void> {
   const { plan, document } = apollo;
@@ -48,14 +58,14 @@ export async function runApolloPlan(apollo: ApolloPlan, run: PlanRun): Promise<v
   const request = { request: { variables }, context: {}, metrics: {}, logger: SILENT };
   const { errors } = await executeQueryPlan(
     plan,
-    createServices(run, passesOf(plan.node)),
+    createServices(run, plan.node),
     // Cast: this is all that execution reads of a request.
     request as unknown as Parameters<typeof executeQueryPlan>[2],
     buildOperationContext({ schema, operationDocument: withoutFields(document) }),
     apollo.supergraph(),
     apiSchema,
   );
-  if (errors !== undefined) throw errors[0]?.originalError ?? errors[0];
+  if (errors !== undefined) addErrors(run.errors, { errors: [ERROR] }, undefined);
 }
 
 /** What is left decides conditions. */
@@ -74,11 +84,53 @@ const TYPE_NAME_ONLY: SelectionSetNode = {
 };
 
 /** The subgraphs as Apollo's execution calls them. It sees no errors: `run` takes them all. */
-function createServices(run: PlanRun, passes: number): ServiceMap {
+function createServices(run: PlanRun, node: QueryPlan['node']): ServiceMap {
   const services: ServiceMap = {};
+  const plan = { passes: passesOf(node), paths: pathsOf(node) };
   for (const [name, transport] of Object.entries(run.transports))
-    services[name] = { process: createProcess(name, transport, run, passes) };
+    services[name] = { process: createProcess(name, transport, run, plan) };
   return services;
+}
+
+/** Where the plan looks for objects; '@' is every item of a list. */
+function pathsOf(node: QueryPlan['node'] | PlanNode, before: readonly string[] = []): string[][] {
+  switch (node?.kind) {
+    case 'Flatten': {
+      const path = [...before, ...node.path.map(String)];
+      return [path, ...pathsOf(node.node, path)];
+    }
+    case 'Sequence':
+    case 'Parallel':
+      return node.nodes.flatMap((each) => pathsOf(each, before));
+    case 'Condition':
+      return [node.ifClause, node.elseClause].flatMap((each) => pathsOf(each, before));
+    default:
+      return [];
+  }
+}
+
+/**
+ * A value with null, and an error, in place of what is no list or no object where a path goes on.
+ * It is changed in place.
+ */
+function passable(
+  value: unknown,
+  path: readonly string[],
+  at: readonly (string | number)[],
+  errors: SubgraphError[],
+): unknown {
+  const [step, ...rest] = path;
+  if (step === undefined || value === undefined || value === null) return value;
+  if (step === '@' ? !Array.isArray(value) : !isJsonObject(value)) {
+    errors.push({ ...ERROR, path: [...at] });
+    return null;
+  }
+  if (Array.isArray(value))
+    for (const [place, item] of value.entries())
+      value[place] = passable(item, rest, [...at, place], errors);
+  else if (isJsonObject(value) && Object.hasOwn(value, step))
+    value[step] = passable(value[step], rest, [...at, step], errors);
+  return value;
 }
 
 /**
@@ -118,7 +170,7 @@ function createProcess(
   name: string,
   transport: Transport,
   run: PlanRun,
-  passes: number,
+  plan: { passes: number; paths: readonly string[][] },
 ): ServiceMap[string]['process'] {
   const { caller, requestId, sandboxNow, errors, trace: parent, data: root } = run;
 
@@ -150,10 +202,21 @@ function createProcess(
     };
     const response = await ask(name, transport, request, run);
     if (trace !== undefined) endFetch(trace, response);
-    const places = once && (() => placesOf(placed ?? [], once.indexes));
+    const places = once ? () => placesOf(placed ?? [], once.indexes) : asked;
     addErrors(errors, response, places, name);
     const { data = null } = response;
-    run.pace.work(passes * itemsIn(data));
+    run.pace.work(WORK_OF_ITEM * plan.passes * itemsIn(data));
+    await run.pace.pause();
+    const impassable: SubgraphError[] = [];
+    for (const each of plan.paths)
+      if (path.every((step, depth) => each[depth] === String(step)))
+        passable(
+          data,
+          [...(once ? ['_entities', '@'] : []), ...each.slice(path.length)],
+          [],
+          impassable,
+        );
+    addErrors(errors, { data, errors: impassable }, places, name);
     if (once === undefined && data !== null) merge(root, data);
     if (once === undefined || data === null) return { data };
     const entities = data._entities;

@@ -130,7 +130,9 @@ function askFor(fetch: FetchNode, run: PlanRun, asked: Asked | undefined): Maybe
   };
   const response = ask(serviceName, transport, request, run);
   return mapMaybe(response, (late) =>
-    within(run, () => run.pace.alone(() => take(late, run, asked, trace, serviceName))),
+    within(run, () =>
+      run.pace.alone(() => take(late, run, asked ?? operation, trace, serviceName)),
+    ),
   );
 }
 
@@ -238,16 +240,16 @@ export function endFetch(trace: Trace, { errors }: SubgraphResponse): void {
 function take(
   response: SubgraphResponse,
   run: PlanRun,
-  asked: Asked | undefined,
+  asked: Asked | string,
   trace: Trace | undefined,
   subgraph: string,
 ): MaybePromise<void> {
   const { data } = response;
   if (trace !== undefined) endFetch(trace, response);
-  const places = asked && (() => placesOf(asked, run));
+  const places = typeof asked === 'string' ? asked : () => placesOf(asked, run);
   addErrors(run.errors, response, places, subgraph);
   if (data === undefined || data === null) return;
-  if (asked === undefined) {
+  if (typeof asked === 'string') {
     merge(run.data, data, run);
     return;
   }

@@ -88,6 +88,7 @@ export function createVisit({ limiter, cookies, sessions, log }: VisitParts): Vi
     const verdict = await (known === undefined
       ? limiter.consumePage(request.address)
       : limiter.consumeSession(known.person, request.method === 'POST' ? PAGES_OF_FORM : 1));
+    request.isCounted = true;
     const isFresh = known !== undefined && performance.now() - known.foundAt < FRESH_MS;
     if (verdict.allowed) request.person = isFresh ? known.person : await findPerson(held);
     // A form is in progress when it is complete.

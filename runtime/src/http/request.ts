@@ -23,6 +23,8 @@ export type HttpRequest = {
   readonly signal: AbortSignal;
   /** Who is signed in with the browser, if that is known. Its requests have no other owner. */
   person?: string | undefined;
+  /** Whether it has been counted as one for a page. */
+  isCounted?: boolean;
   /**
    * Reads the whole body; call it once. Rejects with an ApiError: UNSUPPORTED_MEDIA_TYPE if it is
    * compressed, PAYLOAD_TOO_LARGE above `limitBytes`, BAD_REQUEST if the client stops early.
@@ -66,6 +68,7 @@ export class NodeRequest implements HttpRequest {
   /** Whether the client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean;
   person: string | undefined = undefined;
+  isCounted = false;
   private readonly incoming: IncomingMessage;
   private readonly outgoing: ServerResponse;
   private readonly connection: Connection;
