@@ -40,7 +40,7 @@ export function createStaffSection({ keyStore, members, ownUrl }: StaffParts): S
     const address = canonicalEmail(email);
     const known = all.find((one) => canonicalEmail(one.email) === address);
     if (known !== undefined) return give(visit, all, known, role);
-    const invited = await inviteStaff(tables, { partnerId, email, role }, adminsFor(visit));
+    const invited = await inviteStaff(tables, { partnerId, email, role }, adminsFor(visit, all));
     if (invited === 'invalid')
       throw new ConsoleError('This is not a valid email address.', 'email');
     if (invited === 'full')
@@ -65,7 +65,7 @@ export function createStaffSection({ keyStore, members, ownUrl }: StaffParts): S
 
   async function give(visit: ConsoleVisit, all: readonly Staff[], known: Staff, role: StaffRole) {
     const { staffId } = known;
-    const admins = adminsFor(visit, role === 'viewer' ? otherAdminIn(all, known) : []);
+    const admins = adminsFor(visit, all, role === 'viewer' ? known : undefined);
     if (!(await changeRole(await keyStore.staffTables(), { staffId, role }, admins)))
       throw new NotFoundError(UNKNOWN);
     visit.changed(staffId);
@@ -82,7 +82,7 @@ export function createStaffSection({ keyStore, members, ownUrl }: StaffParts): S
     const tables = await keyStore.staffTables();
     const all = await listStaff(tables, partnerId);
     const known = knownIn(all, form);
-    const admins = adminsFor(visit, otherAdminIn(all, known));
+    const admins = adminsFor(visit, all, known);
     if (!(await removeStaff(tables, known.staffId, partnerId, admins)))
       throw new NotFoundError(UNKNOWN);
     visit.changed(known.staffId);
@@ -120,18 +120,18 @@ function roleIn(form: URLSearchParams): StaffRole {
   return role;
 }
 
-/** Another admin, who stays one, than the one who will be none. */
-function otherAdminIn(all: readonly Staff[], known: Staff): Staff[] {
-  if (known.role !== 'admin') return [];
-  const other = all.find(({ role, staffId }) => role === 'admin' && staffId !== known.staffId);
+/**
+ * Who has to be an admin when a change is written: its author, whom the demo stores nowhere, and
+ * another one if `leaving` would be the last.
+ */
+function adminsFor({ staff }: ConsoleVisit, all: readonly Staff[], leaving?: Staff): string[] {
+  const author = staff.staffId === DEMO_STAFF_ID ? [] : [staff.staffId];
+  if (leaving?.role !== 'admin' || author.some((staffId) => staffId !== leaving.staffId))
+    return author;
+  const other = all.find(({ role, staffId }) => role === 'admin' && staffId !== leaving.staffId);
   if (other === undefined)
     throw new ConsoleError('There must be at least one admin. Make somebody else an admin first.');
-  return [other];
-}
-
-/** Who has to be an admin when a change is written. The demo's is stored nowhere. */
-function adminsFor({ staff }: ConsoleVisit, others: readonly Staff[] = []): string[] {
-  return [staff, ...others].flatMap(({ staffId }) => (staffId === DEMO_STAFF_ID ? [] : staffId));
+  return [...author, other.staffId];
 }
 
 function rowOf({ staffId, email, role, createdAt }: Staff, visit: ConsoleVisit): Html {

@@ -86,7 +86,7 @@ function createMcp(core: Core): (request: HttpRequest) => Promise<HttpResponse> 
     respondToMessage ??= import('./protocol.ts').then(({ load }) => load(context));
     const respondTo = await respondToMessage;
     const { status, body } = await respondTo(message, { request, state, principal });
-    // What the library has refused by itself was no call.
+    // A call that the library refuses has not been charged yet.
     if (!(await charge(limiter, request, state))) fail('RATE_LIMITED');
     return finished(status, body, request, state);
   }

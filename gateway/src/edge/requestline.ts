@@ -25,7 +25,8 @@ type RequestLineParts = {
 
 /** The fields that every schema has (GraphQL, section 4). */
 const META_FIELDS = new Set(['__typename', '__schema', '__type']);
-const CLOSED_EARLY = jsonFields({ reason: 'the client closed the connection' });
+const EARLY = { reason: 'the client closed the connection' };
+const CLOSED_EARLY = jsonFields(EARLY);
 
 /** Creates the observer of the response to a request. */
 export type ObserveRequest = (request: HttpRequest, state: RequestState) => ResponseObserver;
@@ -36,7 +37,7 @@ export function createObserveRequest(parts: RequestLineParts): ObserveRequest {
   const describeCodes = rememberFields();
 
   function end(
-    { requestId, address }: HttpRequest,
+    { requestId }: HttpRequest,
     state: RequestState,
     bytes: number,
     isWhole: boolean,
@@ -46,10 +47,9 @@ export function createObserveRequest(parts: RequestLineParts): ObserveRequest {
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000;
     const isUnknown = status === 429 && unidentified !== undefined;
     if (isUnknown || verdict?.allowed === false) {
-      const known = principal && { ...fieldsOf(principal), clientAddress: address };
-      const who = unidentified ?? known;
-      const line = { requestId, ...who, cost, status, codes, durationMs };
-      log.refused({ ...line, ...(isWhole && { bytes }) }, 'request');
+      const who = unidentified ?? (principal && fieldsOf(principal));
+      const line = { requestId, ...(isWhole ? { bytes } : EARLY), ...who, cost, status, codes };
+      log.refused({ ...line, durationMs }, 'request');
     } else {
       const caller =
         principal === undefined

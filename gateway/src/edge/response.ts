@@ -13,7 +13,7 @@ export type GraphqlResponse = {
 };
 
 type Data = Record<string, unknown> | null;
-type RawError = Pick<PlacedError, 'entityDepth' | 'roots' | 'subgraph'> & {
+type RawError = Pick<PlacedError, 'entityDepth' | 'isMasked' | 'roots' | 'subgraph'> & {
   message: string;
   path?: Path;
   extensions?: SubgraphError['extensions'];
@@ -37,8 +37,9 @@ export function buildResponse(
     ...raised,
     ...unexplained.map((path) => ({ message: 'a value is missing', path })),
   ];
-  const [first] = unexplained;
-  if (first !== undefined) onMasked(first, unexplained.length);
+  const masked = raised.flatMap(({ isMasked, path = [] }) => (isMasked ? [path] : []));
+  const [first] = [...unexplained, ...masked];
+  if (first !== undefined) onMasked(first, unexplained.length + masked.length);
   const roots = all.every(hasPath) ? [] : unexplainedRoots(data, all);
   const errors = all.flatMap((error) => {
     const { message, extensions: known } = mask(error);
@@ -105,10 +106,7 @@ function overlaps(one: Path, other: Path): boolean {
   return true;
 }
 
-/**
- * The root fields that are null without an error of their own. An error without a path, such as a
- * failed fetch, explains those that it asked for.
- */
+/** The root fields that are null without an error of their own. */
 function unexplainedRoots(data: Data, errors: readonly RawError[]): string[] {
   const explained = new Set(errors.map(({ path }) => path?.[0]));
   return Object.entries(data ?? {}).flatMap(([name, value]) =>

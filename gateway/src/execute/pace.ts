@@ -45,8 +45,9 @@ export class Pace implements Reading {
 
   /** Counts work before it is done. Throws TOO_MUCH. */
   work(steps: number): void {
+    // What is refused is not done, and leaves the rest to others.
+    if (this.steps + steps > MAX_WORK) throw TOO_MUCH;
     this.steps += steps;
-    if (this.steps > MAX_WORK) throw TOO_MUCH;
   }
 
   /** Counts what is written of representations and literals. Throws TOO_MUCH. */

@@ -11,6 +11,8 @@ export type PlacedError = SubgraphError & {
   subgraph?: string | undefined;
   /** The root fields that an error without a path can be about; undefined if all are possible. */
   roots?: readonly string[] | undefined;
+  /** Set if the gateway has found the fault, which nobody has logged. */
+  isMasked?: boolean | undefined;
   /**
    * Set if the subgraph returned null for a whole entity because of it: the length of the entity's
    * path, with which the error's begins. Every other field of the entity is missing, too.
@@ -30,34 +32,34 @@ const MAX_ERRORS = 2_000;
 
 /**
  * Adds the errors of a fetch from `subgraph` with their paths in the data. If it is one of
- * entities, `of` are the places of each representation: an entity's errors get its paths, and an
- * error without a path gets the paths of all, up to 100. Otherwise, `of` is its operation, if it
- * has one: an error without a path is about no other root fields.
+ * entities, `source` are the places of each representation: an entity's errors get its paths, and
+ * an error without a path gets the paths of all, up to 100. Otherwise, `source` is its operation,
+ * if it has one: an error without a path is about no other root fields.
  */
 export function addErrors(
   to: PlacedError[],
-  { data, errors = [] }: SubgraphResponse,
-  of: (() => readonly (readonly Steps[])[]) | string | undefined,
+  { data, errors = [] }: { data?: SubgraphResponse['data']; errors?: readonly PlacedError[] },
+  source: (() => readonly (readonly Steps[])[]) | string | undefined,
   subgraph?: string,
 ): void {
   if (errors.length === 0 || to.length >= MAX_ERRORS) return;
   const room = Math.min(to.length + MAX_ERRORS_OF_FETCH, MAX_ERRORS);
-  const known = typeof of === 'function' ? of() : of;
+  const places = typeof source === 'function' ? source() : undefined;
+  const isPathless = ({ path }: PlacedError) => path === undefined;
+  const roots = typeof source === 'string' && errors.some(isPathless) ? rootsOf(source) : undefined;
   for (const error of errors)
-    for (const placed of placedErrors(error, known, data?._entities)) {
+    for (const placed of placedErrors(error, places, data?._entities)) {
       if (to.length >= room) return;
-      to.push({ ...placed, subgraph });
+      to.push({ ...placed, subgraph, ...(isPathless(placed) && { roots }) });
     }
 }
 
 function placedErrors(
-  error: SubgraphError,
-  places: readonly (readonly Steps[])[] | string | undefined,
+  error: PlacedError,
+  places: readonly (readonly Steps[])[] | undefined,
   entities: unknown,
 ): PlacedError[] {
   if (places === undefined) return [error];
-  if (typeof places === 'string')
-    return [error.path === undefined ? { ...error, roots: rootsOf(places) } : error];
   const index = error.path?.[1];
   const own = typeof index === 'number' ? places[index] : undefined;
   if (typeof index !== 'number' || own === undefined)

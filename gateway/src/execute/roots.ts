@@ -1,18 +1,9 @@
 // The root fields of operations, which an error without a path can be about.
 import { fragmentsOf } from '@partner-loyalty/runtime/cache/document.ts';
 import { Kind, parse, type SelectionSetNode } from 'graphql';
-import { LRUCache } from 'lru-cache';
 
-/** In characters of operations whose root fields are remembered. */
-const MAX_REMEMBERED = 100_000;
-
-const known = new LRUCache<string, readonly string[]>({
-  maxSize: MAX_REMEMBERED,
-  sizeCalculation: (_, { length }) => length + 1,
-  memoMethod: rootsIn,
-});
-
-function rootsIn(operation: string): string[] {
+/** The root fields of an operation, by their names in the response. */
+export function rootsOf(operation: string): string[] {
   const document = parse(operation, { noLocation: true });
   const fragments = fragmentsOf(document);
   const namesIn = ({ selections }: SelectionSetNode): string[] =>
@@ -24,9 +15,4 @@ function rootsIn(operation: string): string[] {
   return document.definitions.flatMap((node) =>
     node.kind === Kind.OPERATION_DEFINITION ? namesIn(node.selectionSet) : [],
   );
-}
-
-/** The root fields of an operation, by their names in the response. */
-export function rootsOf(operation: string): readonly string[] {
-  return known.memo(operation);
 }

@@ -7,11 +7,7 @@ import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
 import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import { isBuiltIn } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import { unavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
-import type {
-  SubgraphError,
-  SubgraphRequest,
-  Transport,
-} from '@partner-loyalty/runtime/transport/types.ts';
+import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import {
   buildSchema,
   type DocumentNode,
@@ -23,7 +19,7 @@ import { withVerbatim } from '../document/literals.ts';
 import { namedType } from '../schema/definitions.ts';
 import { type Data, merge } from './merge.ts';
 import { lookUpSteps, written } from './pace.ts';
-import { addErrors, type Steps } from './places.ts';
+import { addErrors, type PlacedError, type Steps } from './places.ts';
 import { endFetch, objectsAt, type PlacedObject, type PlanRun, refuse } from './run.direct.ts';
 import { ask, copyOf, distinct } from './together.ts';
 
@@ -41,15 +37,15 @@ const ROOTS = { schema: buildSchema(ROOTS_SDL), apiSchema: buildApolloSchema(ROO
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** Of an item of a list, beside direct plans: Apollo's execution goes through all of it at once. */
-const WORK_OF_ITEM = 20;
+/** Work for each item of a list through which the plan looks for objects, all at once. */
+const WORK_OF_ITEM = 100;
 
 const FAULT = 'INTERNAL_SERVER_ERROR';
-const ERROR = { message: ERRORS[FAULT].message, extensions: { code: FAULT } } as const;
+const ERROR = { message: ERRORS[FAULT].message, extensions: { code: FAULT }, isMasked: true };
 
 /**
- * Runs a plan. What goes wrong is in `run.errors`, never a rejection: a mutation may have changed
- * something. Apollo's execution shapes nothing: one value of a wrong type would fail all of it.
+ * Runs a plan. What goes wrong in a subgraph is in `run.errors`, never a rejection: a mutation may
+ * have changed something. Rejects if the plan cannot be run.
  */
 export async function runApolloPlan(apollo: ApolloPlan, run: PlanRun): Promise<void> {
   const { plan, document } = apollo;
@@ -86,9 +82,9 @@ const TYPE_NAME_ONLY: SelectionSetNode = {
 /** The subgraphs as Apollo's execution calls them. It sees no errors: `run` takes them all. */
 function createServices(run: PlanRun, node: QueryPlan['node']): ServiceMap {
   const services: ServiceMap = {};
-  const plan = { passes: passesOf(node), paths: pathsOf(node) };
+  const paths = pathsOf(node);
   for (const [name, transport] of Object.entries(run.transports))
-    services[name] = { process: createProcess(name, transport, run, plan) };
+    services[name] = { process: createProcess(name, transport, run, paths) };
   return services;
 }
 
@@ -110,56 +106,28 @@ function pathsOf(node: QueryPlan['node'] | PlanNode, before: readonly string[] =
 }
 
 /**
- * A value with null, and an error, in place of what is no list or no object where a path goes on.
- * It is changed in place.
+ * A value with null, and an error, in place of what is no list or no object where a path goes on:
+ * Apollo's execution would fail as a whole. It is changed in place.
  */
 function passable(
   value: unknown,
   path: readonly string[],
   at: readonly (string | number)[],
-  errors: SubgraphError[],
+  found: { errors: PlacedError[]; items: number },
 ): unknown {
   const [step, ...rest] = path;
   if (step === undefined || value === undefined || value === null) return value;
   if (step === '@' ? !Array.isArray(value) : !isJsonObject(value)) {
-    errors.push({ ...ERROR, path: [...at] });
+    found.errors.push({ ...ERROR, path: [...at] });
     return null;
   }
-  if (Array.isArray(value))
+  if (Array.isArray(value)) {
+    found.items += value.length;
     for (const [place, item] of value.entries())
-      value[place] = passable(item, rest, [...at, place], errors);
-  else if (isJsonObject(value) && Object.hasOwn(value, step))
-    value[step] = passable(value[step], rest, [...at, step], errors);
+      value[place] = passable(item, rest, [...at, place], found);
+  } else if (isJsonObject(value) && Object.hasOwn(value, step))
+    value[step] = passable(value[step], rest, [...at, step], found);
   return value;
-}
-
-/**
- * How often the fetches may go through all lists: once to find objects, and for each type that they
- * know by other fields or names, which takes twice as long.
- */
-function passesOf(node: QueryPlan['node'] | PlanNode): number {
-  switch (node?.kind) {
-    case 'Fetch': {
-      const { requires = [], inputRewrites = [], outputRewrites = [] } = node;
-      return 1 + 2 * (requires.length + inputRewrites.length + outputRewrites.length);
-    }
-    case 'Flatten':
-      return passesOf(node.node);
-    case 'Sequence':
-    case 'Parallel':
-      return node.nodes.reduce((sum, each) => sum + passesOf(each), 0);
-    case 'Condition':
-      return passesOf(node.ifClause) + passesOf(node.elseClause);
-    default:
-      return 0;
-  }
-}
-
-function itemsIn(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  let items = Array.isArray(value) ? value.length : 0;
-  for (const each of Object.values(value)) items += itemsIn(each);
-  return items;
 }
 
 /**
@@ -170,7 +138,7 @@ function createProcess(
   name: string,
   transport: Transport,
   run: PlanRun,
-  plan: { passes: number; paths: readonly string[][] },
+  paths: readonly string[][],
 ): ServiceMap[string]['process'] {
   const { caller, requestId, sandboxNow, errors, trace: parent, data: root } = run;
 
@@ -205,19 +173,19 @@ function createProcess(
     const places = once ? () => placesOf(placed ?? [], once.indexes) : asked;
     addErrors(errors, response, places, name);
     const { data = null } = response;
-    run.pace.work(WORK_OF_ITEM * plan.passes * itemsIn(data));
-    await run.pace.pause();
-    const impassable: SubgraphError[] = [];
-    for (const each of plan.paths)
+    const found = { errors: [], items: 0 };
+    for (const each of paths)
       if (path.every((step, depth) => each[depth] === String(step)))
         passable(
           data,
           [...(once ? ['_entities', '@'] : []), ...each.slice(path.length)],
           [],
-          impassable,
+          found,
         );
-    addErrors(errors, { data, errors: impassable }, places, name);
+    addErrors(errors, { data, errors: found.errors }, places, name);
     if (once === undefined && data !== null) merge(root, data);
+    run.pace.work(WORK_OF_ITEM * found.items);
+    await run.pace.pause();
     if (once === undefined || data === null) return { data };
     const entities = data._entities;
     if (Array.isArray(entities) && entities.length === once.representations.length) {

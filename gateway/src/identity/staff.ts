@@ -115,7 +115,7 @@ function requireAdmins({ staff }: StaffTables, tx: Transaction, admins: readonly
 
 /**
  * Adds an address to a partner's staff, or changes its role there. `invalid` if it is no address,
- * `full` if the partner has 200 others. Rejects with a NotAdminError unless `admins` are some.
+ * `full` if the partner has 200 others. Rejects with a NotAdminError unless all `admins` are.
  */
 export async function inviteStaff(
   tables: StaffTables,
@@ -151,7 +151,7 @@ export async function inviteStaff(
 
 /**
  * Changes a role. False if there is nobody with the ID. Rejects with a NotAdminError unless
- * `admins` are some.
+ * all `admins` are.
  */
 export async function changeRole(
   tables: StaffTables,
@@ -177,7 +177,7 @@ export async function listStaff({ staff }: StaffTables, partnerId: string): Prom
 /**
  * Takes somebody off a partner's staff, whose sessions there end. False if there is nobody with the
  * ID, or only with another partner than the one that is given. Rejects with a NotAdminError unless
- * `admins` are some.
+ * all `admins` are.
  */
 export async function removeStaff(
   tables: StaffTables,

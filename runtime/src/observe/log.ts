@@ -20,8 +20,8 @@ export type Log = {
    */
   outage: Write;
   /**
-   * Like `info`, for what an address is refused again and again: at most one line a second for each
-   * message and `clientAddress`, with a count.
+   * Like `info`, for what is refused again and again: at most one line a second for each message
+   * and `clientAddress`, or known caller and code, with a count.
    */
   refused: Write;
   /** Like `info`, for the end of an outage: what was counted of it is written before. */

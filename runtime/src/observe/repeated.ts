@@ -7,8 +7,8 @@ const INTERVAL_MS = 1_000;
 const MAX_SUBJECTS = 1_000;
 /** How many fields of the schema a line names. */
 const MAX_NAMED = 20;
-/** The fields that distinguish one outage from another. */
-const SUBJECT = ['subgraph', 'store', 'engine', 'reason'] as const;
+/** The fields that distinguish one outage, or one known caller's refusal, from another. */
+const SUBJECT = ['subgraph', 'store', 'engine', 'reason', 'partner', 'keyId', 'codes'] as const;
 
 type Repetition = {
   message: string;

@@ -125,7 +125,7 @@ function joinedType(node: TypeDefinitionNode, nameOf: NameOf): JoinedType {
     interfaces: composite ? (node.interfaces ?? []).map(({ name }) => name.value) : [],
     keys: joins.flatMap(({ graph, key, resolvable }) =>
       typeof key === 'string'
-        ? { graph: nameOf(graph), key, isResolvable: resolvable !== false }
+        ? { graph: nameOf(graph), key: ordered(key), isResolvable: resolvable !== false }
         : [],
     ),
     fields: new Map(
@@ -135,6 +135,11 @@ function joinedType(node: TypeDefinitionNode, nameOf: NameOf): JoinedType {
       }),
     ),
   };
+}
+
+/** A key whose fields have no fields says the same in any order. */
+function ordered(key: string): string {
+  return key.includes('{') ? key : (key.match(/\w+/g) ?? []).sort().join(' ');
 }
 
 /** `resolving` are the subgraphs that resolve the fields without a directive. */

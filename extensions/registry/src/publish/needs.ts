@@ -102,8 +102,8 @@ function otherResolvers(
 }
 
 /**
- * Whether a subgraph would resolve a field of objects that it has not resolved it of: of those in
- * its own responses, or of those that it is asked for by a key. What a reference has, by keys that
+ * Whether a subgraph would resolve a field for objects for which it did not before: those in its
+ * own responses, or those that it is asked for by a key. What a reference has, by keys that
  * others offer, does not count; nor do fields of types without a key, whose objects belong to the
  * subgraph that resolves the field that leads to them.
  */
@@ -117,8 +117,8 @@ function gains(
   const field = fieldIn(next);
   if (!field?.resolvers.has(subgraph)) return false;
   const isKnown = fieldIn(former)?.resolvers.has(subgraph) === true;
-  const entries = ({ isResolvable }: SubgraphKey) => isResolvable;
-  const known = isKnown ? keysOf(former, typeName, subgraph).filter(entries) : [];
+  const isEntry = ({ isResolvable }: SubgraphKey) => isResolvable;
+  const known = isKnown ? keysOf(former, typeName, subgraph).filter(isEntry) : [];
   const keys = keysOf(next, typeName, subgraph);
   const isGiven = ({ of, key }: SubgraphKey) => {
     const coordinates = coordinatesIn(next, of, key);
@@ -132,7 +132,7 @@ function gains(
   const isValue = type?.keys.length === 0 && type.isObject && !ROOTS.has(typeName);
   const isOwn = () =>
     (isValue && !field.overriding.has(subgraph)) || (keys.length > 0 && keys.every(isGiven));
-  return (!isKnown && !isOwn()) || keys.filter(entries).some((key) => isNew(key) && !isGiven(key));
+  return (!isKnown && !isOwn()) || keys.filter(isEntry).some((key) => isNew(key) && !isGiven(key));
 }
 
 /** Fields that the reader would receive, or answer on a path, of others than before. */
