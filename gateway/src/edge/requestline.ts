@@ -45,17 +45,17 @@ export function createObserveRequest(parts: RequestLineParts): ObserveRequest {
     const { status, codes, principal, unidentified, cost, startedAt, verdict } = state;
     // Whole microseconds: shorter numbers make the line cheaper to write.
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000;
+    const operation = state.executable?.logged ?? describeRefused(state, graphs);
     const isUnknown = status === 429 && unidentified !== undefined;
     if (isUnknown || verdict?.allowed === false) {
       const who = unidentified ?? (principal && fieldsOf(principal));
       const line = { requestId, ...(isWhole ? { bytes } : EARLY), ...who, cost, status, codes };
-      log.refused({ ...line, durationMs }, 'request');
+      log.refused({ ...line, ...JSON.parse(`{${operation.slice(1)}}`), durationMs }, 'request');
     } else {
       const caller =
         principal === undefined
           ? jsonFields(withShownAddress(unidentified ?? {}, logClientAddress))
           : describe(principal);
-      const operation = state.executable?.logged ?? describeRefused(state, graphs);
       const failed = codes.length === 0 ? '' : describeCodes(codes.join(), { codes });
       const closed = unidentified === undefined ? CLOSED_EARLY : '';
       const ending = isWhole ? `,"bytes":${bytes}` : closed;
