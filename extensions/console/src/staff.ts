@@ -121,8 +121,8 @@ function roleIn(form: URLSearchParams): StaffRole {
 }
 
 /**
- * Who has to be an admin when a change is written: its author, whom the demo stores nowhere, and
- * another one if `leaving` would be the last.
+ * The IDs of those who must still be admins when a change is written: its author and, if the author
+ * leaves, another admin. The demo's admin is in no table.
  */
 function adminsFor({ staff }: ConsoleVisit, all: readonly Staff[], leaving?: Staff): string[] {
   const author = staff.staffId === DEMO_STAFF_ID ? [] : [staff.staffId];

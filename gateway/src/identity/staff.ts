@@ -2,6 +2,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { canonicalEmail } from '@partner-loyalty/runtime/email.ts';
 import type { StaffRecipient } from '@partner-loyalty/runtime/signin/staff.ts';
+import type { Transaction } from '@partner-loyalty/runtime/store/engine/store.ts';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 import { OUTCOMES } from './outcomes.ts';
 
@@ -98,9 +99,6 @@ export const MAX_STAFF = 200;
 /** Somebody who has to be an admin when a change is written was none any more. */
 export class NotAdminError extends Error {}
 
-type Table = StaffTables['staff'];
-type Transaction = Parameters<Table['change']>[0];
-
 /** `admins` are IDs of staff. */
 function requireAdmins({ staff }: StaffTables, tx: Transaction, admins: readonly string[]): void {
   for (const staffId of admins) {
@@ -190,8 +188,9 @@ export async function removeStaff(
     requireAdmins(tables, tx, admins);
     let row: StaffRow | undefined;
     staff.change(tx, staffId, (before) => {
-      row = partnerId === undefined || before?.partnerId === partnerId ? before : undefined;
-      return row === undefined ? before : undefined;
+      const isTheirs = partnerId === undefined || before?.partnerId === partnerId;
+      row = isTheirs ? before : undefined;
+      return isTheirs ? undefined : before;
     });
     if (row === undefined) return undefined;
     const { address } = row;
